@@ -19,6 +19,7 @@ pub mod x509;
 
 mod credentials;
 mod error_text;
+mod per_thread;
 
 pub use config::ech::EchStatus;
 pub use config::options::TlsOptions;
@@ -26,7 +27,7 @@ pub use context::Context;
 pub use session::engine::client_hello::{Choice, ServerNameCallback};
 pub use session::engine::early_data::EarlyData;
 pub use session::engine::memory::MemoryEngine;
-pub use session::negotiated::{Agreed, SessionInfo};
+pub use session::negotiated::{Negotiated, SessionInfo};
 pub use session::store::SavedSession;
 pub use stream::{Callbacks, Io, Stream, Transport};
 pub use x509::certificate_text::Certificate;

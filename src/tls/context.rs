@@ -24,10 +24,10 @@ use crate::tls::config::groups;
 use crate::tls::config::keylog::{self, KeylogFile};
 use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use crate::tls::credentials::identity;
-use crate::tls::session::diagnose::Narrowed;
-use crate::tls::session::early_data_limit::Allowances;
+use crate::tls::session::diagnose::Restrictions;
+use crate::tls::session::early_data_limit::EarlyDataLimits;
 use crate::tls::session::engine::client_hello::ServerNameCallback;
-use crate::tls::session::peer_request::Asked;
+use crate::tls::session::peer_request::PeerRequests;
 use crate::tls::session::pool::Pool;
 use crate::tls::session::store::Sessions;
 use crate::tls::session::suites;
@@ -36,7 +36,7 @@ use crate::tls::verify::crl;
 use crate::tls::verify::peer_verifier::{Means, Notes, ServerVerifier, Times};
 use crate::tls::verify::pins::Pins;
 use crate::tls::verify::trust::{self, Environment};
-use configs::{Parts, nobody_trusted};
+use configs::{Parts, no_trust_anchors};
 
 /// Immutable and shared by its streams. A clone has the same configurations, sessions and buffers.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ pub struct Context {
     /// Who judges servers for them.
     verifier: Option<Arc<ServerVerifier>>,
     /// The same without resumption: sessions are remembered by server name, and these have none.
-    nameless: OnceLock<Arc<ClientConfig>>,
+    client_without_name: OnceLock<Arc<ClientConfig>>,
     /// That a client can resume.
     sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
@@ -56,9 +56,9 @@ pub struct Context {
     policy: Arc<Policy>,
     notes: Arc<Notes>,
     times: Option<Arc<Times>>,
-    asked: Arc<Asked>,
+    peer_requests: Arc<PeerRequests>,
     /// If clients may send early data.
-    allowances: Option<Arc<Allowances>>,
+    early_data_limits: Option<Arc<EarlyDataLimits>>,
     server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
     trust_sources: i32,
@@ -128,7 +128,7 @@ impl Context {
             algorithms,
         };
         options.check_early_data()?;
-        let allowances = options.early_data.then(|| Arc::new(Allowances::default()));
+        let early_data_limits = options.early_data.then(|| Arc::new(EarlyDataLimits::default()));
         let notes = Arc::new(Notes::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let means = Means { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
@@ -145,10 +145,10 @@ impl Context {
             policy: Arc::clone(&policy),
             means,
             keylog: keylog.clone(),
-            allowances: allowances.clone(),
+            early_data_limits: early_data_limits.clone(),
         };
 
-        let asked = Arc::new(Asked::default());
+        let peer_requests = Arc::new(PeerRequests::default());
         let is_server_only = options.server_only;
         if is_server_only && parts.identity.is_none() {
             return Err(no_identity().prefixed(setter::SERVER_ONLY));
@@ -160,22 +160,22 @@ impl Context {
             made => Ok(Arc::new(made?)),
         };
         let client = match &verifier {
-            Ok(verifier) => Ok(Arc::new(parts.client(Arc::clone(verifier), &asked)?)),
+            Ok(verifier) => Ok(Arc::new(parts.client(Arc::clone(verifier), &peer_requests)?)),
             Err(error) => Err(error.clone()),
         };
-        let server = parts.server(&asked)?.map(Arc::new);
+        let server = parts.server(&peer_requests)?.map(Arc::new);
         let identity = parts.identity;
         Ok(Context {
             client,
             verifier: verifier.ok(),
-            nameless: OnceLock::new(),
+            client_without_name: OnceLock::new(),
             sessions,
             server,
             policy,
             notes,
             times,
-            asked,
-            allowances,
+            peer_requests,
+            early_data_limits,
             server_name_callback: options.server_name_callback.clone(),
             pool: Arc::new(Pool::default()),
             trust_sources,
@@ -314,17 +314,17 @@ impl Context {
         if named {
             return Ok(Arc::clone(config));
         }
-        let nameless = fork::get_or_init(&self.nameless, || {
+        let client_without_name = fork::get_or_init(&self.client_without_name, || {
             let mut config = ClientConfig::clone(config);
             config.resumption = Resumption::disabled();
             Arc::new(config)
         });
-        Ok(Arc::clone(nameless))
+        Ok(Arc::clone(client_without_name))
     }
 
     /// What a caller has taken from the versions, suites and groups that there are.
-    pub(crate) fn narrowed(&self) -> Narrowed {
-        Narrowed {
+    pub(crate) fn restrictions(&self) -> Restrictions {
+        Restrictions {
             versions: self.minimum_version() == self.maximum_version(),
             ech: self.options.ech.is_sent(),
             ciphers: self.options.ciphers.is_some(),
@@ -362,17 +362,17 @@ impl Context {
     }
 
     /// Whether a server's certificate must be valid at the time of the handshake.
-    pub(crate) fn minds_time(&self) -> bool {
+    pub(crate) fn checks_validity_dates(&self) -> bool {
         self.verify_mode != VerifyMode::None && self.policy.verifies_chain
     }
 
     /// The same of clients.
-    pub(crate) fn minds_time_of_clients(&self) -> bool {
+    pub(crate) fn checks_client_validity_dates(&self) -> bool {
         self.options.server_mode() != VerifyMode::None && self.policy.verifies_chain
     }
 
     /// When the next of the lists of revoked certificates ends that had not ended `now`.
-    pub(crate) fn lists_end(&self, now: u64) -> Option<u64> {
+    pub(crate) fn next_crl_update(&self, now: u64) -> Option<u64> {
         let ends = self.policy.crls.iter().map(|crl| u64::try_from(crl.next_update).unwrap_or(0));
         ends.filter(|end| *end > now).min()
     }
@@ -384,7 +384,7 @@ impl Context {
     /// What chains are judged by; an error when none could ever be accepted.
     pub(super) fn policy_for(&self, verifies_chain: bool) -> Result<&Policy> {
         if verifies_chain && self.policy.anchors.is_empty() {
-            return Err(nobody_trusted(&self.options, "certificates"));
+            return Err(no_trust_anchors(&self.options, "certificates"));
         }
         Ok(&self.policy)
     }
@@ -404,12 +404,12 @@ impl Context {
         self.times.as_deref()
     }
 
-    pub(crate) fn allowances(&self) -> Option<&Allowances> {
-        self.allowances.as_deref()
+    pub(crate) fn early_data_limits(&self) -> Option<&EarlyDataLimits> {
+        self.early_data_limits.as_deref()
     }
 
-    pub(crate) fn asked(&self) -> &Asked {
-        &self.asked
+    pub(crate) fn peer_requests(&self) -> &PeerRequests {
+        &self.peer_requests
     }
 
     pub(crate) fn server_name_callback(&self) -> Option<&ServerNameCallback> {

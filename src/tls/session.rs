@@ -7,7 +7,6 @@ pub mod store;
 pub(crate) mod diagnose;
 pub(crate) mod early_data_limit;
 pub(crate) mod peer_request;
-pub(crate) mod per_thread;
 pub(crate) mod pool;
 pub(crate) mod record;
 pub(crate) mod suites;

@@ -10,7 +10,7 @@
 //! writer is at work, who would send it anyway: a reader that waited for room could keep both sides waiting for ever.
 //!
 //! The settings of the stream that the program calls rule the call in all the streams below it: they are handed down as
-//! [`Terms`].
+//! [`WaitPolicy`].
 
 mod call;
 mod callbacks;
@@ -39,9 +39,9 @@ use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
 use crate::tls::config::ech::EchStatus;
+use crate::tls::per_thread::ThreadId;
 use crate::tls::session::engine::Engine;
-use crate::tls::session::negotiated::{Agreed, SessionInfo};
-use crate::tls::session::per_thread::ThreadMark;
+use crate::tls::session::negotiated::{Negotiated, SessionInfo};
 use crate::tls::session::store::SavedSession;
 
 use call::{Call, Role};
@@ -94,24 +94,24 @@ struct Core {
     /// The least that reads of the program must bring.
     throughput: Option<Box<Throughput>>,
     /// Who is at work: the thread in each of the [`Role`]s, if any.
-    taken: [Option<ThreadMark>; Core::ROLES],
+    roles: [Option<ThreadId>; Core::ROLES],
     /// Another stream runs inside this one.
-    occupied: bool,
+    has_inner_stream: bool,
     /// The handshake is done and its last flight sent.
-    shaken: bool,
+    handshake_done: bool,
     /// The sender at work may wait, or its transport. Of no matter while that is the writer, or shakes hands: nobody else
     /// asks.
-    sender_waits: bool,
+    sender_may_wait: bool,
     /// How many threads wait for a role to be given up.
-    waiting: usize,
+    waiters: usize,
     /// The last receive did not fill its buffer: there is probably nothing there yet.
     drained: bool,
     /// The descriptor does not block: a receive that might have waited for ever did not.
     nonblocking: bool,
     /// How many bytes of records have come.
-    arrived: u64,
+    bytes_received: u64,
     /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
-    uncounted: usize,
+    unreported: usize,
     /// Plaintext that was thrown away while waiting for the peer's closing message.
     discarded: usize,
 }
@@ -126,34 +126,34 @@ struct Settings {
 
 /// What a call may wait for, and how long.
 #[derive(Clone, Copy)]
-struct Terms<'a> {
+struct WaitPolicy<'a> {
     blocking: bool,
     settings: &'a Settings,
     /// The stream's own minimum throughput counts.
-    is_guarded: bool,
+    counts_throughput: bool,
     /// When what is waited for comes too slowly.
-    slow_at: Option<Instant>,
+    throughput_deadline: Option<Instant>,
 }
 
 /// Those of a new stream, and of every read that may wait in recv(2): nothing ends a wait but what is waited for.
-static ENDLESS: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
+static UNBOUNDED: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
 
 impl Settings {
-    fn terms(&self) -> Terms<'_> {
-        Terms { blocking: self.blocking, settings: self, is_guarded: true, slow_at: None }
+    fn wait_policy(&self) -> WaitPolicy<'_> {
+        WaitPolicy { blocking: self.blocking, settings: self, counts_throughput: true, throughput_deadline: None }
     }
 }
 
-impl Terms<'_> {
+impl WaitPolicy<'_> {
     /// The same without waiting.
-    fn at_once(self) -> Self {
-        Terms { blocking: false, ..self }
+    fn without_waiting(self) -> Self {
+        WaitPolicy { blocking: false, ..self }
     }
 
     /// Nothing is to end a wait but what is waited for.
-    fn is_endless(self) -> bool {
+    fn is_unbounded(self) -> bool {
         let Settings { read_timeout, limit, .. } = self.settings;
-        self.blocking && read_timeout.is_none() && limit.is_none() && self.slow_at.is_none()
+        self.blocking && read_timeout.is_none() && limit.is_none() && self.throughput_deadline.is_none()
     }
 
     fn check_limit(self) -> Result<()> {
@@ -164,27 +164,27 @@ impl Terms<'_> {
 impl Core {
     const ROLES: usize = 4;
 
-    fn is_taken(&self, role: Role) -> bool {
-        self.taken[role as usize].is_some()
+    fn is_held(&self, role: Role) -> bool {
+        self.roles[role as usize].is_some()
     }
 
-    fn is_anyone_at_work(&self) -> bool {
-        self.taken.iter().any(Option::is_some)
+    fn is_in_use(&self) -> bool {
+        self.roles.iter().any(Option::is_some)
     }
 
     /// Refuses the program's calls while another stream runs inside this one, or from a callback of this one.
     #[inline(always)]
-    fn check_callable(&self) -> Result<()> {
-        self.check_unoccupied()?;
-        if self.is_anyone_at_work() && self.taken.contains(&Some(ThreadMark::here())) {
+    fn check_reentry(&self) -> Result<()> {
+        self.check_no_inner_stream()?;
+        if self.is_in_use() && self.roles.contains(&Some(ThreadId::current())) {
             let message = "this stream is at work on this thread: a callback must not use the stream that calls it";
             return Err(Error::new(Status::Busy, message));
         }
         Ok(())
     }
 
-    fn check_unoccupied(&self) -> Result<()> {
-        if self.occupied {
+    fn check_no_inner_stream(&self) -> Result<()> {
+        if self.has_inner_stream {
             let message = "another stream runs inside this one: use that, or free it first";
             return Err(Error::new(Status::Busy, message));
         }
@@ -227,17 +227,17 @@ impl Stream {
             transport,
             core: Mutex::new(Core {
                 engine,
-                settings: ENDLESS.clone(),
+                settings: UNBOUNDED.clone(),
                 throughput: None,
-                taken: [None; Core::ROLES],
-                occupied: false,
-                shaken: false,
-                sender_waits: false,
-                waiting: 0,
+                roles: [None; Core::ROLES],
+                has_inner_stream: false,
+                handshake_done: false,
+                sender_may_wait: false,
+                waiters: 0,
                 drained: true,
                 nonblocking: false,
-                arrived: 0,
-                uncounted: 0,
+                bytes_received: 0,
+                unreported: 0,
                 discarded: 0,
             }),
             changed: Condvar::new(),
@@ -269,12 +269,12 @@ impl Stream {
     pub fn handshake(&self) -> Result<Io> {
         self.classified(|| {
             let mut call = Call::new(self);
-            let settings = call.callable()?.settings.clone();
-            let terms = settings.terms();
-            if !call.enter_handshake(terms, Core::check_callable)? {
+            let settings = call.core_for_caller()?.settings.clone();
+            let policy = settings.wait_policy();
+            if !call.enter_handshake(policy, Core::check_reentry)? {
                 return Ok(Io::Done(0));
             }
-            Ok(call.shake_as_shaker(terms)?.unwrap_or(Io::Done(0)))
+            Ok(call.do_handshake(policy)?.unwrap_or(Io::Done(0)))
         })
     }
 
@@ -283,7 +283,7 @@ impl Stream {
         self.classified(|| {
             self.read_straight(buffer).unwrap_or_else(|| {
                 let (mut call, settings) = Call::begin(self, Role::Reader)?;
-                call.read(buffer, settings.terms())
+                call.read(buffer, settings.wait_policy())
             })
         })
     }
@@ -300,7 +300,7 @@ impl Stream {
 
     fn write_in_call(&self, pieces: &[&[u8]]) -> Result<Io> {
         let (mut call, settings) = Call::begin(self, Role::Writer)?;
-        call.write(Pieces::new(pieces), settings.terms())
+        call.write(Pieces::new(pieces), settings.wait_policy())
     }
 
     /// Plaintext that a read returns without touching the transport.
@@ -313,12 +313,12 @@ impl Stream {
     }
 
     pub fn set_session(&self, session: Option<&Arc<SavedSession>>) -> Result<()> {
-        self.classified(|| Call::new(self).callable()?.engine.set_session(session))
+        self.classified(|| Call::new(self).core_for_caller()?.engine.set_session(session))
     }
 
     /// What was agreed on; `None` before the handshake is done.
-    pub fn agreed(&self) -> Option<Agreed> {
-        Agreed::on(&self.lock().ok()?.engine)
+    pub fn negotiated(&self) -> Option<Negotiated> {
+        Negotiated::of(&self.lock().ok()?.engine)
     }
 
     /// What was agreed on and is lent, such as names and certificates.

@@ -12,6 +12,7 @@ pub(crate) mod pins;
 pub(crate) mod refusal;
 pub(crate) mod server_name;
 pub(crate) mod trust;
+pub(crate) mod wall_clock;
 
 mod explain;
 mod path_budget;

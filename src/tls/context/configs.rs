@@ -14,8 +14,8 @@ use crate::status::Status;
 use crate::tls::config::keylog::KeylogFile;
 use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use crate::tls::error_text;
-use crate::tls::session::early_data_limit::{Allowances, Watched};
-use crate::tls::session::peer_request::{self, Asked};
+use crate::tls::session::early_data_limit::{EarlyDataLimits, LimitRecorder};
+use crate::tls::session::peer_request::{IdentityResolver, PeerRequests};
 use crate::tls::session::store::{Sessions, Store};
 use crate::tls::verify::Policy;
 use crate::tls::verify::peer_verifier::{ClientVerifier, Means, ServerVerifier};
@@ -30,7 +30,7 @@ pub(super) struct Parts<'a> {
     pub(super) policy: Arc<Policy>,
     pub(super) means: Means,
     pub(super) keylog: Option<Arc<KeylogFile>>,
-    pub(super) allowances: Option<Arc<Allowances>>,
+    pub(super) early_data_limits: Option<Arc<EarlyDataLimits>>,
 }
 
 impl Parts<'_> {
@@ -40,7 +40,7 @@ impl Parts<'_> {
             return Ok(None);
         }
         if self.policy.verifies_chain && self.policy.anchors.is_empty() {
-            return Err(nobody_trusted(self.options, "certificates"));
+            return Err(no_trust_anchors(self.options, "certificates"));
         }
         Ok(Some(Arc::clone(&self.policy)))
     }
@@ -55,8 +55,12 @@ impl Parts<'_> {
         Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone()))
     }
 
-    pub(super) fn client(&self, verifier: Arc<ServerVerifier>, asked: &Arc<Asked>) -> Result<ClientConfig> {
-        let identity = peer_request::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
+    pub(super) fn client(
+        &self,
+        verifier: Arc<ServerVerifier>,
+        peer_requests: &Arc<PeerRequests>,
+    ) -> Result<ClientConfig> {
+        let identity = IdentityResolver { key: self.identity.clone(), peer_requests: Arc::clone(peer_requests) };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider));
         let builder = match self.options.ech.mode()? {
             Some(mode) => builder.with_ech(mode),
@@ -68,15 +72,16 @@ impl Parts<'_> {
             .with_custom_certificate_verifier(verifier)
             .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
-        config.resumption = resumption(self.options, self.sessions, &self.options.alpn, self.allowances.as_ref());
-        config.enable_early_data = self.allowances.is_some();
+        config.resumption =
+            resumption(self.options, self.sessions, &self.options.alpn, self.early_data_limits.as_ref());
+        config.enable_early_data = self.early_data_limits.is_some();
         if let Some(keylog) = self.keylog() {
             config.key_log = keylog;
         }
         Ok(config)
     }
 
-    pub(super) fn server(&self, asked: &Arc<Asked>) -> Result<Option<ServerConfig>> {
+    pub(super) fn server(&self, peer_requests: &Arc<PeerRequests>) -> Result<Option<ServerConfig>> {
         let Some(identity) = &self.identity else { return Ok(None) };
         let builder = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.offer.rustls_versions())
@@ -85,14 +90,14 @@ impl Parts<'_> {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
                 if self.policy.verifies_chain && self.policy.anchors.is_empty() {
-                    return Err(nobody_trusted(self.options, "client certificates"));
+                    return Err(no_trust_anchors(self.options, "client certificates"));
                 }
                 let mandatory = mode != VerifyMode::Optional;
                 let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
                 builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
-        let identity = peer_request::Identity { key: Some(Arc::clone(identity)), asked: Arc::clone(asked) };
+        let identity = IdentityResolver { key: Some(Arc::clone(identity)), peer_requests: Arc::clone(peer_requests) };
         let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;
@@ -125,7 +130,7 @@ pub(super) fn resumption(
     options: &TlsOptions,
     sessions: &Arc<Sessions>,
     protocols: &[Vec<u8>],
-    allowances: Option<&Arc<Allowances>>,
+    early_data_limits: Option<&Arc<EarlyDataLimits>>,
 ) -> Resumption {
     // Beside Encrypted Client Hello: see `ech::derived`.
     if !options.resumption || options.ech.list.is_some() {
@@ -134,13 +139,13 @@ pub(super) fn resumption(
     let tls12 =
         if sends_tickets(options) { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
     let mut store: Arc<dyn ClientSessionStore> = Arc::new(Store::new(sessions, protocols));
-    if let Some(allowances) = allowances {
-        store = Arc::new(Watched { store, allowances: Arc::clone(allowances) });
+    if let Some(early_data_limits) = early_data_limits {
+        store = Arc::new(LimitRecorder { store, early_data_limits: Arc::clone(early_data_limits) });
     }
     Resumption::store(store).tls12_resumption(tls12)
 }
 
-pub(super) fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {
+pub(super) fn no_trust_anchors(options: &TlsOptions, what: &str) -> Error {
     let message = format!("{what} are to be verified, but no authority is trusted");
     let error = Error::new(Status::NoTrustAnchors, message)
         .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));

@@ -86,7 +86,7 @@ impl Context {
         derived.client = Ok(Arc::new(config));
         // It has none, and those of the other context are not its to count or forget.
         derived.sessions = Arc::default();
-        derived.nameless = OnceLock::new();
+        derived.client_without_name = OnceLock::new();
         derived.http = OnceLock::new();
         derived.digest = OnceLock::new();
         derived.offer = Arc::new(offer);
@@ -107,16 +107,16 @@ impl Context {
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
         // As where a context is made: early data is of one protocol.
-        derived.allowances = self.allowances.clone().filter(|_| protocols.len() < 2);
+        derived.early_data_limits = self.early_data_limits.clone().filter(|_| protocols.len() < 2);
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);
             client.alpn_protocols = protocols.to_vec();
             client.resumption =
-                configs::resumption(&self.options, &self.sessions, protocols, derived.allowances.as_ref());
-            client.enable_early_data = derived.allowances.is_some();
+                configs::resumption(&self.options, &self.sessions, protocols, derived.early_data_limits.as_ref());
+            client.enable_early_data = derived.early_data_limits.is_some();
             derived.client = Ok(Arc::new(client));
         }
-        derived.nameless = OnceLock::new();
+        derived.client_without_name = OnceLock::new();
         derived.http = OnceLock::new();
         derived.digest = OnceLock::new();
         derived.alpn = protocols.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect();

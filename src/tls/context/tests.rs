@@ -17,7 +17,7 @@ fn context(set: impl Fn(&mut TlsOptions)) -> Arc<Context> {
 }
 
 /// How a client of the one context and a server of the other shake hands.
-fn shake(client: &Context, server: &Context) -> Option<HandshakeKind> {
+fn complete_handshake(client: &Context, server: &Context) -> Option<HandshakeKind> {
     let name = ServerName::try_from("localhost").unwrap();
     let mut client = ClientConnection::new(client.client_config(true).unwrap(), name).unwrap();
     let mut server = ServerConnection::new(server.server_config().unwrap()).unwrap();
@@ -65,9 +65,9 @@ fn resumption_and_tickets() {
         let asked = format!("{version:?} {client:?} {server:?}");
         let client = of(version, client.0, client.1);
         let server = of(version, server.0, server.1);
-        let first = shake(&client, &server);
+        let first = complete_handshake(&client, &server);
         assert!(first.is_some_and(|kind| kind != HandshakeKind::Resumed), "{asked}");
-        assert_eq!(shake(&client, &server) == Some(HandshakeKind::Resumed), resumes, "{asked}");
+        assert_eq!(complete_handshake(&client, &server) == Some(HandshakeKind::Resumed), resumes, "{asked}");
     }
 }
 
@@ -82,12 +82,12 @@ fn tickets_of_tls_1_2_are_made_when_asked_for() {
         let server = context(|options| {
             options.set_session_tickets(on);
         });
-        shake(&client, &server);
+        complete_handshake(&client, &server);
         let mut forgetful = Context::clone(&server);
         let mut config = ServerConfig::clone(&server.server_config().unwrap());
         config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
         forgetful.server = Some(Arc::new(config));
-        assert_eq!(shake(&client, &forgetful) == Some(HandshakeKind::Resumed), resumes, "{on}");
+        assert_eq!(complete_handshake(&client, &forgetful) == Some(HandshakeKind::Resumed), resumes, "{on}");
     }
 }
 
@@ -101,8 +101,8 @@ fn a_derived_context_reads_nothing_and_resumes() {
     let derived = Context::for_socket(&TlsOptions::default(), Some(&client)).unwrap();
     assert_eq!(derived.alpn_protocols(), [c"http/1.1".to_owned()]);
     assert!(Arc::ptr_eq(&derived, &Context::for_socket(&TlsOptions::default(), Some(&client)).unwrap()));
-    shake(&derived, &server);
-    assert_eq!(shake(&derived, &server), Some(HandshakeKind::Resumed));
+    complete_handshake(&derived, &server);
+    assert_eq!(complete_handshake(&derived, &server), Some(HandshakeKind::Resumed));
     assert_eq!(client.alpn_protocols(), [c"h2".to_owned()]);
     let plain = context(|options| options.add_alpn_protocol(b"http/1.1").unwrap());
     assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
@@ -126,7 +126,7 @@ fn a_derived_context_has_early_data_for_one_protocol() {
             options.add_ca_data(CA).unwrap();
         }
         let derived = Context::for_socket(&options, Some(&early)).unwrap();
-        let facts = (derived.client_config(true).unwrap().enable_early_data, derived.allowances().is_some());
+        let facts = (derived.client_config(true).unwrap().enable_early_data, derived.early_data_limits().is_some());
         assert_eq!(facts, (expected, expected), "{protocols:?} {adds}");
     }
 }
@@ -137,5 +137,5 @@ fn a_suite_list_bounds_what_a_server_chooses() {
         options.set_ciphers(Some(b"TLS_AES_128_GCM_SHA256")).unwrap();
     });
     assert_eq!((server.minimum_version(), server.cipher_count()), (Version::Tls13, 1));
-    assert!(shake(&context(|_| {}), &server).is_some());
+    assert!(complete_handshake(&context(|_| {}), &server).is_some());
 }

@@ -10,7 +10,7 @@ use webpki::{
 };
 
 use super::*;
-use crate::tls::session::diagnose::{Narrowed, Situation};
+use crate::tls::session::diagnose::{Restrictions, SessionFacts};
 
 /// A unit, and names in RFC 8446, RFC 9849 and RFC 5280.
 const STANDARD: [&str; 9] = [
@@ -389,13 +389,13 @@ fn no_message_has_an_identifier_of_rust() {
             (true, true, false, b"\x16\x03\x01\x00\x05"),
             (true, false, true, b""),
         ] {
-            let situation = Situation {
+            let situation = SessionFacts {
                 is_server,
                 name: Some("a.example"),
                 public_name: None,
                 is_rejected: false,
-                narrowed: Narrowed::default(),
-                asked: None,
+                restrictions: Restrictions::default(),
+                peer_request: None,
                 handshaking,
                 unread,
                 received_record,

@@ -4,7 +4,7 @@
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
-use super::peer_request::{Request, Shown};
+use super::peer_request::{CertificateSelection, PeerRequest};
 use super::record;
 use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
@@ -14,7 +14,7 @@ use crate::tls::verify::peer_verifier::Note;
 
 /// What the options leave out of what there is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Narrowed {
+pub(crate) struct Restrictions {
     pub(crate) versions: bool,
     pub(crate) ciphers: bool,
     pub(crate) groups: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Narrowed {
     pub(crate) ech: bool,
 }
 
-impl Narrowed {
+impl Restrictions {
     fn versions(self) -> Option<&'static str> {
         self.versions.then_some(if self.ech { WITHOUT_ECH } else { VERSIONS })
     }
@@ -37,7 +37,7 @@ impl Narrowed {
 }
 
 /// What is known about the session beside the error.
-pub(crate) struct Situation<'a> {
+pub(crate) struct SessionFacts<'a> {
     /// We are the server; the peer is a client.
     pub(crate) is_server: bool,
     /// The name that the peer was to prove.
@@ -46,9 +46,9 @@ pub(crate) struct Situation<'a> {
     pub(crate) public_name: Option<&'a str>,
     /// It was rejected: the peer is not who was asked for.
     pub(crate) is_rejected: bool,
-    pub(crate) narrowed: Narrowed,
+    pub(crate) restrictions: Restrictions,
     /// What the peer asked for, if it came so far.
-    pub(crate) asked: Option<&'a Request>,
+    pub(crate) peer_request: Option<&'a PeerRequest>,
     pub(crate) handshaking: bool,
     /// Input that rustls has not consumed. Empty if the error is inside the last record.
     pub(crate) unread: &'a [u8],
@@ -71,7 +71,7 @@ const RETRY_ECH: &str =
     "to try once more, on a new connection: netlib_tls_context_with_ech and netlib_error_ech_retry_configs";
 const RETRY_WITHOUT_ECH: &str = "to connect without it, and show the name: a context without an ECHConfigList";
 
-impl Situation<'_> {
+impl SessionFacts<'_> {
     /// "the server \"example.com\"".
     pub(crate) fn peer(&self) -> String {
         if let (true, Some(public), Some(name)) = (self.is_rejected, self.public_name, self.name) {
@@ -214,20 +214,20 @@ impl Situation<'_> {
             return self.truncated(false).with_tls_alert(number);
         }
         let own = Some(OWN_CERTIFICATE);
-        let shown = match self.asked {
-            Some(Request::Certificate(shown)) => Some(shown),
+        let selection = match self.peer_request {
+            Some(PeerRequest::Certificate(selection)) => Some(selection),
             _ => None,
         };
-        let (hint, advice) = match (number, shown) {
+        let (hint, advice) = match (number, selection) {
             // Of these alerts each is somebody's answer to a missing certificate.
-            (40..=43 | 46 | 48 | 49, Some(Shown::Nothing)) => {
+            (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoCertificate)) => {
                 ("it had asked for a certificate, and was shown none", Some(A_CERTIFICATE))
             }
-            (40..=43 | 46 | 48 | 49, Some(Shown::NothingFit)) => {
+            (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoUsableKey)) => {
                 ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
             }
             // A server asks when everything else is agreed on.
-            (40, Some(Shown::Certificate)) => {
+            (40, Some(CertificateSelection::Certificate)) => {
                 ("it had asked for a certificate, and perhaps does not accept the one that it was shown", own)
             }
             _ => self.hint(number),
@@ -246,15 +246,18 @@ impl Situation<'_> {
         match number {
             40 | 71 if self.handshaking => {
                 let parameters = "the two sides have no version, cipher suite or parameters in common";
-                (parameters, self.narrowed.ciphers().or(self.narrowed.groups()).or(self.narrowed.versions()))
+                (
+                    parameters,
+                    self.restrictions.ciphers().or(self.restrictions.groups()).or(self.restrictions.versions()),
+                )
             }
             44 => ("it has found this side's certificate among the revoked ones", own),
             45 => ("by its clock this side's certificate has expired or is not yet valid", own),
             48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
             42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
-            70 if self.narrowed.versions => (
+            70 if self.restrictions.versions => (
                 "it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
-                self.narrowed.versions(),
+                self.restrictions.versions(),
             ),
             70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
             112 => ("it has no site of the name that was asked for", None),
@@ -343,13 +346,13 @@ impl Situation<'_> {
             | PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
             | PeerIncompatible::SupportedVersionsExtensionRequired => {
-                (common("TLS version"), AlertDescription::ProtocolVersion, self.narrowed.versions())
+                (common("TLS version"), AlertDescription::ProtocolVersion, self.restrictions.versions())
             }
             PeerIncompatible::NoCipherSuitesInCommon => {
-                (common("cipher suite"), AlertDescription::HandshakeFailure, self.narrowed.ciphers())
+                (common("cipher suite"), AlertDescription::HandshakeFailure, self.restrictions.ciphers())
             }
             PeerIncompatible::NoKxGroupsInCommon
-                if matches!(self.asked, Some(Request::Session { ecdhe: false, .. })) =>
+                if matches!(self.peer_request, Some(PeerRequest::Session { ecdhe: false, .. })) =>
             {
                 let message =
                     "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
@@ -364,7 +367,7 @@ impl Situation<'_> {
                 None,
             ),
             PeerIncompatible::NoKxGroupsInCommon | PeerIncompatible::NamedGroupsExtensionRequired => {
-                (common("key-exchange group"), AlertDescription::HandshakeFailure, self.narrowed.groups())
+                (common("key-exchange group"), AlertDescription::HandshakeFailure, self.restrictions.groups())
             }
             PeerIncompatible::NoSignatureSchemesInCommon
             | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon
@@ -413,14 +416,14 @@ fn old_version(number: u16) -> &'static str {
 mod tests {
     use super::*;
 
-    fn situation() -> Situation<'static> {
-        Situation {
+    fn facts() -> SessionFacts<'static> {
+        SessionFacts {
             is_server: false,
             name: Some("a.example"),
             public_name: None,
             is_rejected: false,
-            narrowed: Narrowed::default(),
-            asked: None,
+            restrictions: Restrictions::default(),
+            peer_request: None,
             handshaking: true,
             unread: &[],
             received_record: true,
@@ -437,45 +440,80 @@ mod tests {
             (b"220 mail", "mail or FTP"),
             (b"\x80x", "0x80"),
         ] {
-            let situation = Situation { unread: bytes, received_record: false, ..situation() };
-            let error = situation.explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
+            let facts = SessionFacts { unread: bytes, received_record: false, ..facts() };
+            let error = facts.explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
             assert_eq!(error.status(), Status::NotTls);
             assert!(error.message().contains(expected) && !error.message().contains("secret"), "{error}");
         }
-        let later = situation().explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
+        let later = facts().explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
         assert_eq!(later.status(), Status::TlsProtocol);
     }
 
     #[test]
     fn alerts_have_their_number_and_name() {
-        let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired), None);
+        let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired), None);
         assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(116)));
         assert!(error.message().contains("116 (certificate_required)"), "{error}");
         // A closing message in the middle of the handshake is an end, not a refusal.
-        let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
+        let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
         assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
     }
 
     #[test]
     fn an_alert_is_explained_by_what_came_before_it() {
-        let asked = |shown| Some(Request::Certificate(shown));
+        let peer_request = |selection| Some(PeerRequest::Certificate(selection));
         let parameters = "no version, cipher suite or parameters in common";
-        for (number, handshaking, asked, expected) in [
+        for (number, handshaking, peer_request, expected) in [
             (40, true, None, Some(parameters)),
             (71, true, None, Some(parameters)),
             (40, false, None, None),
             (71, false, None, None),
-            (40, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
-            (40, false, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
-            (40, true, asked(Shown::NothingFit), Some("was shown none: this side's key cannot sign as it demands")),
-            (40, true, asked(Shown::Certificate), Some("perhaps does not accept the one that it was shown")),
+            (
+                40,
+                true,
+                peer_request(CertificateSelection::NoCertificate),
+                Some("it had asked for a certificate, and was shown none"),
+            ),
+            (
+                40,
+                false,
+                peer_request(CertificateSelection::NoCertificate),
+                Some("it had asked for a certificate, and was shown none"),
+            ),
+            (
+                40,
+                true,
+                peer_request(CertificateSelection::NoUsableKey),
+                Some("was shown none: this side's key cannot sign as it demands"),
+            ),
+            (
+                40,
+                true,
+                peer_request(CertificateSelection::Certificate),
+                Some("perhaps does not accept the one that it was shown"),
+            ),
             // Java's and Go's servers in TLS 1.2.
-            (42, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
-            (42, true, asked(Shown::Certificate), Some("it does not accept this side's certificate")),
-            (70, true, asked(Shown::Nothing), Some("it offers neither TLS 1.2 nor TLS 1.3")),
+            (
+                42,
+                true,
+                peer_request(CertificateSelection::NoCertificate),
+                Some("it had asked for a certificate, and was shown none"),
+            ),
+            (
+                42,
+                true,
+                peer_request(CertificateSelection::Certificate),
+                Some("it does not accept this side's certificate"),
+            ),
+            (
+                70,
+                true,
+                peer_request(CertificateSelection::NoCertificate),
+                Some("it offers neither TLS 1.2 nor TLS 1.3"),
+            ),
         ] {
-            let situation = Situation { asked: asked.as_ref(), handshaking, ..situation() };
-            let error = situation.alert(number);
+            let facts = SessionFacts { peer_request: peer_request.as_ref(), handshaking, ..facts() };
+            let error = facts.alert(number);
             let hint = error.message().split_once("): ").map(|(_, hint)| hint);
             match expected {
                 None => assert_eq!(hint, None, "{number}"),

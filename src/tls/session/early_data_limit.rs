@@ -7,19 +7,19 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls_pki_types::ServerName;
 
-use super::per_thread::Notes;
+use crate::tls::per_thread::PerThread;
 
 /// How many bytes the ticket allows that a session has just begun with, as notes of the threads that began them.
-pub(crate) type Allowances = Notes<u32>;
+pub(crate) type EarlyDataLimits = PerThread<u32>;
 
 /// A store of sessions that leaves a note of what it gives out.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct LimitRecorder {
     pub(crate) store: Arc<dyn ClientSessionStore>,
-    pub(crate) allowances: Arc<Allowances>,
+    pub(crate) early_data_limits: Arc<EarlyDataLimits>,
 }
 
-impl ClientSessionStore for Watched {
+impl ClientSessionStore for LimitRecorder {
     fn set_kx_hint(&self, server: ServerName<'static>, group: NamedGroup) {
         self.store.set_kx_hint(server, group);
     }
@@ -46,7 +46,7 @@ impl ClientSessionStore for Watched {
 
     fn take_tls13_ticket(&self, server: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
         let ticket = self.store.take_tls13_ticket(server)?;
-        self.allowances.leave(ticket.max_early_data_size());
+        self.early_data_limits.set(ticket.max_early_data_size());
         Some(ticket)
     }
 }

@@ -10,7 +10,7 @@ mod network;
 mod offered_version;
 mod pending_callback;
 mod reading;
-mod refusal;
+mod protocol_error;
 mod resume;
 
 use std::num::NonZeroUsize;
@@ -19,10 +19,9 @@ use std::sync::Arc;
 use rustls::ProtocolVersion;
 use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
-use super::diagnose::Situation;
-use super::peer_request::Request;
-use super::per_thread::Notes;
-use super::pool::{Filled, Pool, fill};
+use super::diagnose::SessionFacts;
+use super::peer_request::PeerRequest;
+use super::pool::{Pool, RecordBuffer, copy_into};
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::store::{SavedSession, Validity};
 use crate::error::{Error, Result};
@@ -30,12 +29,12 @@ use crate::fork;
 use crate::status::Status;
 use crate::tls::config::ech::EchStatus;
 use crate::tls::context::Context;
+use crate::tls::per_thread::PerThread;
 use crate::tls::verify::server_name;
-use client_hello::Greeting;
-use early_data::Early;
+use client_hello::ClientHelloState;
+use early_data::EarlyDataState;
 use offered_version::Layout;
-use pending_callback::Moment;
-pub(crate) use pending_callback::unix_time;
+use pending_callback::CertificateTime;
 pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
@@ -52,11 +51,11 @@ pub(crate) struct Engine {
     name: Option<Box<str>>,
     ech: EchStatus,
     /// What the peer asked for.
-    asked: Option<Box<Request>>,
+    peer_request: Option<Box<PeerRequest>>,
     /// What there is to do before the session may see anything.
-    greeting: Option<Box<Greeting>>,
-    moment: Moment,
-    early: Early,
+    client_hello: Option<Box<ClientHelloState>>,
+    certificate_time: CertificateTime,
+    early: EarlyDataState,
     /// By what the context knows this connection's sessions, once it has some.
     connection: Option<NonZeroUsize>,
     /// What the program wants to be resumed, while it is not known whether that goes well.
@@ -67,20 +66,20 @@ pub(crate) struct Engine {
     /// rustls has been at work.
     begun: bool,
     /// Records that came; `None` while there are none, or while they are lent.
-    incoming: Option<Filled>,
-    /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
-    held: usize,
+    incoming: Option<RecordBuffer>,
+    /// How many bytes of their front rustls must see again in whatever it does next; see [`record::has_unconsumed_record`].
+    unconsumed: usize,
     /// A copy of those bytes while the records are lent.
-    held_copy: Box<[u8]>,
+    unconsumed_copy: Box<[u8]>,
     /// How many bytes there were when the records were lent.
     lent: usize,
     /// rustls has looked at all that came, and needs more.
-    exhausted: bool,
+    needs_input: bool,
     /// Plaintext that found no room in its reader's buffer.
-    spill: Option<Filled>,
+    pending_plaintext: Option<RecordBuffer>,
     outgoing: Outgoing,
     /// Bytes of records since the last plaintext.
-    fruitless: usize,
+    bytes_without_data: usize,
     received_any: bool,
     received_record: bool,
     /// On a server: the newest version in a ClientHello that it refuses.
@@ -124,14 +123,14 @@ impl Engine {
             }
         };
         let mut engine = Engine { ech, ..Engine::new(context, session, false, name) };
-        engine.note_offer();
+        engine.record_offer();
         Ok(engine)
     }
 
     /// A server's side.
     pub(crate) fn server(context: &Arc<Context>) -> Result<Engine> {
         let mut engine = Engine::new(context, Session::server(context.server_config()?)?, true, None);
-        engine.greeting = Greeting::of(context).map(Box::new);
+        engine.client_hello = ClientHelloState::of(context).map(Box::new);
         Ok(engine)
     }
 
@@ -144,23 +143,23 @@ impl Engine {
             is_server,
             name,
             ech: EchStatus::NotOffered,
-            asked: None,
-            greeting: None,
-            moment: Moment::of(context, is_server),
-            early: Early::default(),
+            peer_request: None,
+            client_hello: None,
+            certificate_time: CertificateTime::new(context, is_server),
+            early: EarlyDataState::default(),
             connection: None,
             resuming: None,
             validity: None,
             has_adopted: false,
             begun: false,
             incoming: None,
-            held: 0,
-            held_copy: Box::default(),
+            unconsumed: 0,
+            unconsumed_copy: Box::default(),
             lent: 0,
-            exhausted: true,
-            spill: None,
+            needs_input: true,
+            pending_plaintext: None,
             outgoing: Outgoing::new(Arc::clone(context.pool())),
-            fruitless: 0,
+            bytes_without_data: 0,
             received_any: false,
             received_record: false,
             newest_offered: None,
@@ -185,9 +184,9 @@ impl Engine {
 
     /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
     pub(crate) fn server_name(&self) -> Option<&str> {
-        match (&self.name, self.asked.as_deref()) {
+        match (&self.name, self.peer_request.as_deref()) {
             (Some(name), _) => Some(name),
-            (None, Some(Request::Session { name, .. })) => name.as_deref(),
+            (None, Some(PeerRequest::Session { name, .. })) => name.as_deref(),
             _ => None,
         }
     }
@@ -197,7 +196,7 @@ impl Engine {
     }
 
     /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
-    /// there is one, the answer to [`Engine::take_question`].
+    /// there is one, the answer to [`Engine::take_pending_callback`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         self.check()?;
         let was_handshaking = self.is_handshaking();
@@ -209,7 +208,7 @@ impl Engine {
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
-                Step::Blocked if self.is_asking() => return Ok(false),
+                Step::Blocked if self.is_waiting_for_callback() => return Ok(false),
                 Step::Blocked if self.is_handshaking() => {
                     return if self.end_of_input { Err(self.truncated()) } else { Ok(false) };
                 }
@@ -237,14 +236,14 @@ impl Engine {
             return Ok(0);
         }
         self.has_application_data = true;
-        self.transmit(|session, held, outgoing| session.send(held, data, outgoing))?;
+        self.transmit(|session, unconsumed, outgoing| session.send(unconsumed, data, outgoing))?;
         Ok(data.len())
     }
 
     /// Ends writing. The closing message is queued, once; as long as there is no session, nobody needs one.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.check()?;
-        self.check_network()?;
+        self.check_transport()?;
         self.closed = true;
         self.queue_close()
     }
@@ -252,7 +251,7 @@ impl Engine {
     fn queue_close(&mut self) -> Result<()> {
         if self.closed && !self.close_queued && !self.is_handshaking() {
             self.close_queued = true;
-            self.transmit(|session, held, outgoing| session.close(held, outgoing))?;
+            self.transmit(|session, unconsumed, outgoing| session.close(unconsumed, outgoing))?;
         }
         Ok(())
     }
@@ -263,7 +262,7 @@ impl Engine {
     }
 
     /// Whether the network takes nothing any more, and why.
-    fn check_network(&self) -> Result<()> {
+    fn check_transport(&self) -> Result<()> {
         self.send_failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
@@ -271,7 +270,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn check_sending(&self) -> Result<()> {
         self.check()?;
-        self.check_network()?;
+        self.check_transport()?;
         if self.closed {
             return Err(Error::new(Status::Closed, "the stream was shut down for writing"));
         }
@@ -288,7 +287,7 @@ impl Engine {
     /// The end of the session: the first failure stays.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
         if let Some(session) = self.resuming.take() {
-            session.use_up();
+            session.mark_used();
         }
         Error::clone(self.failure.get_or_insert(failure))
     }
@@ -298,12 +297,12 @@ impl Engine {
     }
 
     pub(crate) fn peer(&self) -> String {
-        self.situation().peer()
+        self.facts().peer()
     }
 
     /// " during the TLS handshake", where that is so.
     pub(crate) fn during(&self) -> &'static str {
-        self.situation().during()
+        self.facts().during()
     }
 
     /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt. What few
@@ -312,35 +311,35 @@ impl Engine {
         let was_handshaking = self.is_handshaking();
         // A handshake uses shared keys, random numbers and stores, and sets per-thread data that is taken below.
         let _delay = was_handshaking.then(fork::delay);
-        if let Some(step) = self.greet()? {
-            self.held = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
+        if let Some(step) = self.read_client_hello()? {
+            self.unconsumed = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
             return Ok((0, step));
         }
         let mut delivered = 0;
-        let spill = &mut self.spill;
+        let pending_plaintext = &mut self.pending_plaintext;
         let pool = &self.pool;
         let deliver = |plaintext: &[u8]| {
-            let now = fill(room.get_mut(delivered..).unwrap_or(&mut []), plaintext);
+            let now = copy_into(room.get_mut(delivered..).unwrap_or(&mut []), plaintext);
             delivered += now;
             match plaintext.get(now..) {
-                Some(later) if !later.is_empty() => keep_for_later(spill, pool, later),
+                Some(later) if !later.is_empty() => keep_pending_plaintext(pending_plaintext, pool, later),
                 _ => Ok(()),
             }
         };
         if was_handshaking {
-            tell_time(&self.context, &self.moment);
+            set_certificate_time(&self.context, &self.certificate_time);
         }
-        let mut records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
-        if self.greeting.is_some() {
-            records = before_the_greeting(records);
+        let mut records = self.incoming.as_mut().map_or(&mut [][..], RecordBuffer::bytes_mut);
+        if self.client_hello.is_some() {
+            records = first_record(records);
         }
         self.begun = true;
         let arrivals = self.context.sessions().arrivals();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
-        let has_plaintext = delivered > 0 || self.spill.is_some();
+        let has_plaintext = delivered > 0 || self.pending_plaintext.is_some();
         self.has_application_data |= has_plaintext;
         if was_handshaking {
-            self.take_notes();
+            self.collect_thread_results();
         }
         // A server that rejects ends the handshake: with it rustls lets nothing go on.
         if self.ech == EchStatus::Offered && !self.is_handshaking() {
@@ -350,7 +349,7 @@ impl Engine {
             self.adopt_sessions();
         }
         if outcome.is_err() {
-            self.note_offered_version(Layout::Joined);
+            self.record_offered_version(Layout::Joined);
         }
         if let Some(mut incoming) = self.incoming.take() {
             incoming.consume(consumed);
@@ -359,32 +358,32 @@ impl Engine {
         self.received_record |= consumed > 0;
         let step = match outcome {
             Ok(Step::Data) => Step::Data,
-            Ok(step) => self.understood(step, consumed),
-            Err(failure) => return Err(self.refuse(failure)),
+            Ok(step) => self.finish_step_without_data(step, consumed),
+            Err(failure) => return Err(self.fail_with_alert(failure)),
         };
-        self.held = if step == Step::Blocked { self.held_by_rustls() } else { 0 };
+        self.unconsumed = if step == Step::Blocked { self.find_unconsumed() } else { 0 };
         // What was queued meanwhile comes behind the data.
         let is_all_data = step == Step::Data && self.incoming.is_none() && !self.session.state().wants_write();
-        self.exhausted = step == Step::Blocked || is_all_data;
+        self.needs_input = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
         if !was_handshaking {
-            self.count_fruitless(consumed, has_plaintext)?;
+            self.limit_bytes_without_data(consumed, has_plaintext)?;
         }
         Ok((delivered, step))
     }
 
     /// What the handshake has left on this thread. A note that stayed would be taken for one of the thread's next session.
     #[cold]
-    fn take_notes(&mut self) {
-        self.context.times().map(Notes::take);
-        if let Some(request) = self.context.asked().take() {
-            self.asked = Some(Box::new(request));
+    fn collect_thread_results(&mut self) {
+        self.context.times().map(PerThread::take);
+        if let Some(request) = self.context.peer_requests().take() {
+            self.peer_request = Some(Box::new(request));
         }
     }
 
     /// For the explanation of an error in the first message.
     #[cold]
-    fn note_offered_version(&mut self, layout: Layout) {
+    fn record_offered_version(&mut self, layout: Layout) {
         if self.is_server && !self.received_record {
             self.newest_offered =
                 self.incoming.as_ref().and_then(|input| offered_version::newest(input.bytes(), layout));
@@ -393,10 +392,10 @@ impl Engine {
 
     /// A step that has brought no plaintext.
     #[cold]
-    fn understood(&mut self, step: Step, consumed: usize) -> Step {
-        match self.note_early(step) {
+    fn finish_step_without_data(&mut self, step: Step, consumed: usize) -> Step {
+        match self.update_early_data(step) {
             // Of what stands before the hello one record is shown at a time.
-            Step::Blocked if self.greeting.is_some() && consumed > 0 && self.incoming.is_some() => Step::Progress,
+            Step::Blocked if self.client_hello.is_some() && consumed > 0 && self.incoming.is_some() => Step::Progress,
             step => step,
         }
     }
@@ -404,9 +403,9 @@ impl Engine {
     /// Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only between whole
     /// handshake messages.
     #[cold]
-    fn held_by_rustls(&self) -> usize {
-        let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
-        if record::holds_a_record(left) { left.len() } else { 0 }
+    fn find_unconsumed(&self) -> usize {
+        let left = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);
+        if record::has_unconsumed_record(left) { left.len() } else { 0 }
     }
 
     /// Lets the session send. It is shown only what it holds: were it shown whole new records, it would open them,
@@ -415,11 +414,11 @@ impl Engine {
         &mut self,
         act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
     ) -> Result<()> {
-        let held = match &mut self.incoming {
-            Some(incoming) => incoming.bytes_mut().get_mut(..self.held).unwrap_or(&mut []),
-            None => &mut self.held_copy[..],
+        let unconsumed = match &mut self.incoming {
+            Some(incoming) => incoming.bytes_mut().get_mut(..self.unconsumed).unwrap_or(&mut []),
+            None => &mut self.unconsumed_copy[..],
         };
-        match act(&mut self.session, held, &mut self.outgoing) {
+        match act(&mut self.session, unconsumed, &mut self.outgoing) {
             Ok(peer_closed) => {
                 self.peer_closed |= peer_closed;
                 Ok(())
@@ -433,7 +432,7 @@ impl Engine {
 
     /// Not a failure of the session: writing may go on, as to a peer that has only shut down its own direction.
     fn truncated(&self) -> Error {
-        let truncated = self.situation().truncated(!self.received_any);
+        let truncated = self.facts().truncated(!self.received_any);
         match &self.end_cause {
             Some(cause) => truncated.with_cause(Arc::clone(cause)),
             None => truncated,
@@ -445,24 +444,24 @@ impl Engine {
             Failure::Own(error) => error,
             Failure::Tls(error) => {
                 let note = self.context.notes().take();
-                if self.ech == EchStatus::Offered && self.situation().is_rejected(&error, note.as_ref()) {
+                if self.ech == EchStatus::Offered && self.facts().is_rejected(&error, note.as_ref()) {
                     self.ech = EchStatus::Rejected;
                 }
-                self.situation().explain(&error, note)
+                self.facts().explain(&error, note)
             }
         }
     }
 
     /// Whether the peer may still refuse what it asked for. A client's handshake ends before a server of TLS 1.3 has looked
     /// at its certificate.
-    fn may_be_judged(&self) -> bool {
+    fn may_still_be_refused(&self) -> bool {
         let state = self.session.state();
         state.is_handshaking() || state.protocol_version() == Some(ProtocolVersion::TLSv1_3)
     }
 
-    fn situation(&self) -> Situation<'_> {
-        let bytes = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
-        Situation {
+    fn facts(&self) -> SessionFacts<'_> {
+        let bytes = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);
+        SessionFacts {
             is_server: self.is_server,
             name: self.name.as_deref(),
             public_name: self
@@ -471,8 +470,8 @@ impl Engine {
                 .and_then(|name| name.to_str().ok())
                 .filter(|_| !self.is_server),
             is_rejected: self.ech == EchStatus::Rejected,
-            narrowed: self.context.narrowed(),
-            asked: self.asked.as_deref().filter(|_| self.may_be_judged()),
+            restrictions: self.context.restrictions(),
+            peer_request: self.peer_request.as_deref().filter(|_| self.may_still_be_refused()),
             handshaking: self.is_handshaking(),
             unread: bytes,
             received_record: self.received_record,
@@ -483,29 +482,29 @@ impl Engine {
 
 /// For a reader whose buffer is full.
 #[cold]
-fn keep_for_later(spill: &mut Option<Filled>, pool: &Pool, plaintext: &[u8]) -> Result<()> {
-    let mut rest = match spill.take() {
+fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &Pool, plaintext: &[u8]) -> Result<()> {
+    let mut rest = match pending_plaintext.take() {
         Some(rest) => rest,
         None => pool.borrow()?,
     };
     let is_all = rest.push(plaintext) == plaintext.len();
-    *spill = Some(rest);
+    *pending_plaintext = Some(rest);
     let no_room = || Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", plaintext.len()));
     if is_all { Ok(()) } else { Err(no_room()) }
 }
 
 /// What stands before the first message, and not what follows.
 #[cold]
-fn before_the_greeting(records: &mut [u8]) -> &mut [u8] {
+fn first_record(records: &mut [u8]) -> &mut [u8] {
     let first = record::whole_record(records).unwrap_or(records.len());
     records.get_mut(..first).unwrap_or(&mut [])
 }
 
 /// For the judge of certificates, which runs on this thread.
 #[cold]
-fn tell_time(context: &Context, moment: &Moment) {
-    if let (Some(times), Moment::Told(told)) = (context.times(), moment) {
-        times.leave(Result::clone(&told.time));
+fn set_certificate_time(context: &Context, certificate_time: &CertificateTime) {
+    if let (Some(times), CertificateTime::FromCallback(callback_time)) = (context.times(), certificate_time) {
+        times.set(Result::clone(&callback_time.time));
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Hkdf(hmac::Algorithm);
 
 impl Hkdf {
     fn expander(&self, prk: &OkmBlock) -> Box<dyn HkdfExpander> {
-        let mut room = ROOMS.take();
+        let mut room = HMAC_SLOTS.take();
         room.push(Key::new(self.0, prk.as_ref()));
         Box::new(Expander { room })
     }
@@ -54,29 +54,29 @@ impl tls13::Hkdf for Hkdf {
 /// A pseudorandom key, as an HMAC that has begun with it.
 struct Expander {
     /// It is in here.
-    room: Room,
+    room: HmacSlot,
 }
 
 /// Room for one HMAC. Its 1.2 KiB are more than malloc(3) keeps at hand, and would leave gaps between what lives
 /// longer.
-type Room = Vec<Key>;
+type HmacSlot = Vec<Key>;
 
 /// Rooms to be used again, of which a handshake has two at a time. Who finds them locked does without.
-struct Rooms(Mutex<Vec<Room>>);
+struct HmacSlots(Mutex<Vec<HmacSlot>>);
 
-static ROOMS: Rooms = Rooms(Mutex::new(Vec::new()));
-const MOST_ROOMS: usize = 8;
+static HMAC_SLOTS: HmacSlots = HmacSlots(Mutex::new(Vec::new()));
+const MAX_HMAC_SLOTS: usize = 8;
 
-impl Rooms {
-    fn take(&self) -> Room {
-        self.0.try_lock().ok().and_then(|mut rooms| rooms.pop()).unwrap_or_else(|| Room::with_capacity(1))
+impl HmacSlots {
+    fn take(&self) -> HmacSlot {
+        self.0.try_lock().ok().and_then(|mut rooms| rooms.pop()).unwrap_or_else(|| HmacSlot::with_capacity(1))
     }
 
-    fn give_back(&self, mut room: Room) {
+    fn give_back(&self, mut room: HmacSlot) {
         // Which wipes what is in it.
         room.clear();
         if let Ok(mut rooms) = self.0.try_lock()
-            && rooms.len() < MOST_ROOMS
+            && rooms.len() < MAX_HMAC_SLOTS
         {
             rooms.push(room);
         }
@@ -85,7 +85,7 @@ impl Rooms {
 
 impl Drop for Expander {
     fn drop(&mut self) {
-        ROOMS.give_back(std::mem::take(&mut self.room));
+        HMAC_SLOTS.give_back(std::mem::take(&mut self.room));
     }
 }
 
@@ -269,24 +269,24 @@ mod tests {
 
     #[test]
     fn rooms_are_kept_empty_and_few() {
-        let rooms = Rooms(Mutex::default());
+        let rooms = HmacSlots(Mutex::default());
         let filled = || {
             let mut room = rooms.take();
             room.push(Key::new(hmac::HMAC_SHA256, b"key"));
             room
         };
         let kept = || rooms.0.lock().unwrap().iter().map(|room| (room.len(), room.capacity())).collect::<Vec<_>>();
-        let many: Vec<_> = (0..MOST_ROOMS + 3).map(|_| filled()).collect();
+        let many: Vec<_> = (0..MAX_HMAC_SLOTS + 3).map(|_| filled()).collect();
         many.into_iter().for_each(|room| rooms.give_back(room));
-        assert_eq!(kept(), [(0, 1); MOST_ROOMS]);
+        assert_eq!(kept(), [(0, 1); MAX_HMAC_SLOTS]);
         let room = filled();
-        assert_eq!(kept().len(), MOST_ROOMS - 1);
+        assert_eq!(kept().len(), MAX_HMAC_SLOTS - 1);
         rooms.give_back(room);
-        assert_eq!(kept().len(), MOST_ROOMS);
+        assert_eq!(kept().len(), MAX_HMAC_SLOTS);
         let locked = rooms.0.lock().unwrap();
         let room = filled();
         assert_eq!(room.len(), 1);
         rooms.give_back(room);
-        assert_eq!(locked.len(), MOST_ROOMS);
+        assert_eq!(locked.len(), MAX_HMAC_SLOTS);
     }
 }

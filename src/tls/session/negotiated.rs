@@ -10,7 +10,7 @@ use crate::tls::config::code_points::{self, Version};
 
 /// What needs no memory to be told.
 #[derive(Clone, Copy, Debug)]
-pub struct Agreed {
+pub struct Negotiated {
     pub version: Option<Version>,
     pub cipher_suite: Option<&'static CStr>,
     /// `None` also for a resumed session of TLS 1.2, which exchanges no keys.
@@ -18,11 +18,11 @@ pub struct Agreed {
     pub is_resumed: bool,
 }
 
-impl Agreed {
+impl Negotiated {
     /// `None` while the handshake is not done.
-    pub(crate) fn on(engine: &Engine) -> Option<Agreed> {
+    pub(crate) fn of(engine: &Engine) -> Option<Negotiated> {
         let state = engine.session().state();
-        (!engine.is_handshaking()).then(|| Agreed {
+        (!engine.is_handshaking()).then(|| Negotiated {
             version: state.protocol_version().and_then(Version::from_rustls),
             cipher_suite: state.negotiated_cipher_suite().and_then(|suite| code_points::cipher_suite(suite.suite())),
             key_exchange_group: state

@@ -9,13 +9,13 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{CipherSuite, SignatureScheme};
 
-use super::per_thread::Notes;
+use crate::tls::per_thread::PerThread;
 
 /// What peers asked for, as notes of the threads whose sessions are inside a call.
-pub(crate) type Asked = Notes<Request>;
+pub(crate) type PeerRequests = PerThread<PeerRequest>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub(crate) enum PeerRequest {
     /// A client's, for a session.
     Session {
         name: Option<String>,
@@ -23,38 +23,38 @@ pub(crate) enum Request {
         ecdhe: bool,
     },
     /// A server's, for this side's certificate, and what it gets.
-    Certificate(Shown),
+    Certificate(CertificateSelection),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    Nothing,
+pub(crate) enum CertificateSelection {
+    NoCertificate,
     /// There is a certificate, but its key makes no signature that the server takes.
-    NothingFit,
+    NoUsableKey,
     Certificate,
 }
 
 /// Always the same certificate, or for a client perhaps none; and a note of what was asked.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct IdentityResolver {
     pub(crate) key: Option<Arc<CertifiedKey>>,
-    pub(crate) asked: Arc<Asked>,
+    pub(crate) peer_requests: Arc<PeerRequests>,
 }
 
-impl ResolvesServerCert for Identity {
+impl ResolvesServerCert for IdentityResolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let name = hello.server_name().map(str::to_owned);
-        self.asked.leave(Request::Session { name, ecdhe: hello.cipher_suites().iter().any(is_ecdhe) });
+        self.peer_requests.set(PeerRequest::Session { name, ecdhe: hello.cipher_suites().iter().any(is_ecdhe) });
         self.key.clone()
     }
 }
 
-impl ResolvesClientCert for Identity {
+impl ResolvesClientCert for IdentityResolver {
     fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        self.asked.leave(Request::Certificate(match &self.key {
-            None => Shown::Nothing,
-            Some(identity) if identity.key.choose_scheme(schemes).is_none() => Shown::NothingFit,
-            Some(_) => Shown::Certificate,
+        self.peer_requests.set(PeerRequest::Certificate(match &self.key {
+            None => CertificateSelection::NoCertificate,
+            Some(identity) if identity.key.choose_scheme(schemes).is_none() => CertificateSelection::NoUsableKey,
+            Some(_) => CertificateSelection::Certificate,
         }));
         self.key.clone()
     }

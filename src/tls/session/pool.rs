@@ -17,7 +17,7 @@ use crate::status::Status;
 pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 
 /// How many buffers a pool keeps for later; what comes back beyond is freed.
-const KEPT: usize = 16;
+const MAX_POOLED: usize = 16;
 
 /// The buffers of one context.
 #[derive(Default)]
@@ -50,33 +50,33 @@ impl fmt::Debug for Pool {
 
 impl Pool {
     /// A buffer of [`BUFFER_SIZE`] bytes, whatever they hold.
-    pub(crate) fn borrow(&self) -> Result<Filled> {
+    pub(crate) fn borrow(&self) -> Result<RecordBuffer> {
         let bytes = match self.last.take() {
             Some(bytes) => bytes,
-            None => self.another()?,
+            None => self.borrow_slow()?,
         };
-        Ok(Filled { bytes, start: 0, end: 0 })
+        Ok(RecordBuffer { bytes, start: 0, end: 0 })
     }
 
     #[cold]
-    fn another(&self) -> Result<Bytes> {
+    fn borrow_slow(&self) -> Result<Bytes> {
         // The guard of this statement is gone before a new buffer is made.
         let kept = self.others().pop();
-        kept.map_or_else(allocated, Ok)
+        kept.map_or_else(allocate, Ok)
     }
 
     /// For later, which nobody has to do: a buffer that is only dropped is freed. It knows no way back by itself, because
     /// counting references would cost as much as the rest of this.
-    pub(crate) fn give_back(&self, buffer: Filled) {
+    pub(crate) fn give_back(&self, buffer: RecordBuffer) {
         if let Some(earlier) = self.last.swap(Some(buffer.bytes)) {
-            self.keep(earlier);
+            self.store(earlier);
         }
     }
 
     #[cold]
-    fn keep(&self, bytes: Bytes) {
+    fn store(&self, bytes: Bytes) {
         let mut others = self.others();
-        if others.len() < KEPT - 1 {
+        if others.len() < MAX_POOLED - 1 {
             others.push(bytes);
         }
     }
@@ -95,7 +95,7 @@ impl Pool {
 }
 
 #[cold]
-fn allocated() -> Result<Bytes> {
+fn allocate() -> Result<Bytes> {
     let none = || Error::new(Status::OutOfMemory, "no memory for a buffer of records");
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(BUFFER_SIZE).map_err(|_| none())?;
@@ -107,7 +107,7 @@ fn allocated() -> Result<Bytes> {
 /// program wants it. On Zen 3 and 4 `rep movsb`, which memcpy(3) has for more than 2 KiB, takes thirty times as long where
 /// the destination is up to 15 bytes behind the source, not counting whole pages. Pieces of this size are copied otherwise,
 /// and as fast.
-pub(crate) fn fill(room: &mut [u8], bytes: &[u8]) -> usize {
+pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) -> usize {
     const PIECE: usize = 2048;
     let count = bytes.len().min(room.len());
     let (room, bytes) = (room.get_mut(..count).unwrap_or(&mut []), bytes.get(..count).unwrap_or(&[]));
@@ -124,7 +124,7 @@ pub(crate) fn fill(room: &mut [u8], bytes: &[u8]) -> usize {
 
 /// A buffer and which of its bytes are in use.
 #[derive(Debug)]
-pub(crate) struct Filled {
+pub(crate) struct RecordBuffer {
     bytes: Bytes,
     start: u32,
     end: u32,
@@ -132,7 +132,7 @@ pub(crate) struct Filled {
 
 const _: () = assert!(BUFFER_SIZE <= u32::MAX as usize);
 
-impl Filled {
+impl RecordBuffer {
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.0.get(self.range()).unwrap_or(&[])
     }
@@ -151,7 +151,7 @@ impl Filled {
     }
 
     /// How much fits behind the bytes.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn space_len(&self) -> usize {
         BUFFER_SIZE - self.range().end
     }
 
@@ -162,7 +162,7 @@ impl Filled {
 
     /// Puts in as much of `bytes` as fits; how much.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
-        let count = fill(self.space(), bytes);
+        let count = copy_into(self.space(), bytes);
         self.add(count);
         count
     }
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn buffers_come_back_and_few_are_kept() {
         let pool = Pool::default();
-        let many: Vec<Filled> = (0..KEPT + 5).map(|_| pool.borrow().unwrap()).collect();
+        let many: Vec<RecordBuffer> = (0..MAX_POOLED + 5).map(|_| pool.borrow().unwrap()).collect();
         assert_eq!(pool.kept(), 0);
         many.into_iter().for_each(|buffer| pool.give_back(buffer));
-        assert_eq!(pool.kept(), KEPT);
+        assert_eq!(pool.kept(), MAX_POOLED);
         let mut buffer = pool.borrow().unwrap();
-        assert_eq!((buffer.room(), buffer.is_empty(), pool.kept()), (BUFFER_SIZE, true, KEPT - 1));
+        assert_eq!((buffer.space_len(), buffer.is_empty(), pool.kept()), (BUFFER_SIZE, true, MAX_POOLED - 1));
         buffer.add(5);
         pool.give_back(buffer);
         assert!(pool.borrow().unwrap().is_empty());
@@ -230,7 +230,7 @@ mod tests {
                 });
             }
         });
-        assert!((3..=KEPT).contains(&pool.kept()), "{}", pool.kept());
+        assert!((3..=MAX_POOLED).contains(&pool.kept()), "{}", pool.kept());
     }
 
     #[test]
@@ -252,14 +252,14 @@ mod tests {
         for len in [0, 1, 2047, 2048, 2049, 4096, 9999, 10_000] {
             for room in [0, 1, 2048, 2049, 10_000] {
                 let mut copy = vec![0; room];
-                let count = fill(&mut copy, &bytes[..len]);
+                let count = copy_into(&mut copy, &bytes[..len]);
                 assert_eq!(count, len.min(room));
                 assert_eq!((&copy[..count], copy[count..].iter().any(|&byte| byte != 0)), (&bytes[..count], false));
             }
         }
         let mut filled = Pool::default().borrow().unwrap();
         filled.add(BUFFER_SIZE - 3);
-        assert_eq!((filled.push(b"abcde"), filled.room()), (3, 0));
+        assert_eq!((filled.push(b"abcde"), filled.space_len()), (3, 0));
         assert!(filled.bytes().ends_with(b"abc"));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Two rules of rustls 0.23 are kept here and in `engine`:
 //! - What it has looked at but not discarded (a handshake message of which more is to come) must be at the front of
-//!   the slice of every later call; see [`holds_a_record`].
+//!   the slice of every later call; see [`has_unconsumed_record`].
 //! - After an error nothing may be processed again: only the alert that it queued may be taken out.
 //!
 //! Early data has two more. It may be encrypted only in the state that follows a client's first message, which rustls
@@ -19,7 +19,7 @@ use rustls::{ClientConfig, CommonState, ServerConfig};
 use rustls_pki_types::ServerName;
 use smallvec::SmallVec;
 
-use super::pool::{BUFFER_SIZE, Filled, Pool};
+use super::pool::{BUFFER_SIZE, Pool, RecordBuffer};
 use super::sealing::{self, Outcome};
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -121,55 +121,55 @@ impl Session {
         deliver: impl FnMut(&[u8]) -> Result<()>,
     ) -> Received {
         match self {
-            Session::Client(connection) => react(connection.process_tls_records(records), out, deliver, None),
-            Session::Server(connection) => react(connection.process_tls_records(records), out, deliver, None),
+            Session::Client(connection) => handle_state(connection.process_tls_records(records), out, deliver, None),
+            Session::Server(connection) => handle_state(connection.process_tls_records(records), out, deliver, None),
         }
     }
 
-    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `held` is what rustls has looked at but not discarded. True: the
+    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `unconsumed` is what rustls has looked at but not discarded. True: the
     /// peer has said that it will send no more, which rustls tells once, to whoever asks it next.
     pub(crate) fn send(
         &mut self,
-        held: &mut [u8],
+        unconsumed: &mut [u8],
         data: &[u8],
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
-        self.transmit(held, Transmission::Data(data), out)
+        self.transmit(unconsumed, Transmission::Data(data), out)
     }
 
     /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. False: none may be
     /// sent, or no more. Everything that rustls has queued must have been taken out before.
     pub(crate) fn send_early(
         &mut self,
-        held: &mut [u8],
+        unconsumed: &mut [u8],
         data: &[u8],
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
         let Session::Client(connection) = self else { return Ok(false) };
         let mut what = Transmission::Early(data);
-        react(connection.process_tls_records(held), out, |_| Ok(()), Some(&mut what)).outcome?;
+        handle_state(connection.process_tls_records(unconsumed), out, |_| Ok(()), Some(&mut what)).outcome?;
         Ok(matches!(what, Transmission::Done))
     }
 
     /// Queues the closing message. True: as [`Session::send`].
-    pub(crate) fn close(&mut self, held: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
-        self.transmit(held, Transmission::Close, out)
+    pub(crate) fn close(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
+        self.transmit(unconsumed, Transmission::Close, out)
     }
 
     /// Takes what an error queued for the peer.
-    pub(crate) fn take_alert(&mut self, held: &mut [u8], out: &mut Outgoing) {
+    pub(crate) fn take_alert(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) {
         // Each call takes one message out, so few are enough; asking without one would process records again.
         for _ in 0..8 {
             if !self.state().wants_write() {
                 return;
             }
-            let _ = self.receive(held, out, |_| Ok(()));
+            let _ = self.receive(unconsumed, out, |_| Ok(()));
         }
     }
 
     /// Tells the peer that the session is over where rustls refuses something and says nothing: shown what cannot begin
     /// a record, it queues the alert decode_error, under the keys of the moment. True: there is one.
-    pub(crate) fn complain(&mut self, out: &mut Outgoing) -> Result<bool> {
+    pub(crate) fn send_decode_error(&mut self, out: &mut Outgoing) -> Result<bool> {
         // Longer than all that rustls can hold, because it goes on behind that; no handshake message either.
         let mut nonsense = Vec::new();
         nonsense
@@ -190,7 +190,7 @@ impl Session {
 
     fn transmit(
         &mut self,
-        held: &mut [u8],
+        unconsumed: &mut [u8],
         mut what: Transmission<'_>,
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
@@ -198,13 +198,13 @@ impl Session {
         // Messages that rustls has queued come out first, one a call; their number is bounded by what the peer may
         // provoke, which rustls limits.
         loop {
-            let refuse = |_: &[u8]| Err(Error::new(Status::Internal, "plaintext came out of a write"));
+            let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "plaintext came out of a write"));
             let Received { outcome, .. } = match self {
                 Session::Client(connection) => {
-                    react(connection.process_tls_records(held), out, refuse, Some(&mut what))
+                    handle_state(connection.process_tls_records(unconsumed), out, fail_with_alert, Some(&mut what))
                 }
                 Session::Server(connection) => {
-                    react(connection.process_tls_records(held), out, refuse, Some(&mut what))
+                    handle_state(connection.process_tls_records(unconsumed), out, fail_with_alert, Some(&mut what))
                 }
             };
             let step = outcome?;
@@ -263,7 +263,7 @@ impl Side for ServerConnectionData {
 }
 
 /// Answers one state of rustls.
-fn react<S: Side>(
+fn handle_state<S: Side>(
     status: UnbufferedStatus<'_, '_, S>,
     out: &mut Outgoing,
     mut deliver: impl FnMut(&[u8]) -> Result<()>,
@@ -342,13 +342,13 @@ pub(crate) fn whole_record(bytes: &[u8]) -> Option<usize> {
 
 /// Whether rustls still needs bytes that a blocked [`Session::receive`] left: a whole record that it has looked at and
 /// not discarded is part of a handshake message of which more is to come. An incomplete record it has not touched.
-pub(crate) fn holds_a_record(left: &[u8]) -> bool {
+pub(crate) fn has_unconsumed_record(left: &[u8]) -> bool {
     whole_record(left).is_some()
 }
 
 /// Records to send, in order. Mostly they are in one buffer, and few at the most.
 pub(crate) struct Outgoing {
-    queue: SmallVec<[Filled; 1]>,
+    queue: SmallVec<[RecordBuffer; 1]>,
     pool: Arc<Pool>,
 }
 
@@ -394,11 +394,11 @@ impl Outgoing {
     }
 
     /// The next bytes to send; what of them could not be sent goes back with [`Outgoing::push_back`].
-    pub(crate) fn pop(&mut self) -> Option<Filled> {
+    pub(crate) fn pop(&mut self) -> Option<RecordBuffer> {
         (!self.queue.is_empty()).then(|| self.queue.remove(0))
     }
 
-    pub(crate) fn push_back(&mut self, rest: Filled) {
+    pub(crate) fn push_back(&mut self, rest: RecordBuffer) {
         if rest.is_empty() {
             self.pool.give_back(rest);
         } else {
@@ -429,7 +429,7 @@ impl Outgoing {
         }
         let records = data.div_ceil(RECORD_SIZE);
         let needed = data + records * sealing::OVERHEAD;
-        let has_room = self.queue.last().is_some_and(|last| last.room() >= needed);
+        let has_room = self.queue.last().is_some_and(|last| last.space_len() >= needed);
         let last = if has_room { self.queue.pop() } else { None };
         let buffer = match last {
             Some(last) => last,
@@ -441,9 +441,9 @@ impl Outgoing {
         }
         let failure = match outcome {
             Outcome::Sealed => return Ok(()),
-            Outcome::Untouched => return self.append(needed, |room| encrypt(room).into()),
-            Outcome::Refused => used_up(),
-            Outcome::Broken => Error::new(Status::Internal, "a record could not be sealed"),
+            Outcome::NotStarted => return self.append(needed, |room| encrypt(room).into()),
+            Outcome::KeysExhausted => keys_exhausted(),
+            Outcome::Failed => Error::new(Status::Internal, "a record could not be sealed"),
         };
         self.drop_empty();
         Err(failure)
@@ -459,7 +459,7 @@ impl Outgoing {
         let mut needed = least;
         // The second turn has a fresh buffer, or room of the size that was asked for.
         for _ in 0..3 {
-            if self.queue.last().is_none_or(|last| last.room() < needed.max(1)) {
+            if self.queue.last().is_none_or(|last| last.space_len() < needed.max(1)) {
                 self.queue.push(self.pool.borrow()?);
             }
             let Some(last) = self.queue.last_mut() else { break };
@@ -474,7 +474,7 @@ impl Outgoing {
                 Append::Needs(size) => needed = size,
                 Append::Failed => {
                     self.drop_empty();
-                    return Err(used_up());
+                    return Err(keys_exhausted());
                 }
             }
         }
@@ -484,7 +484,7 @@ impl Outgoing {
 }
 
 #[cold]
-fn used_up() -> Error {
+fn keys_exhausted() -> Error {
     Error::new(Status::TlsProtocol, "the session's keys are used up: make a new connection")
 }
 

@@ -20,7 +20,7 @@ use rustls::unbuffered::EncryptError;
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
 use zeroize::Zeroizing;
 
-use super::pool::Filled;
+use super::pool::RecordBuffer;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
 use super::suites::tls13;
 
@@ -34,13 +34,13 @@ pub(crate) const OVERHEAD: usize = HEADER_SIZE + TRAILER_SIZE;
 pub(crate) const RECORDS: usize = WRITE_SIZE / RECORD_SIZE;
 
 pub(crate) static AES_256_GCM: Sealing =
-    Sealing { algorithm: &aead::AES_256_GCM, plain: tls13(&TLS13_AES_256_GCM_SHA384).aead_alg };
+    Sealing { algorithm: &aead::AES_256_GCM, inner: tls13(&TLS13_AES_256_GCM_SHA384).aead_alg };
 pub(crate) static AES_128_GCM: Sealing =
-    Sealing { algorithm: &aead::AES_128_GCM, plain: tls13(&TLS13_AES_128_GCM_SHA256).aead_alg };
+    Sealing { algorithm: &aead::AES_128_GCM, inner: tls13(&TLS13_AES_128_GCM_SHA256).aead_alg };
 
 /// A buffer that is lent to the encrypters of a thread.
-struct Lent {
-    buffer: Filled,
+struct LentBuffer {
+    buffer: RecordBuffer,
     /// How many records were sealed into it.
     records: usize,
     /// There was no room, or the key refused: what rustls has instead of the record is good for nothing.
@@ -49,20 +49,20 @@ struct Lent {
 
 thread_local! {
     // Without a destructor, which would keep the library loaded as long as the thread: whoever lends takes back.
-    static LENT: RefCell<ManuallyDrop<Option<Lent>>> = const { RefCell::new(ManuallyDrop::new(None)) };
+    static LENT: RefCell<ManuallyDrop<Option<LentBuffer>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// Takes back what is lent, also when rustls panics: the next record of this thread may be another session's. What was in
 /// the buffer before is lost then, with a session that nobody knows the state of.
-struct Loan;
+struct LoanGuard;
 
-impl Loan {
-    fn end(&self) -> Option<Lent> {
+impl LoanGuard {
+    fn end(&self) -> Option<LentBuffer> {
         LENT.with_borrow_mut(|lent| lent.take())
     }
 }
 
-impl Drop for Loan {
+impl Drop for LoanGuard {
     fn drop(&mut self) {
         self.end();
     }
@@ -72,34 +72,34 @@ impl Drop for Loan {
 pub(crate) enum Outcome {
     Sealed,
     /// Nothing was encrypted of the data: the suite is not one of these, or rustls has something to send first.
-    Untouched,
+    NotStarted,
     /// Nor was it now, nor will it be: the keys are used up.
-    Refused,
+    KeysExhausted,
     /// Some of it was, perhaps, and the session can do nothing any more.
-    Broken,
+    Failed,
 }
 
 /// Lends `buffer`, which must have room for them, while `encrypt` makes so many records of application data.
 pub(crate) fn seal(
-    buffer: Filled,
+    buffer: RecordBuffer,
     records: usize,
     encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptError>,
-) -> (Option<Filled>, Outcome) {
-    let mut shells = [0; RECORDS * HEADER_SIZE];
+) -> (Option<RecordBuffer>, Outcome) {
+    let mut placeholders = [0; RECORDS * HEADER_SIZE];
     // Room for the shells and no more: what rustls has queued must be sent before them, and does not fit.
-    let shells = shells.get_mut(..records * HEADER_SIZE).unwrap_or(&mut []);
-    let loan = Loan;
+    let placeholders = placeholders.get_mut(..records * HEADER_SIZE).unwrap_or(&mut []);
+    let guard = LoanGuard;
     LENT.with_borrow_mut(|lent| {
         debug_assert!(lent.is_none());
-        **lent = Some(Lent { buffer, records: 0, failed: false });
+        **lent = Some(LentBuffer { buffer, records: 0, failed: false });
     });
-    let written = encrypt(shells);
-    let Some(lent) = loan.end() else { return (None, Outcome::Broken) };
+    let written = encrypt(placeholders);
+    let Some(lent) = guard.end() else { return (None, Outcome::Failed) };
     let outcome = match written {
-        Ok(written) if written == shells.len() && lent.records == records && !lent.failed => Outcome::Sealed,
-        Ok(_) => Outcome::Broken,
-        Err(EncryptError::InsufficientSize(_)) => Outcome::Untouched,
-        Err(EncryptError::EncryptExhausted) => Outcome::Refused,
+        Ok(written) if written == placeholders.len() && lent.records == records && !lent.failed => Outcome::Sealed,
+        Ok(_) => Outcome::Failed,
+        Err(EncryptError::InsufficientSize(_)) => Outcome::NotStarted,
+        Err(EncryptError::EncryptExhausted) => Outcome::KeysExhausted,
     };
     (Some(lent.buffer), outcome)
 }
@@ -108,31 +108,31 @@ pub(crate) fn seal(
 pub(crate) struct Sealing {
     algorithm: &'static aead::Algorithm,
     /// rustls' own, which does the rest.
-    plain: &'static dyn Tls13AeadAlgorithm,
+    inner: &'static dyn Tls13AeadAlgorithm,
 }
 
 impl Tls13AeadAlgorithm for Sealing {
     fn encrypter(&self, key: AeadKey, iv: Iv) -> Box<dyn MessageEncrypter> {
         match TlsRecordSealingKey::new(self.algorithm, TlsProtocolId::TLS13, key.as_ref()) {
             Ok(key) => Box::new(Sealer { key, iv }),
-            Err(_) => self.plain.encrypter(key, iv),
+            Err(_) => self.inner.encrypter(key, iv),
         }
     }
 
     fn decrypter(&self, key: AeadKey, iv: Iv) -> Box<dyn MessageDecrypter> {
-        self.plain.decrypter(key, iv)
+        self.inner.decrypter(key, iv)
     }
 
     fn key_len(&self) -> usize {
-        self.plain.key_len()
+        self.inner.key_len()
     }
 
     fn extract_keys(&self, key: AeadKey, iv: Iv) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
-        self.plain.extract_keys(key, iv)
+        self.inner.extract_keys(key, iv)
     }
 
     fn fips(&self) -> bool {
-        self.plain.fips()
+        self.inner.fips()
     }
 }
 
@@ -155,7 +155,7 @@ impl Sealer {
     }
 
     /// Seals a record of application data behind what is in `buffer`. False: it did not come to that.
-    fn seal_behind(&mut self, buffer: &mut Filled, plaintext: &[u8], seq: u64) -> bool {
+    fn seal_behind(&mut self, buffer: &mut RecordBuffer, plaintext: &[u8], seq: u64) -> bool {
         let payload_size = plaintext.len() + TRAILER_SIZE;
         let Some((header, payload)) = buffer
             .space()

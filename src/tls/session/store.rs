@@ -16,18 +16,18 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls_pki_types::ServerName;
 
-use super::per_thread::{Notes, ThreadMark};
 use crate::error::{Error, Result};
 use crate::fork::{Locked, Mutex};
 use crate::status::Status;
 use crate::tls::config::code_points::Version;
+use crate::tls::per_thread::{PerThread, ThreadId};
 
 /// Of all names together, and so many names. They are few enough to be looked through.
-pub(crate) const MOST_SESSIONS: usize = 256;
+pub(crate) const MAX_SESSIONS: usize = 256;
 /// A server may send tickets as often as it likes.
-pub(crate) const MOST_OF_A_NAME: usize = 8;
+pub(crate) const MAX_SESSIONS_PER_NAME: usize = 8;
 /// RFC 8446 section 4.6.1, in seconds. rustls keeps to it and to what the server says, which it does not tell.
-const LONGEST: u64 = 7 * 24 * 60 * 60;
+const MAX_AGE: u64 = 7 * 24 * 60 * 60;
 
 type Protocols = Arc<[Vec<u8>]>;
 
@@ -52,17 +52,17 @@ impl Secret {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// One that is at work on this thread.
-    Here(ThreadMark),
-    Known(NonZeroUsize),
+    Thread(ThreadId),
+    Connection(NonZeroUsize),
 }
 
 struct Session {
     secret: Secret,
     origin: Origin,
     /// In seconds since 1970.
-    came: u64,
+    received_at: u64,
     /// When the server's certificate expires, where that matters.
-    until: u64,
+    expires_at: u64,
     /// When that certificate is good, by the clock that it was judged by.
     validity: Option<Validity>,
 }
@@ -72,16 +72,22 @@ pub(crate) type Validity = Range<u64>;
 
 impl Session {
     fn new(secret: Secret) -> Session {
-        Session { secret, origin: Origin::Here(ThreadMark::here()), came: now(), until: u64::MAX, validity: None }
+        Session {
+            secret,
+            origin: Origin::Thread(ThreadId::current()),
+            received_at: now(),
+            expires_at: u64::MAX,
+            validity: None,
+        }
     }
 
     fn is_fresh(&self, now: u64) -> bool {
-        is_fresh(self.came, self.until, now)
+        is_fresh(self.received_at, self.expires_at, now)
     }
 }
 
-fn is_fresh(came: u64, until: u64, now: u64) -> bool {
-    now < until && now <= came.saturating_add(LONGEST)
+fn is_fresh(received_at: u64, expires_at: u64, now: u64) -> bool {
+    now < expires_at && now <= received_at.saturating_add(MAX_AGE)
 }
 
 fn now() -> u64 {
@@ -89,7 +95,7 @@ fn now() -> u64 {
 }
 
 /// What is remembered of a name under one offer of protocols.
-struct Place {
+struct NameEntry {
     name: ServerName<'static>,
     protocols: Protocols,
     group: Option<NamedGroup>,
@@ -107,67 +113,67 @@ fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
 
 /// The least recently used first.
 #[derive(Default)]
-struct Places(Vec<Place>);
+struct NameEntries(Vec<NameEntry>);
 
-impl Places {
-    fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut Place> {
-        let same = |place: &Place| is_same(&place.name, name) && *place.protocols == *protocols;
+impl NameEntries {
+    fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut NameEntry> {
+        let same = |entry: &NameEntry| is_same(&entry.name, name) && *entry.protocols == *protocols;
         let index = self.0.iter().position(same)?;
         // Behind all others, as the last that was used.
         self.0.get_mut(index..)?.rotate_left(1);
         self.0.last_mut()
     }
 
-    fn find_or_add(&mut self, name: ServerName<'static>, protocols: &Protocols) -> Option<&mut Place> {
+    fn find_or_add(&mut self, name: ServerName<'static>, protocols: &Protocols) -> Option<&mut NameEntry> {
         if self.find(&name, protocols).is_none() {
-            if self.0.len() >= MOST_SESSIONS {
+            if self.0.len() >= MAX_SESSIONS {
                 self.0.remove(0);
             }
             let protocols = Arc::clone(protocols);
-            self.0.push(Place { name, protocols, group: None, sessions: Vec::new() });
+            self.0.push(NameEntry { name, protocols, group: None, sessions: Vec::new() });
         }
         self.0.last_mut()
     }
 
     fn count(&self) -> usize {
-        self.0.iter().map(|place| place.sessions.len()).sum()
+        self.0.iter().map(|entry| entry.sessions.len()).sum()
     }
 
     fn sessions(&mut self) -> impl Iterator<Item = &mut Session> {
-        self.0.iter_mut().flat_map(|place| &mut place.sessions)
+        self.0.iter_mut().flat_map(|entry| &mut entry.sessions)
     }
 
     /// Makes room where there is too much, and not of the place that was used last.
-    fn bound(&mut self) {
-        while self.count() > MOST_SESSIONS {
-            let Some(place) = self.0.iter_mut().find(|place| !place.sessions.is_empty()) else { return };
-            place.sessions.remove(0);
+    fn evict(&mut self) {
+        while self.count() > MAX_SESSIONS {
+            let Some(entry) = self.0.iter_mut().find(|entry| !entry.sessions.is_empty()) else { return };
+            entry.sessions.remove(0);
         }
     }
 }
 
 /// What a thread has in hand for the connection that it makes, in place of what is remembered.
-pub(crate) enum Handed {
-    This(Arc<SavedSession>),
-    Nothing,
+pub(crate) enum SessionOverride {
+    Use(Arc<SavedSession>),
+    None,
 }
 
 /// A context's, and of those derived from it that differ in nothing but the protocols that they offer.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    places: Mutex<Places>,
+    entries: Mutex<NameEntries>,
     /// How many have come: so a connection sees without a lock that it need not look for any. It looks for its own, which
     /// its own thread has added, so the order among threads is of no matter.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
-    handed: Notes<Handed>,
+    session_override: PerThread<SessionOverride>,
     /// Of the session that a thread was given for the connection that it makes.
-    given: Notes<Validity>,
+    offered_validity: PerThread<Validity>,
 }
 
 impl Sessions {
-    fn lock(&self) -> Locked<'_, Places> {
-        self.places.lock()
+    fn lock(&self) -> Locked<'_, NameEntries> {
+        self.entries.lock()
     }
 
     pub(crate) fn arrivals(&self) -> usize {
@@ -182,56 +188,57 @@ impl Sessions {
     /// What came on this thread is that connection's, and good no longer than its server's certificate. `None`: that does
     /// not matter; otherwise its validity, and what time it is by the clock that it is judged by.
     pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
-        let here = Origin::Here(ThreadMark::here());
+        let here = Origin::Thread(ThreadId::current());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
-            session.origin = Origin::Known(connection);
-            session.until = proof
-                .map_or(u64::MAX, |(validity, now)| session.came.saturating_add(validity.end.saturating_sub(now)));
+            session.origin = Origin::Connection(connection);
+            session.expires_at = proof.map_or(u64::MAX, |(validity, now)| {
+                session.received_at.saturating_add(validity.end.saturating_sub(now))
+            });
             session.validity = proof.map(|(validity, _)| validity.clone());
         }
     }
 
     /// When the certificate is good of the session that this thread has just begun to resume.
     pub(crate) fn take_validity(&self) -> Option<Validity> {
-        self.given.take()
+        self.offered_validity.take()
     }
 
     fn give(&self, validity: Option<Validity>) {
         if let Some(validity) = validity {
-            self.given.leave(validity);
+            self.offered_validity.set(validity);
         }
     }
 
     /// Drops what is not to be resumed at that time of the program's clock.
     pub(crate) fn drop_invalid(&self, time: u64) {
         let is_good = |session: &Session| session.validity.as_ref().is_none_or(|validity| validity.contains(&time));
-        self.lock().0.iter_mut().for_each(|place| place.sessions.retain(is_good));
+        self.lock().0.iter_mut().for_each(|entry| entry.sessions.retain(is_good));
     }
 
     /// Takes out the newest session of a connection.
-    pub(crate) fn take_out(self: &Arc<Self>, connection: NonZeroUsize) -> Option<SavedSession> {
-        let origin = Origin::Known(connection);
-        let mut places = self.lock();
-        places.0.iter_mut().find_map(|place| {
-            let index = place.sessions.iter().rposition(|session| session.origin == origin)?;
-            let session = place.sessions.remove(index);
+    pub(crate) fn take(self: &Arc<Self>, connection: NonZeroUsize) -> Option<SavedSession> {
+        let origin = Origin::Connection(connection);
+        let mut entries = self.lock();
+        entries.0.iter_mut().find_map(|entry| {
+            let index = entry.sessions.iter().rposition(|session| session.origin == origin)?;
+            let session = entry.sessions.remove(index);
             Some(SavedSession {
                 sessions: Arc::downgrade(self),
-                name: place.name.clone(),
-                text: CString::new(place.name.to_str().as_bytes()).unwrap_or_default(),
-                protocols: Arc::clone(&place.protocols),
+                name: entry.name.clone(),
+                text: CString::new(entry.name.to_str().as_bytes()).unwrap_or_default(),
+                protocols: Arc::clone(&entry.protocols),
                 version: session.secret.version(),
-                came: session.came,
+                received_at: session.received_at,
                 session: Mutex::new(Some(session)),
             })
         })
     }
 
     /// Runs `make`, to which this thread's requests for a session give this and no other.
-    pub(crate) fn with<T>(&self, handed: Handed, make: impl FnOnce() -> T) -> T {
-        self.handed.leave(handed);
+    pub(crate) fn with<T>(&self, session_override: SessionOverride, make: impl FnOnce() -> T) -> T {
+        self.session_override.set(session_override);
         let made = make();
-        self.handed.take();
+        self.session_override.take();
         made
     }
 
@@ -248,42 +255,42 @@ impl Sessions {
 
     /// Drops those that came through a connection.
     pub(crate) fn forget_of(&self, connection: NonZeroUsize) {
-        for place in &mut self.lock().0 {
-            place.sessions.retain(|session| session.origin != Origin::Known(connection));
+        for entry in &mut self.lock().0 {
+            entry.sessions.retain(|session| session.origin != Origin::Connection(connection));
         }
     }
 
     /// Drops a server's session of TLS 1.2.
     pub(crate) fn forget_tls12(&self, name: &ServerName<'_>, protocols: &[Vec<u8>]) {
-        if let Some(place) = self.lock().find(name, protocols) {
-            place.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
+        if let Some(entry) = self.lock().find(name, protocols) {
+            entry.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
         }
     }
 
     fn add(&self, name: ServerName<'static>, protocols: &Protocols, session: Session) {
-        let mut places = self.lock();
+        let mut entries = self.lock();
         let is_tls12 = |session: &Session| matches!(session.secret, Secret::Tls12(_));
-        if let Some(place) = places.find_or_add(name, protocols) {
+        if let Some(entry) = entries.find_or_add(name, protocols) {
             let replaces = is_tls12(&session);
-            place.sessions.retain(|earlier| !(replaces && is_tls12(earlier)));
-            if place.sessions.len() >= MOST_OF_A_NAME {
-                place.sessions.remove(0);
+            entry.sessions.retain(|earlier| !(replaces && is_tls12(earlier)));
+            if entry.sessions.len() >= MAX_SESSIONS_PER_NAME {
+                entry.sessions.remove(0);
             }
-            place.sessions.push(session);
+            entry.sessions.push(session);
         }
-        places.bound();
-        drop(places);
+        entries.evict();
+        drop(entries);
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The newest ticket, which is not there any more then.
     fn take_ticket(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls13ClientSessionValue> {
         let now = now();
-        let mut places = self.lock();
-        let place = places.find(name, protocols)?;
-        place.sessions.retain(|session| session.is_fresh(now));
-        let index = place.sessions.iter().rposition(|session| matches!(session.secret, Secret::Tls13(_)))?;
-        let Session { secret, validity, .. } = place.sessions.remove(index);
+        let mut entries = self.lock();
+        let entry = entries.find(name, protocols)?;
+        entry.sessions.retain(|session| session.is_fresh(now));
+        let index = entry.sessions.iter().rposition(|session| matches!(session.secret, Secret::Tls13(_)))?;
+        let Session { secret, validity, .. } = entry.sessions.remove(index);
         self.give(validity);
         match secret {
             Secret::Tls13(ticket) => Some(ticket),
@@ -293,8 +300,8 @@ impl Sessions {
 
     fn copy_tls12(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls12ClientSessionValue> {
         let now = now();
-        let mut places = self.lock();
-        let mut sessions = places.find(name, protocols)?.sessions.iter().filter(|session| session.is_fresh(now));
+        let mut entries = self.lock();
+        let mut sessions = entries.find(name, protocols)?.sessions.iter().filter(|session| session.is_fresh(now));
         sessions.find_map(|session| match &session.secret {
             Secret::Tls12(value) => {
                 self.give(session.validity.clone());
@@ -326,8 +333,8 @@ impl std::fmt::Debug for Store {
 
 impl ClientSessionStore for Store {
     fn set_kx_hint(&self, name: ServerName<'static>, group: NamedGroup) {
-        if let Some(place) = self.sessions.lock().find_or_add(name, &self.protocols) {
-            place.group = Some(group);
+        if let Some(entry) = self.sessions.lock().find_or_add(name, &self.protocols) {
+            entry.group = Some(group);
         }
     }
 
@@ -340,12 +347,12 @@ impl ClientSessionStore for Store {
     }
 
     fn tls12_session(&self, name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
-        match self.sessions.handed.take() {
-            Some(Handed::This(session)) => {
+        match self.sessions.session_override.take() {
+            Some(SessionOverride::Use(session)) => {
                 self.sessions.give(session.validity());
                 session.copy_tls12()
             }
-            Some(Handed::Nothing) => None,
+            Some(SessionOverride::None) => None,
             None => self.sessions.copy_tls12(name, &self.protocols),
         }
     }
@@ -361,18 +368,18 @@ impl ClientSessionStore for Store {
     /// rustls asks this first, and the other if there is none.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
         // Of a connection that did not come about.
-        self.sessions.given.take();
-        match self.sessions.handed.take() {
-            Some(Handed::This(session)) => {
+        self.sessions.offered_validity.take();
+        match self.sessions.session_override.take() {
+            Some(SessionOverride::Use(session)) => {
                 self.sessions.give(session.validity());
                 let ticket = session.take_ticket();
                 if ticket.is_none() {
-                    self.sessions.handed.leave(Handed::This(session));
+                    self.sessions.session_override.set(SessionOverride::Use(session));
                 }
                 ticket
             }
-            Some(Handed::Nothing) => {
-                self.sessions.handed.leave(Handed::Nothing);
+            Some(SessionOverride::None) => {
+                self.sessions.session_override.set(SessionOverride::None);
                 None
             }
             None => self.sessions.take_ticket(name, &self.protocols),
@@ -387,7 +394,7 @@ pub struct SavedSession {
     text: CString,
     protocols: Protocols,
     version: Version,
-    came: u64,
+    received_at: u64,
     /// `None` once it is used up.
     session: Mutex<Option<Session>>,
 }
@@ -419,7 +426,7 @@ impl SavedSession {
     }
 
     /// Of no use any more: a connection that it was for has failed, or its ticket was shown.
-    pub(crate) fn use_up(&self) {
+    pub(crate) fn mark_used(&self) {
         let _used = self.lock().take();
     }
 
@@ -433,7 +440,7 @@ impl SavedSession {
 
     /// When the server gave it, in seconds since 1970.
     pub fn time(&self) -> u64 {
-        self.came
+        self.received_at
     }
 
     /// Whether it is neither used up nor too old. The server may know better.
@@ -474,7 +481,7 @@ mod tests {
     #[test]
     fn a_session_ends_after_a_week_or_with_the_certificate() {
         const WEEK: u64 = 604_800;
-        for (came, until, now, expected) in [
+        for (received_at, expires_at, now, expected) in [
             (1000, u64::MAX, 1000, true),
             (1000, u64::MAX, 1000 + WEEK, true),
             (1000, u64::MAX, 1001 + WEEK, false),
@@ -485,7 +492,7 @@ mod tests {
             (1000, u64::MAX, 0, true),
             (u64::MAX, u64::MAX, u64::MAX - 1, true),
         ] {
-            assert_eq!(is_fresh(came, until, now), expected, "{came} {until} {now}");
+            assert_eq!(is_fresh(received_at, expires_at, now), expected, "{received_at} {expires_at} {now}");
         }
     }
 
@@ -508,13 +515,13 @@ mod tests {
         };
         let name = |i: usize| ServerName::try_from(format!("host{i}.example")).unwrap();
         let (h2, http) = (store(&["h2"]), store(&["http/1.1"]));
-        for i in 0..MOST_SESSIONS {
+        for i in 0..MAX_SESSIONS {
             h2.set_kx_hint(name(i), NamedGroup::X25519);
         }
         assert_eq!((h2.kx_hint(&name(0)), http.kx_hint(&name(0))), (Some(NamedGroup::X25519), None));
         // The one that was looked for has gone behind the others.
         http.set_kx_hint(name(0), NamedGroup::secp256r1);
-        assert_eq!(sessions.lock().0.len(), MOST_SESSIONS);
+        assert_eq!(sessions.lock().0.len(), MAX_SESSIONS);
         assert_eq!((h2.kx_hint(&name(1)), h2.kx_hint(&name(0))), (None, Some(NamedGroup::X25519)));
         assert_eq!(http.kx_hint(&name(0)), Some(NamedGroup::secp256r1));
         assert_eq!(format!("{h2:?}"), "Store { .. }");

@@ -4,19 +4,19 @@ use std::sync::MutexGuard;
 use std::time::Duration;
 
 use super::transport::Transport;
-use super::{Core, Settings, Stream, Terms, poisoned};
+use super::{Core, Settings, Stream, WaitPolicy, poisoned};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::session::per_thread::ThreadMark;
+use crate::tls::per_thread::ThreadId;
 
 /// How often a thread that waits for another's work looks at its limit.
-const GLANCE: Duration = Duration::from_millis(10);
+const ROLE_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Reader = 0,
     Writer = 1,
-    Shaker = 2,
+    Handshaker = 2,
     Sender = 3,
 }
 
@@ -32,22 +32,22 @@ pub(super) struct Call<'a> {
 impl Core {
     /// Roles that nobody has are taken.
     #[inline(always)]
-    pub(super) fn assume(&mut self, roles: &[Role], thread: ThreadMark) {
-        roles.iter().for_each(|&role| self.taken[role as usize] = Some(thread));
+    pub(super) fn claim(&mut self, roles: &[Role], thread: ThreadId) {
+        roles.iter().for_each(|&role| self.roles[role as usize] = Some(thread));
     }
 
-    /// Whether threads wait for that, which have to be told: [`Stream::tell`].
+    /// Whether threads wait for that, which have to be told: [`Stream::notify_waiters`].
     #[inline(always)]
-    pub(super) fn give_up(&mut self, roles: &[Role]) -> bool {
-        roles.iter().for_each(|&role| self.taken[role as usize] = None);
-        self.waiting > 0
+    pub(super) fn release(&mut self, roles: &[Role]) -> bool {
+        roles.iter().for_each(|&role| self.roles[role as usize] = None);
+        self.waiters > 0
     }
 }
 
 impl Stream {
     /// Waking costs a system call even when nobody sleeps.
     #[inline(always)]
-    pub(super) fn tell(&self, is_awaited: bool) {
+    pub(super) fn notify_waiters(&self, is_awaited: bool) {
         if is_awaited {
             self.changed.notify_all();
         }
@@ -71,7 +71,7 @@ impl<'a> Call<'a> {
     /// One of the program: the role that it needs, and the settings under which it runs.
     pub(super) fn begin(stream: &'a Stream, role: Role) -> Result<(Call<'a>, Settings)> {
         let mut call = Call::new(stream);
-        let settings = call.callable()?.settings.clone();
+        let settings = call.core_for_caller()?.settings.clone();
         call.take(role)?;
         Ok((call, settings))
     }
@@ -87,15 +87,15 @@ impl<'a> Call<'a> {
 
     /// The same for the program, which must not come from a callback of this stream.
     #[inline(always)]
-    pub(super) fn callable(&mut self) -> Result<&mut Core> {
+    pub(super) fn core_for_caller(&mut self) -> Result<&mut Core> {
         let core = self.core()?;
-        core.check_callable()?;
+        core.check_reentry()?;
         Ok(core)
     }
 
     /// The transport, without the lock.
     pub(super) fn transport(&mut self) -> &'a Transport {
-        self.let_go();
+        self.unlock();
         &self.stream.transport
     }
 
@@ -110,59 +110,59 @@ impl<'a> Call<'a> {
     }
 
     /// Before something of the program's runs.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn unlock(&mut self) {
         self.core = None;
     }
 
     /// Takes a role that only one thread may have.
     #[inline(always)]
     pub(super) fn take(&mut self, role: Role) -> Result<()> {
-        if self.core()?.is_taken(role) {
+        if self.core()?.is_held(role) {
             let what = if role == Role::Reader { "reading from" } else { "writing to" };
             return Err(Error::new(Status::Busy, format!("another thread is {what} this stream")));
         }
-        self.assume(role)
+        self.claim(role)
     }
 
     /// Takes a role that nobody has.
     #[inline(always)]
-    pub(super) fn assume(&mut self, role: Role) -> Result<()> {
-        self.core()?.assume(&[role], ThreadMark::here());
+    pub(super) fn claim(&mut self, role: Role) -> Result<()> {
+        self.core()?.claim(&[role], ThreadId::current());
         self.roles[role as usize] = true;
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn give_up(&mut self, role: Role) {
+    pub(super) fn release(&mut self, role: Role) {
         self.roles[role as usize] = false;
-        let is_awaited = self.core().map_or(true, |core| core.give_up(&[role]));
-        self.stream.tell(is_awaited);
+        let is_awaited = self.core().map_or(true, |core| core.release(&[role]));
+        self.stream.notify_waiters(is_awaited);
     }
 
     /// Does something in a role that has been taken, and gives it up.
-    pub(super) fn done_as<T>(&mut self, role: Role, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(super) fn in_role<T>(&mut self, role: Role, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = act(self);
-        self.give_up(role);
+        self.release(role);
         outcome
     }
 
     /// Waits a little for a role to be given up, or for the limit to end that.
-    pub(super) fn glance(&mut self, terms: Terms<'_>) -> Result<()> {
-        terms.check_limit()?;
-        self.core()?.waiting += 1;
+    pub(super) fn wait_for_role(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
+        policy.check_limit()?;
+        self.core()?.waiters += 1;
         if let Some(core) = self.core.take() {
-            self.core = Some(self.stream.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0);
+            self.core = Some(self.stream.changed.wait_timeout(core, ROLE_CHECK_INTERVAL).map_err(|_| poisoned())?.0);
         }
-        self.core()?.waiting -= 1;
+        self.core()?.waiters -= 1;
         Ok(())
     }
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        for role in [Role::Reader, Role::Writer, Role::Shaker, Role::Sender] {
+        for role in [Role::Reader, Role::Writer, Role::Handshaker, Role::Sender] {
             if self.roles[role as usize] {
-                self.give_up(role);
+                self.release(role);
             }
         }
     }

@@ -27,7 +27,7 @@ impl Callbacks {
 
     pub(super) fn send(&self, bytes: &[u8]) -> Result<Io, Fault> {
         match outcome("write", (self.write)(bytes), bytes.len())? {
-            Io::Done(0) => Err(senseless("the write callback took no byte and reported success")),
+            Io::Done(0) => Err(contract_violation("the write callback took no byte and reported success")),
             Io::End => Err(failed("write", Status::EndOfStream as i32)),
             io => Ok(io),
         }
@@ -36,9 +36,11 @@ impl Callbacks {
 
 fn outcome(name: &str, (code, count): Answer, len: usize) -> Result<Io, Fault> {
     match Status::from_code(code) {
-        Some(Status::Ok) if count == usize::MAX => Err(senseless(&format!("the {name} callback stored no count"))),
+        Some(Status::Ok) if count == usize::MAX => {
+            Err(contract_violation(&format!("the {name} callback stored no count")))
+        }
         Some(Status::Ok) if count > len => {
-            Err(senseless(&format!("the {name} callback counted {count} bytes where {len} were asked for")))
+            Err(contract_violation(&format!("the {name} callback counted {count} bytes where {len} were asked for")))
         }
         Some(Status::Ok) => Ok(Io::Done(count)),
         Some(Status::WantRead) => Ok(Io::WantRead),
@@ -47,17 +49,17 @@ fn outcome(name: &str, (code, count): Answer, len: usize) -> Result<Io, Fault> {
         // A failure that netlib has a name for: another stream's, a limit's, a timeout's.
         Some(status) if !matches!(status.class(), StatusClass::Success | StatusClass::Progress) => {
             let reported = status.name().to_string_lossy();
-            Err(Fault::Told(Error::new(status, format!("the {name} callback reported {reported}"))))
+            Err(Fault::Passthrough(Error::new(status, format!("the {name} callback reported {reported}"))))
         }
         _ => Err(failed(name, code)),
     }
 }
 
 fn failed(name: &str, code: i32) -> Fault {
-    Fault::Told(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {code}")))
+    Fault::Passthrough(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {code}")))
 }
 
 /// What it did with the bytes is not known, so that nothing can come after them.
-fn senseless(message: &str) -> Fault {
+fn contract_violation(message: &str) -> Fault {
     Fault::Fatal(Error::new(Status::CallbackFailed, message))
 }

@@ -1,40 +1,40 @@
 //! Whether an idle session still stands.
 
 use super::call::{Call, Role};
-use super::{Settings, Stream, Terms};
+use super::{Settings, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::session::engine::Read;
 use crate::tls::session::pool::BUFFER_SIZE;
 
 /// More than this of records without data is not what an idle peer sends: two tickets are some hundred bytes.
-const MOST_IDLE: u64 = BUFFER_SIZE as u64;
+const MAX_IDLE_BYTES: u64 = BUFFER_SIZE as u64;
 
 impl Stream {
     /// What a read would come to; or, where that would wait, why nothing can be written. `WantRead`: an idle session
     /// that stands. Records that are for TLS alone are taken in; everything else is left as it was.
     ///
     /// Nothing waits here, so neither the limit nor the timeouts of requests that are over matter.
-    pub fn look(&self) -> Result<Status> {
-        self.classified(|| self.look_within(MOST_IDLE))
+    pub fn probe(&self) -> Result<Status> {
+        self.classified(|| self.probe_within(MAX_IDLE_BYTES))
     }
 
-    fn look_within(&self, most: u64) -> Result<Status> {
+    fn probe_within(&self, most: u64) -> Result<Status> {
         let (mut call, _) = Call::begin(self, Role::Writer)?;
         call.take(Role::Reader)?;
         let settings = Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None };
-        let terms = settings.terms().unguarded();
-        let looked = call.look(terms, most);
-        call.end_writing(terms)?;
+        let policy = settings.wait_policy().without_throughput();
+        let looked = call.probe(policy, most);
+        call.end_writing(policy)?;
         let core = call.core()?;
         core.begin_window();
         match looked {
             Ok(Status::WantRead) => {}
             Ok(other) => return Ok(other),
-            Err(error) if core.engine.has_failed() || is_end(&error) => return Ok(error.status()),
+            Err(error) if core.engine.has_failed() || is_connection_end(&error) => return Ok(error.status()),
             Err(error) => return Err(error),
         }
-        if core.uncounted > 0 {
+        if core.unreported > 0 {
             return Ok(Status::WantWrite);
         }
         Ok(core.engine.check_sending().map_or_else(|error| error.status(), |()| Status::WantRead))
@@ -42,26 +42,26 @@ impl Stream {
 }
 
 impl Call<'_> {
-    fn look(&mut self, terms: Terms<'_>, most: u64) -> Result<Status> {
+    fn probe(&mut self, policy: WaitPolicy<'_>, most: u64) -> Result<Status> {
         // What comes in the handshake is for that; one receive at most finds out whether anything still can.
-        if !self.enter_handshake(terms, |_| Ok(()))? {
-            return self.look_on(terms, most, false);
+        if !self.enter_handshake(policy, |_| Ok(()))? {
+            return self.probe_records(policy, most, false);
         }
-        self.done_as(Role::Shaker, |call| call.look_on(terms, most, true))
+        self.in_role(Role::Handshaker, |call| call.probe_records(policy, most, true))
     }
 
-    fn look_on(&mut self, terms: Terms<'_>, most: u64, is_shaking: bool) -> Result<Status> {
-        let before = self.core()?.arrived;
+    fn probe_records(&mut self, policy: WaitPolicy<'_>, most: u64, is_handshaking: bool) -> Result<Status> {
+        let before = self.core()?.bytes_received;
         loop {
             let core = self.core()?;
-            match core.engine.look()? {
+            match core.engine.peek()? {
                 Read::Data(_) => return Ok(Status::Ok),
                 Read::End => return Ok(Status::EndOfStream),
-                Read::Blocked if is_shaking && core.engine.has_news() => return Ok(Status::WantRead),
-                Read::Blocked if core.arrived - before > most => return Ok(Status::TooMuchData),
+                Read::Blocked if is_handshaking && core.engine.is_read_ready() => return Ok(Status::WantRead),
+                Read::Blocked if core.bytes_received - before > most => return Ok(Status::TooMuchData),
                 Read::Blocked => {}
             }
-            if self.receive(terms)?.is_some() {
+            if self.receive(policy)?.is_some() {
                 return Ok(Status::WantRead);
             }
         }
@@ -69,7 +69,7 @@ impl Call<'_> {
 }
 
 /// An end that is none of the session: the connection's, or that of its descriptor.
-fn is_end(error: &Error) -> bool {
+fn is_connection_end(error: &Error) -> bool {
     matches!(error.status(), Status::TlsTruncated | Status::TlsHandshakeEof) || error.errno() == libc::EBADF
 }
 
@@ -98,12 +98,12 @@ mod tests {
 
     impl Session {
         fn new(tickets: usize) -> Session {
-            let mut session = Session::unshaken(tickets);
-            session.shake();
+            let mut session = Session::before_handshake(tickets);
+            session.complete_handshake();
             session
         }
 
-        fn unshaken(tickets: usize) -> Session {
+        fn before_handshake(tickets: usize) -> Session {
             let mut options = TlsOptions::default();
             options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
             options
@@ -127,7 +127,7 @@ mod tests {
             session
         }
 
-        fn shake(&mut self) {
+        fn complete_handshake(&mut self) {
             for _ in 0..3 {
                 self.stream.handshake().unwrap();
                 self.exchange();
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn key_updates_are_no_drop() {
         let mut session = Session::new(2);
-        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         for _ in 0..3 {
             session.server.refresh_traffic_keys().unwrap();
             session.exchange();
-            assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+            assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         }
         // Both ways, with the keys of both.
         assert_eq!(session.stream.write(b"ping").unwrap(), Io::Done(4));
@@ -164,20 +164,20 @@ mod tests {
         assert_eq!(session.server.reader().read(&mut room).unwrap(), 4);
         session.server.writer().write_all(b"pong").unwrap();
         session.exchange();
-        assert_eq!(session.stream.look().unwrap(), Status::Ok);
+        assert_eq!(session.stream.probe().unwrap(), Status::Ok);
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::Done(4));
-        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
     }
 
     #[test]
     fn a_handshake_that_is_done_leaves_nothing_in_the_window() {
         let throughput = || Throughput::new(usize::MAX, 10.0).unwrap();
         let state = |session: &Session| format!("{:?}", session.stream.lock().unwrap().throughput.as_ref().unwrap());
-        let mut session = Session::unshaken(2);
+        let mut session = Session::before_handshake(2);
         session.stream.set_minimum_throughput(throughput()).unwrap();
         session.stream.handshake().unwrap();
         assert_ne!(state(&session), format!("{:?}", throughput()), "it is being waited for");
-        session.shake();
+        session.complete_handshake();
         assert_eq!(state(&session), format!("{:?}", throughput()));
     }
 
@@ -195,7 +195,7 @@ mod tests {
             throughput.begin_wait(Instant::now() - Duration::from_secs(20)).unwrap();
         };
         back(&session);
-        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
         // Without that it was a wait, which is judged when nothing has come.
         back(&session);
@@ -212,14 +212,14 @@ mod tests {
     #[test]
     fn a_flood_of_tickets_is_a_drop() {
         // What came is counted whole, so that one byte decides.
-        let came = |session: &Session| session.stream.lock().unwrap().arrived;
+        let came = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);
         let before = came(&session);
-        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         let tickets = came(&session) - before;
         assert!(tickets > 10_000);
         for (most, expected) in [(tickets, Status::WantRead), (tickets - 1, Status::TooMuchData)] {
-            assert_eq!(Session::new(300).stream.look_within(most).unwrap(), expected, "{most} of {tickets}");
+            assert_eq!(Session::new(300).stream.probe_within(most).unwrap(), expected, "{most} of {tickets}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Early data of a client's stream: it leaves behind the first message of the handshake, which the writer begins for it.
 
 use super::call::{Call, Role};
-use super::{Io, Stream, Terms};
+use super::{Io, Stream, WaitPolicy};
 use crate::error::Result;
 use crate::tls::session::engine::early_data::EarlyData;
 
@@ -11,8 +11,8 @@ impl Stream {
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
-            let written = call.begin_early(data, settings.terms());
-            call.end_writing(settings.terms())?;
+            let written = call.begin_early(data, settings.wait_policy());
+            call.end_writing(settings.wait_policy())?;
             written
         })
     }
@@ -32,21 +32,21 @@ impl Stream {
 }
 
 impl Call<'_> {
-    fn begin_early(&mut self, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+    fn begin_early(&mut self, data: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let core = self.core()?;
         core.engine.check_sending()?;
-        if core.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(terms, |_| Ok(()))? {
+        if core.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(Io::Done(0));
         }
-        self.done_as(Role::Shaker, |call| call.send_early(data, terms))
+        self.in_role(Role::Handshaker, |call| call.send_early(data, policy))
     }
 
-    fn send_early(&mut self, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+    fn send_early(&mut self, data: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let mut rest = data;
         loop {
-            let done = self.work(terms)?;
+            let done = self.process_handshake(policy)?;
             let written = data.len() - rest.len();
-            match self.send_flight(done, terms)? {
+            match self.send_flight(done, policy)? {
                 Some(_) if written > 0 => return Ok(Io::Done(written)),
                 Some(want) => return Ok(want),
                 None => {}
@@ -134,7 +134,7 @@ mod tests {
             }
         }
 
-        fn shake(&mut self) {
+        fn complete_handshake(&mut self) {
             self.stream.set_blocking(false).unwrap();
             while self.stream.handshake().unwrap() != Io::Done(0) || self.server.is_handshaking() {
                 self.serve();
@@ -149,7 +149,7 @@ mod tests {
     fn resuming() -> Pair {
         let context = context();
         let config = accepting(&context);
-        Pair::new(&context, &config).shake();
+        Pair::new(&context, &config).complete_handshake();
         let pair = Pair::new(&context, &config);
         assert_eq!(pair.stream.early_data_left(), ALLOWED as usize);
         pair
@@ -189,7 +189,7 @@ mod tests {
         let config = accepting(&context());
         for (label, change) in changes {
             let context = context_with(change);
-            Pair::new(&context, &config).shake();
+            Pair::new(&context, &config).complete_handshake();
             let mut pair = Pair::new(&context, &config);
             // What is written does not wait for what is read.
             pair.stream.set_minimum_throughput(Throughput::new(1_000_000, 0.001).unwrap()).unwrap();
@@ -198,7 +198,7 @@ mod tests {
             pair.serve();
             assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true), "{label}");
             pair.stream.set_minimum_throughput(Throughput::new(1, 1000.0).unwrap()).unwrap();
-            pair.shake();
+            pair.complete_handshake();
             assert_eq!(pair.stream.early_data(), EarlyData::Accepted, "{label}");
         }
     }
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((written, full > 5), (ALLOWED as usize, true));
         assert_eq!((pair.stream.early_data(), pair.stream.early_data_left()), (EarlyData::Undecided, 0));
         assert_eq!(pair.stream.early_data_written(), written);
-        pair.shake();
+        pair.complete_handshake();
         assert_eq!(pair.stream.early_data(), EarlyData::Accepted);
         assert!(pair.early == data[..written]);
     }
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(pair.stream.write_early(b"x").unwrap_err().status(), Status::Cancelled);
         assert_eq!(pair.stream.early_data_written(), written);
         pair.stream.set_limit(None).unwrap();
-        pair.shake();
+        pair.complete_handshake();
         assert_eq!((pair.stream.early_data(), pair.early.len()), (EarlyData::Accepted, written));
     }
 
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true));
         // A write is no early data: it waits for the handshake.
         pair.stream.set_blocking(false).unwrap();
-        pair.shake();
+        pair.complete_handshake();
         assert_eq!(
             (pair.stream.early_data(), pair.stream.write_early(b"x").unwrap()),
             (EarlyData::Accepted, Io::Done(0))

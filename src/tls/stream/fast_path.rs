@@ -5,12 +5,12 @@
 //! What turns out otherwise is carried on by a call, from where the straight way has come to.
 
 use super::call::{Call, Role};
-use super::transport::{Outcome, Waiting};
-use super::{Core, ENDLESS, Io, Stream, Terms};
+use super::transport::{Outcome, ReceiveMode};
+use super::{Core, Io, Stream, UNBOUNDED, WaitPolicy};
 use crate::error::Result;
+use crate::tls::per_thread::ThreadId;
 use crate::tls::session::engine::Read;
-use crate::tls::session::per_thread::ThreadMark;
-use crate::tls::session::pool::Filled;
+use crate::tls::session::pool::RecordBuffer;
 use crate::tls::session::record::WRITE_SIZE;
 
 const WRITING: [Role; 2] = [Role::Writer, Role::Sender];
@@ -18,13 +18,13 @@ const READING: [Role; 1] = [Role::Reader];
 
 impl Core {
     fn is_at_rest(&self) -> bool {
-        let is_free = self.shaken && !self.occupied && !self.is_anyone_at_work();
-        is_free && self.uncounted == 0 && !self.engine.has_output()
+        let is_free = self.handshake_done && !self.has_inner_stream && !self.is_in_use();
+        is_free && self.unreported == 0 && !self.engine.has_output()
     }
 
     /// Has the session take all of `data`; the first piece that is to be sent.
-    fn seal(&mut self, data: &[u8]) -> Option<Filled> {
-        self.uncounted = self.engine.write(data).ok()?;
+    fn seal(&mut self, data: &[u8]) -> Option<RecordBuffer> {
+        self.unreported = self.engine.write(data).ok()?;
         self.engine.next_output()
     }
 }
@@ -38,70 +38,82 @@ impl Stream {
             return None;
         }
         let settings = core.settings.clone();
-        let terms = settings.terms();
-        core.assume(&WRITING, ThreadMark::UNASKED);
+        let policy = settings.wait_policy();
+        core.claim(&WRITING, ThreadId::UNKNOWN);
         let Some(piece) = core.seal(data) else {
             // The session keeps the reason, and tells it to the call that tries again.
-            core.give_up(&WRITING);
+            core.release(&WRITING);
             return None;
         };
         drop(core);
-        let sent = self.transport.send(piece.bytes(), terms);
-        Some(self.end_write(piece, sent, data, terms))
+        let sent = self.transport.send(piece.bytes(), policy);
+        Some(self.end_write(piece, sent, data, policy))
     }
 
     #[inline(always)]
-    fn end_write(&self, mut piece: Filled, sent: Outcome<Io>, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+    fn end_write(
+        &self,
+        mut piece: RecordBuffer,
+        sent: Outcome<Io>,
+        data: &[u8],
+        policy: WaitPolicy<'_>,
+    ) -> Result<Io> {
         let mut core = self.lock()?;
         match sent {
             // A reader may have left an answer to the writer meanwhile.
             Ok(Io::Done(count)) if count == piece.bytes().len() && !core.engine.has_output() => {
                 piece.consume(count);
                 core.engine.return_output(piece);
-                core.uncounted = 0;
-                let is_awaited = core.give_up(&WRITING);
+                core.unreported = 0;
+                let is_awaited = core.release(&WRITING);
                 drop(core);
-                self.tell(is_awaited);
+                self.notify_waiters(is_awaited);
                 Ok(Io::Done(data.len()))
             }
-            sent => Call::resumed(self, core, &WRITING).go_on_writing(piece, sent, data, terms),
+            sent => Call::resumed(self, core, &WRITING).go_on_writing(piece, sent, data, policy),
         }
     }
 
     /// A read that waits for what comes next. `None`: it need not, or must not; a call is to begin anew.
     pub(super) fn read_straight(&self, buffer: &mut [u8]) -> Option<Result<Io>> {
         let mut core = self.lock().ok()?;
-        let waits_inside = core.settings.terms().is_endless() && !core.nonblocking && self.transport.may_block();
-        let is_guarded = core.throughput.is_some();
-        if buffer.is_empty() || !waits_inside || is_guarded || core.engine.has_news() || !core.is_at_rest() {
+        let waits_inside =
+            core.settings.wait_policy().is_unbounded() && !core.nonblocking && self.transport.may_block();
+        let counts_throughput = core.throughput.is_some();
+        if buffer.is_empty()
+            || !waits_inside
+            || counts_throughput
+            || core.engine.is_read_ready()
+            || !core.is_at_rest()
+        {
             return None;
         }
         let mut input = core.engine.lend_input().ok()?;
-        core.assume(&READING, ThreadMark::UNASKED);
+        core.claim(&READING, ThreadId::UNKNOWN);
         drop(core);
-        let received = self.transport.receive(input.space(), ENDLESS.terms(), Waiting::Inside);
+        let received = self.transport.receive(input.space(), UNBOUNDED.wait_policy(), ReceiveMode::Blocking);
         Some(self.end_read(input, received, buffer))
     }
 
     #[inline(always)]
-    fn end_read(&self, input: Filled, received: Outcome<Io>, buffer: &mut [u8]) -> Result<Io> {
+    fn end_read(&self, input: RecordBuffer, received: Outcome<Io>, buffer: &mut [u8]) -> Result<Io> {
         // Those with which the read began, whatever has been set meanwhile.
-        let terms = ENDLESS.terms();
+        let policy = UNBOUNDED.wait_policy();
         let mut core = self.lock()?;
         let Ok(Io::Done(count)) = received else {
-            return Call::resumed(self, core, &READING).go_on_receiving(input, received, buffer, terms);
+            return Call::resumed(self, core, &READING).go_on_receiving(input, received, buffer, policy);
         };
-        core.take_in(input, count);
-        core.end_wait(count, terms);
+        core.return_input(input, count);
+        core.end_wait(count, policy);
         match core.engine.read(buffer) {
             Ok(Read::Data(count)) if !core.engine.has_output() => {
-                core.count_plaintext(count, terms);
-                let is_awaited = core.give_up(&READING);
+                core.count_plaintext(count, policy);
+                let is_awaited = core.release(&READING);
                 drop(core);
-                self.tell(is_awaited);
+                self.notify_waiters(is_awaited);
                 Ok(Io::Done(count))
             }
-            outcome => Call::resumed(self, core, &READING).go_on_reading(outcome, buffer, terms),
+            outcome => Call::resumed(self, core, &READING).go_on_reading(outcome, buffer, policy),
         }
     }
 }
@@ -162,22 +174,22 @@ mod tests {
         type Arrange = fn(&Pair);
         const ROWS: [(&str, Arrange, bool, bool); 15] = [
             ("a session at rest", |_| {}, true, true),
-            ("no handshake", |pair| with_core(pair, |core| core.shaken = false), false, false),
-            ("a reader", |pair| with_core(pair, |core| core.assume(&READING, ThreadMark::here())), false, false),
+            ("no handshake", |pair| with_core(pair, |core| core.handshake_done = false), false, false),
+            ("a reader", |pair| with_core(pair, |core| core.claim(&READING, ThreadId::current())), false, false),
             (
                 "a writer",
-                |pair| with_core(pair, |core| core.assume(&[Role::Writer], ThreadMark::here())),
+                |pair| with_core(pair, |core| core.claim(&[Role::Writer], ThreadId::current())),
                 false,
                 false,
             ),
             (
                 "a sender",
-                |pair| with_core(pair, |core| core.assume(&[Role::Sender], ThreadMark::here())),
+                |pair| with_core(pair, |core| core.claim(&[Role::Sender], ThreadId::current())),
                 false,
                 false,
             ),
-            ("a stream inside", |pair| with_core(pair, |core| core.occupied = true), false, false),
-            ("a write half done", |pair| with_core(pair, |core| core.uncounted = 4), false, false),
+            ("a stream inside", |pair| with_core(pair, |core| core.has_inner_stream = true), false, false),
+            ("a write half done", |pair| with_core(pair, |core| core.unreported = 4), false, false),
             ("something queued", |pair| with_core(pair, |core| core.engine.close().unwrap()), false, false),
             ("the end of writing", |pair| assert_eq!(pair.client.shutdown().unwrap(), Io::Done(0)), false, true),
             ("a stream that does not block", |pair| pair.client.set_blocking(false).unwrap(), true, false),
@@ -217,7 +229,7 @@ mod tests {
             let written = pair.client.write_straight(b"data").map(Result::unwrap);
             assert_eq!(written, writes.then_some(Io::Done(4)), "{what}: write");
             let roles = usize::from(["a reader", "a writer", "a sender"].contains(&what));
-            with_core(&pair, |core| assert_eq!(core.taken.iter().flatten().count(), roles, "{what}"));
+            with_core(&pair, |core| assert_eq!(core.roles.iter().flatten().count(), roles, "{what}"));
         }
         let pair = Pair::new();
         assert!(pair.client.write_straight(b"").is_none());
@@ -228,7 +240,7 @@ mod tests {
             Transport::stream(Arc::clone(&pair.client)).unwrap(),
             Some("localhost"),
         );
-        inner.as_ref().unwrap().lock().unwrap().shaken = true;
+        inner.as_ref().unwrap().lock().unwrap().handshake_done = true;
         assert!(inner.as_ref().unwrap().write_straight(b"data").is_none());
         assert!(inner.as_ref().unwrap().read_straight(&mut [0]).is_none());
     }
@@ -264,7 +276,7 @@ mod tests {
 
         pair.client.set_blocking(false).unwrap();
         assert_eq!(pair.client.write_straight(&data).unwrap().unwrap(), Io::WantWrite);
-        with_core(&pair, |core| assert_eq!((core.uncounted, core.is_anyone_at_work()), (data.len(), false)));
+        with_core(&pair, |core| assert_eq!((core.unreported, core.is_in_use()), (data.len(), false)));
         thread::scope(|scope| {
             let reader = scope.spawn(|| read_all(&pair.server, data.len()));
             pair.client.set_blocking(true).unwrap();
@@ -279,12 +291,12 @@ mod tests {
         let pair = Pair::new();
         let mut core = pair.client.lock().unwrap();
         let settings = core.settings.clone();
-        core.assume(&WRITING, ThreadMark::here());
+        core.claim(&WRITING, ThreadId::current());
         let piece = core.seal(b"data").unwrap();
         core.engine.close().unwrap();
         drop(core);
-        let sent = pair.client.transport.send(piece.bytes(), settings.terms());
-        assert_eq!(pair.client.end_write(piece, sent, b"data", settings.terms()).unwrap(), Io::Done(4));
+        let sent = pair.client.transport.send(piece.bytes(), settings.wait_policy());
+        assert_eq!(pair.client.end_write(piece, sent, b"data", settings.wait_policy()).unwrap(), Io::Done(4));
         assert!(pair.is_at_rest());
         assert_eq!(read_all(&pair.server, 4), b"data");
         assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::End);
@@ -293,10 +305,10 @@ mod tests {
         pair.server.write(b"data").unwrap();
         let mut core = pair.client.lock().unwrap();
         let mut input = core.engine.lend_input().unwrap();
-        core.assume(&READING, ThreadMark::here());
+        core.claim(&READING, ThreadId::current());
         core.engine.close().unwrap();
         drop(core);
-        let received = pair.client.transport.receive(input.space(), settings.terms(), Waiting::Inside);
+        let received = pair.client.transport.receive(input.space(), settings.wait_policy(), ReceiveMode::Blocking);
         assert_eq!(pair.client.end_read(input, received, &mut [0; 4]).unwrap(), Io::Done(4));
         assert!(pair.is_at_rest());
         assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::End);
@@ -310,7 +322,7 @@ mod tests {
         limit.cancel();
         pair.client.set_limit(Some(limit)).unwrap();
         assert_eq!(reason(pair.client.write_straight(b"data").unwrap().unwrap_err()), (Status::Cancelled, 0));
-        with_core(&pair, |core| assert_eq!((core.uncounted, core.is_anyone_at_work()), (4, false)));
+        with_core(&pair, |core| assert_eq!((core.unreported, core.is_in_use()), (4, false)));
         pair.client.set_limit(None).unwrap();
         assert_eq!(pair.client.write(b"data").unwrap(), Io::Done(4));
         assert_eq!(read_all(&pair.server, 4), b"data");
@@ -320,7 +332,7 @@ mod tests {
         assert_eq!(reason(pair.client.write_straight(b"more").unwrap().unwrap_err()), broken);
         assert!(pair.client.write_straight(b"more").is_none());
         assert_eq!(reason(pair.client.write(b"more").unwrap_err()), broken);
-        with_core(&pair, |core| assert!(!core.is_anyone_at_work()));
+        with_core(&pair, |core| assert!(!core.is_in_use()));
     }
 
     #[test]
@@ -348,7 +360,7 @@ mod tests {
                 let mut room = vec![0; 16_384];
                 pair.client.read_straight(&mut room).unwrap().map(|_| room)
             });
-            while !reader.is_finished() && !pair.client.lock().unwrap().is_anyone_at_work() {
+            while !reader.is_finished() && !pair.client.lock().unwrap().is_in_use() {
                 thread::yield_now();
             }
             let limit = Arc::new(Limit::new(9.0).unwrap());

@@ -1,7 +1,7 @@
 //! The plaintext of one write, in pieces: many small ones leave in as few records as one of their length would.
 
 use crate::error::Result;
-use crate::tls::session::pool::{Filled, fill};
+use crate::tls::session::pool::{RecordBuffer, copy_into};
 use crate::tls::session::record::{RECORD_SIZE, WRITE_SIZE};
 
 /// What is left of a write.
@@ -15,7 +15,7 @@ pub(super) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// Their lengths, added, are at most `usize::MAX`.
     pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
-        Pieces { pieces, offset: 0 }.settled()
+        Pieces { pieces, offset: 0 }.skip_finished()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -28,11 +28,11 @@ impl<'a> Pieces<'a> {
 
     pub(super) fn advance(&mut self, count: usize) {
         self.offset = self.offset.saturating_add(count);
-        *self = self.settled();
+        *self = self.skip_finished();
     }
 
     /// Without the pieces that are done.
-    fn settled(mut self) -> Pieces<'a> {
+    fn skip_finished(mut self) -> Pieces<'a> {
         while let [first, rest @ ..] = self.pieces
             && self.offset >= first.len()
         {
@@ -43,11 +43,11 @@ impl<'a> Pieces<'a> {
     }
 
     /// What to encrypt next, at most [`WRITE_SIZE`]: whole records, but for the last. From where it is if that fills a
-    /// record, otherwise copied together in a buffer from `lend`.
+    /// record, otherwise copied together in a buffer from `borrow`.
     pub(super) fn front<'b>(
         &self,
-        buffer: &'b mut Option<Filled>,
-        lend: impl FnOnce() -> Result<Filled>,
+        buffer: &'b mut Option<RecordBuffer>,
+        borrow: impl FnOnce() -> Result<RecordBuffer>,
     ) -> Result<&'b [u8]>
     where
         'a: 'b,
@@ -62,16 +62,16 @@ impl<'a> Pieces<'a> {
             return Ok(first.get(..first.len() - first.len() % RECORD_SIZE).unwrap_or(first));
         }
         if buffer.is_none() {
-            *buffer = Some(lend()?);
+            *buffer = Some(borrow()?);
         }
-        let room = buffer.as_mut().map_or(&mut [][..], Filled::space);
+        let room = buffer.as_mut().map_or(&mut [][..], RecordBuffer::space);
         let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
         let mut filled = 0_usize;
         for piece in std::iter::once(first).chain(rest.iter().copied()) {
             // A large piece only completes the record that was begun; the rest of it is not copied.
             let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
             let bytes = piece.get(..least - filled).unwrap_or(piece);
-            filled += fill(room.get_mut(filled..).unwrap_or(&mut []), bytes);
+            filled += copy_into(room.get_mut(filled..).unwrap_or(&mut []), bytes);
             if bytes.len() < piece.len() {
                 break;
             }

@@ -4,9 +4,9 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::call::{Call, Role};
-use super::exchange::is_broken;
-use super::transport::Waiting;
-use super::{Core, Io, Stream, Terms};
+use super::exchange::is_disconnect;
+use super::transport::ReceiveMode;
+use super::{Core, Io, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::status::Status;
@@ -34,31 +34,31 @@ impl Stream {
 impl Call<'_> {
     /// Makes sure of the handshake. `Some`: it is not done, and would have to wait.
     #[inline(always)]
-    pub(super) fn shake(&mut self, terms: Terms<'_>) -> Result<Option<Io>> {
-        if self.core()?.shaken { Ok(None) } else { self.shake_first(terms) }
+    pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        if self.core()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
     }
 
     #[cold]
-    fn shake_first(&mut self, terms: Terms<'_>) -> Result<Option<Io>> {
+    fn take_part_in_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         // Whoever does this has been let in already.
-        if !self.enter_handshake(terms, |_| Ok(()))? {
+        if !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(None);
         }
-        self.shake_as_shaker(terms)
+        self.do_handshake(policy)
     }
 
-    pub(super) fn shake_as_shaker(&mut self, terms: Terms<'_>) -> Result<Option<Io>> {
-        self.done_as(Role::Shaker, |call| {
+    pub(super) fn do_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        self.in_role(Role::Handshaker, |call| {
             loop {
-                let done = call.work(terms)?;
-                if let Some(want) = call.send_flight(done, terms)? {
+                let done = call.process_handshake(policy)?;
+                if let Some(want) = call.send_flight(done, policy)? {
                     return Ok(Some(want));
                 }
                 if done {
-                    call.core()?.shake_done();
+                    call.core()?.set_handshake_done();
                     return Ok(None);
                 }
-                if let Some(want) = call.receive(terms)? {
+                if let Some(want) = call.receive(policy)? {
                     return Ok(Some(want));
                 }
             }
@@ -66,32 +66,32 @@ impl Call<'_> {
     }
 
     /// Works on what has come, and has the program asked. True: the handshake is done.
-    pub(super) fn work(&mut self, terms: Terms<'_>) -> Result<bool> {
+    pub(super) fn process_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<bool> {
         loop {
             let core = self.core()?;
             let outcome = core.engine.handshake();
-            if let Some(question) = core.engine.take_question() {
+            if let Some(pending) = core.engine.take_pending_callback() {
                 // The program's function may use this stream.
-                self.let_go();
-                let answer = question.ask();
-                self.core()?.engine.answer(answer);
+                self.unlock();
+                let result = pending.invoke();
+                self.core()?.engine.finish_callback(result);
                 continue;
             }
             if outcome.is_err() {
                 // The alert that tells the peer why.
-                let _ = self.flush(terms.at_once());
+                let _ = self.flush(policy.without_waiting());
             }
             return outcome;
         }
     }
 
     /// Sends what the handshake has to say. `Some`: the rest would have to wait.
-    pub(super) fn send_flight(&mut self, done: bool, terms: Terms<'_>) -> Result<Option<Io>> {
-        match self.flush(terms) {
+    pub(super) fn send_flight(&mut self, done: bool, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        match self.flush(policy) {
             // A peer that is gone may have left something to read.
-            Err(error) if is_broken(&error) && done => Ok(None),
-            Err(error) if is_broken(&error) => {
-                let reason = self.last_words(error, terms);
+            Err(error) if is_disconnect(&error) && done => Ok(None),
+            Err(error) if is_disconnect(&error) => {
+                let reason = self.read_final_alert(error, policy);
                 Err(self.core()?.engine.fail(reason))
             }
             sent => sent,
@@ -99,24 +99,28 @@ impl Call<'_> {
     }
 
     /// Takes the right to shake hands. False: there is no need to.
-    pub(super) fn enter_handshake(&mut self, terms: Terms<'_>, check: impl Fn(&Core) -> Result<()>) -> Result<bool> {
+    pub(super) fn enter_handshake(
+        &mut self,
+        policy: WaitPolicy<'_>,
+        check: impl Fn(&Core) -> Result<()>,
+    ) -> Result<bool> {
         check(self.core()?)?;
-        while self.core()?.is_taken(Role::Shaker) {
-            if !terms.blocking {
+        while self.core()?.is_held(Role::Handshaker) {
+            if !policy.blocking {
                 return Err(Error::new(Status::Busy, "another thread is shaking hands on this stream"));
             }
-            self.glance(terms)?;
+            self.wait_for_role(policy)?;
             check(self.core()?)?;
         }
-        if self.core()?.shaken {
+        if self.core()?.handshake_done {
             return Ok(false);
         }
-        self.assume(Role::Shaker)?;
+        self.claim(Role::Handshaker)?;
         Ok(true)
     }
 
     /// The peer refused to take more: an alert that it sent before says why better than the broken pipe does.
-    fn last_words(&mut self, error: Error, terms: Terms<'_>) -> Error {
+    fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
         // A flight of a server fits few buffers; whatever comes, this ends.
         for _ in 0..8 {
             let Ok(core) = self.core() else { return error };
@@ -126,8 +130,10 @@ impl Call<'_> {
                 Ok(false) => {}
             }
             let Ok(mut input) = core.engine.lend_input() else { return error };
-            let received =
-                self.transport().receive(input.space(), terms.at_once(), Waiting::Before).map_or(0, Io::count);
+            let received = self
+                .transport()
+                .receive(input.space(), policy.without_waiting(), ReceiveMode::AfterPoll)
+                .map_or(0, Io::count);
             input.add(received);
             let Ok(core) = self.core() else { return error };
             core.engine.take_back(input);

@@ -7,26 +7,26 @@
 use std::time::{Duration, Instant};
 
 use super::transport::Fault;
-use super::{Core, Stream, Terms};
+use super::{Core, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::socket::throughput::{Slow, Throughput};
 use crate::status::Status;
 use crate::tls::session::engine::Engine;
 
-impl Terms<'_> {
+impl WaitPolicy<'_> {
     /// The same for a call that is no read of the program's.
-    pub(super) fn unguarded(self) -> Self {
-        Terms { is_guarded: false, ..self }
+    pub(super) fn without_throughput(self) -> Self {
+        WaitPolicy { counts_throughput: false, ..self }
     }
 
     /// How long the peer may still take.
-    pub(super) fn left(self) -> Option<Duration> {
-        self.slow_at.map(|at| at.saturating_duration_since(Instant::now()))
+    pub(super) fn throughput_time_left(self) -> Option<Duration> {
+        self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
     /// For loops below the stream that is guarded, when what came was not enough for it.
     pub(super) fn check_throughput(self) -> Result<()> {
-        if self.left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
+        if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }
 }
 
@@ -39,60 +39,60 @@ impl Stream {
 }
 
 impl Core {
-    fn guard(&mut self, terms: Terms<'_>) -> Option<&mut Throughput> {
-        self.throughput.as_deref_mut().filter(|_| terms.is_guarded)
+    fn throughput_of(&mut self, policy: WaitPolicy<'_>) -> Option<&mut Throughput> {
+        self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }
 
     /// Before a receive, which may wait: until when.
-    pub(super) fn begin_wait<'a>(&mut self, terms: Terms<'a>) -> Result<Terms<'a>> {
-        let Some(throughput) = self.guard(terms) else { return Ok(terms) };
+    pub(super) fn begin_wait<'a>(&mut self, policy: WaitPolicy<'a>) -> Result<WaitPolicy<'a>> {
+        let Some(throughput) = self.throughput_of(policy) else { return Ok(policy) };
         let now = Instant::now();
         match throughput.begin_wait(now) {
-            Ok(left) => Ok(Terms { slow_at: now.checked_add(left), ..terms }),
-            Err(slow) => Err(told(slow, &self.engine)),
+            Ok(left) => Ok(WaitPolicy { throughput_deadline: now.checked_add(left), ..policy }),
+            Err(slow) => Err(throughput_error(slow, &self.engine)),
         }
     }
 
     /// After a receive that found nothing, of which the program is told.
-    pub(super) fn wait_on(&mut self, terms: Terms<'_>) -> Result<()> {
-        match self.guard(terms).map(|throughput| throughput.wait_on(Instant::now())) {
-            Some(Err(slow)) => Err(told(slow, &self.engine)),
+    pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
+        match self.throughput_of(policy).map(|throughput| throughput.wait_on(Instant::now())) {
+            Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),
             _ => Ok(()),
         }
     }
 
     /// After a receive: how many bytes of records came.
     #[inline(always)]
-    pub(super) fn end_wait(&mut self, arrived: usize, terms: Terms<'_>) {
-        self.arrived = self.arrived.saturating_add(arrived as u64);
-        let counts = !self.shaken;
-        if let Some(throughput) = self.guard(terms) {
+    pub(super) fn end_wait(&mut self, bytes_received: usize, policy: WaitPolicy<'_>) {
+        self.bytes_received = self.bytes_received.saturating_add(bytes_received as u64);
+        let counts = !self.handshake_done;
+        if let Some(throughput) = self.throughput_of(policy) {
             throughput.end_wait(Instant::now());
             if counts {
-                throughput.add(arrived);
+                throughput.add(bytes_received);
             }
         }
     }
 
     /// After a receive that failed. The error, if that was for slowness.
-    pub(super) fn end_wait_by(&mut self, fault: &Fault, terms: Terms<'_>) -> Option<Error> {
-        let throughput = self.guard(terms)?;
+    pub(super) fn end_wait_with(&mut self, fault: &Fault, policy: WaitPolicy<'_>) -> Option<Error> {
+        let throughput = self.throughput_of(policy)?;
         let is_slow = match fault {
-            Fault::Late(status) => *status == Status::TooSlow,
-            Fault::Outer(error) => error.status() == Status::TooSlow,
+            Fault::TimedOut(status) => *status == Status::TooSlow,
+            Fault::OuterStream(error) => error.status() == Status::TooSlow,
             _ => false,
         };
         if is_slow {
             let slow = throughput.end_window(Instant::now());
-            return Some(told(slow, &self.engine));
+            return Some(throughput_error(slow, &self.engine));
         }
         throughput.end_wait(Instant::now());
         None
     }
 
     /// Plaintext that the program has got.
-    pub(super) fn count_plaintext(&mut self, bytes: usize, terms: Terms<'_>) {
-        if let Some(throughput) = self.guard(terms) {
+    pub(super) fn count_plaintext(&mut self, bytes: usize, policy: WaitPolicy<'_>) {
+        if let Some(throughput) = self.throughput_of(policy) {
             throughput.add(bytes);
         }
     }
@@ -105,13 +105,13 @@ impl Core {
     }
 
     /// The handshake is done and its last flight sent.
-    pub(super) fn shake_done(&mut self) {
-        self.shaken = true;
+    pub(super) fn set_handshake_done(&mut self) {
+        self.handshake_done = true;
         self.begin_window();
     }
 }
 
-fn told(slow: Slow, engine: &Engine) -> Error {
+fn throughput_error(slow: Slow, engine: &Engine) -> Error {
     slow.error(&engine.peer(), engine.during())
 }
 

@@ -1,7 +1,7 @@
 //! Shutting down: one's own direction, or both.
 
 use super::call::{Call, Role};
-use super::{Io, Stream, Terms};
+use super::{Io, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -13,30 +13,30 @@ impl Stream {
     pub fn shutdown(&self) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
-            call.close(settings.terms())
+            call.close(settings.wait_policy())
         })
     }
 
     /// The same, and then waits for the peer's. Before the handshake there is no session to close.
     pub fn shutdown_both(&self) -> Result<Io> {
-        self.classified(|| self.close_both())
+        self.classified(|| self.shutdown_both_now())
     }
 
-    fn close_both(&self) -> Result<Io> {
+    fn shutdown_both_now(&self) -> Result<Io> {
         let (mut call, settings) = Call::begin(self, Role::Writer)?;
-        let terms = settings.terms();
+        let policy = settings.wait_policy();
         call.take(Role::Reader)?;
-        let sent = call.close(terms);
+        let sent = call.close(policy);
         match sent {
             Ok(Io::Done(_)) => {}
             // The peer may be gone and have closed properly before.
             Err(ref error) if error.status() == Status::Protocol => {}
             other => return other,
         }
-        if !call.core()?.shaken {
+        if !call.core()?.handshake_done {
             return sent;
         }
-        match call.await_close(terms) {
+        match call.read_to_close_notify(policy) {
             Ok(Io::End) => Ok(Io::Done(0)),
             Err(_) if sent.is_err() => sent,
             other => other,
@@ -45,15 +45,15 @@ impl Stream {
 }
 
 impl Call<'_> {
-    fn close(&mut self, terms: Terms<'_>) -> Result<Io> {
-        let sent = self.send_close(terms);
-        self.end_writing(terms)?;
+    fn close(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
+        let sent = self.send_close(policy);
+        self.end_writing(policy)?;
         sent
     }
 
-    fn send_close(&mut self, terms: Terms<'_>) -> Result<Io> {
+    fn send_close(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
         self.core()?.engine.close()?;
-        match self.flush(terms) {
+        match self.flush(policy) {
             Ok(None) => Ok(Io::Done(0)),
             Ok(Some(want)) => Ok(want),
             // A peer that has said all it had to say need not wait for our last word.
@@ -65,14 +65,14 @@ impl Call<'_> {
     }
 
     /// Reads to the peer's closing message.
-    fn await_close(&mut self, terms: Terms<'_>) -> Result<Io> {
-        let mut scrap = self.core()?.engine.pool().borrow()?;
-        let outcome = self.discard_to_end(scrap.space(), terms);
-        self.core()?.engine.pool().give_back(scrap);
+    fn read_to_close_notify(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
+        let mut buffer = self.core()?.engine.pool().borrow()?;
+        let outcome = self.discard_to_end(buffer.space(), policy);
+        self.core()?.engine.pool().give_back(buffer);
         outcome
     }
 
-    fn discard_to_end(&mut self, scrap: &mut [u8], terms: Terms<'_>) -> Result<Io> {
+    fn discard_to_end(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         loop {
             let core = self.core()?;
             if core.discarded > MAX_DISCARDED {
@@ -82,7 +82,7 @@ impl Call<'_> {
                 );
                 return Err(Error::new(Status::TooMuchData, message));
             }
-            match self.read(scrap, terms)? {
+            match self.read(buffer, policy)? {
                 Io::Done(count) => {
                     let core = self.core()?;
                     core.discarded = core.discarded.saturating_add(count);

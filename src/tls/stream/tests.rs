@@ -39,11 +39,11 @@ struct Wire {
 }
 
 impl Wire {
-    fn work(
+    fn process_handshake(
         &self,
         trouble: &Mutex<Option<Trouble>>,
         not_now: Status,
-        work: impl FnOnce() -> io::Result<usize>,
+        process_handshake: impl FnOnce() -> io::Result<usize>,
     ) -> Answer {
         let trouble = *trouble.lock().unwrap();
         match trouble {
@@ -59,17 +59,17 @@ impl Wire {
                 self.barrier.wait();
             }
         }
-        work().map_or((-1, 0), |count| (Status::Ok as i32, count))
+        process_handshake().map_or((-1, 0), |count| (Status::Ok as i32, count))
     }
 
     fn transport(self: &Arc<Wire>) -> Transport {
         let (reading, writing) = (Arc::clone(self), Arc::clone(self));
         Transport::callbacks(Callbacks {
             read: Box::new(move |room| {
-                reading.work(&reading.troubles.read, Status::WantRead, || (&reading.near).read(room))
+                reading.process_handshake(&reading.troubles.read, Status::WantRead, || (&reading.near).read(room))
             }),
             write: Box::new(move |bytes| {
-                writing.work(&writing.troubles.write, Status::WantWrite, || (&writing.near).write(bytes))
+                writing.process_handshake(&writing.troubles.write, Status::WantWrite, || (&writing.near).write(bytes))
             }),
         })
     }
@@ -121,7 +121,7 @@ impl Pair {
         pair
     }
 
-    fn shaken(depth: usize) -> Pair {
+    fn connected(depth: usize) -> Pair {
         let pair = Pair::new(depth);
         thread::scope(|scope| {
             scope.spawn(|| pair.server().handshake().unwrap());
@@ -142,12 +142,12 @@ impl Pair {
     fn assert_at_rest(&self, what: &dyn std::fmt::Debug) {
         for stream in &self.client {
             let core = stream.lock().unwrap();
-            assert_eq!((core.taken, core.waiting), ([None; Core::ROLES], 0), "{what:?}");
+            assert_eq!((core.roles, core.waiters), ([None; Core::ROLES], 0), "{what:?}");
         }
     }
 
-    fn taken(&self, role: Role) -> bool {
-        self.client().lock().unwrap().is_taken(role)
+    fn roles(&self, role: Role) -> bool {
+        self.client().lock().unwrap().is_held(role)
     }
 }
 
@@ -160,7 +160,7 @@ const CALLS: [(&str, Caller); 7] = [
     ("write_early", |stream| stream.write_early(b"data")),
     ("shutdown", Stream::shutdown),
     ("shutdown_both", Stream::shutdown_both),
-    ("look", |stream| stream.look().map(|_| Io::Done(0))),
+    ("probe", |stream| stream.probe().map(|_| Io::Done(0))),
 ];
 
 /// What a call came to, or how it panicked.
@@ -178,7 +178,7 @@ fn no_call_keeps_a_role_whatever_ends_it() {
         Trouble::Senseless,
         Trouble::Panic,
     ];
-    let make: [fn() -> Pair; 4] = [|| Pair::new(1), || Pair::shaken(1), || Pair::new(2), || Pair::shaken(2)];
+    let make: [fn() -> Pair; 4] = [|| Pair::new(1), || Pair::connected(1), || Pair::new(2), || Pair::connected(2)];
     for (which, make) in make.iter().enumerate() {
         for (name, caller) in CALLS {
             for trouble in troubles {
@@ -204,13 +204,13 @@ fn no_call_keeps_a_role_whatever_ends_it() {
 #[test]
 fn no_call_keeps_a_role_when_it_is_over_or_late() {
     let context = context_with(|_| {});
-    for shaken in [false, true] {
+    for handshake_done in [false, true] {
         for limited in [false, true] {
             for (name, caller) in CALLS {
                 let (near, far) = UnixStream::pair().unwrap();
                 let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
                 let server = Stream::server(&context, far.as_raw_fd()).unwrap();
-                if shaken {
+                if handshake_done {
                     thread::scope(|scope| {
                         scope.spawn(|| server.handshake().unwrap());
                         client.handshake().unwrap();
@@ -224,10 +224,10 @@ fn no_call_keeps_a_role_when_it_is_over_or_late() {
                     client.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
                     client.set_write_timeout(Some(Duration::from_millis(1))).unwrap();
                 }
-                let what = (shaken, limited, name);
-                let expected = match (limited, name, shaken) {
+                let what = (handshake_done, limited, name);
+                let expected = match (limited, name, handshake_done) {
                     // Neither has anything to wait for; there is no session to close before the handshake.
-                    (_, "look" | "write_early", _) | (false, "write", true) => None,
+                    (_, "probe" | "write_early", _) | (false, "write", true) => None,
                     (_, "handshake", true) | (false, "shutdown", _) | (_, "shutdown" | "shutdown_both", false) => {
                         None
                     }
@@ -236,7 +236,7 @@ fn no_call_keeps_a_role_when_it_is_over_or_late() {
                 };
                 assert_eq!(caller(&client).err().map(|error| error.status()), expected, "{what:?}");
                 let core = client.lock().unwrap();
-                assert_eq!((core.taken, core.waiting), ([None; Core::ROLES], 0), "{what:?}");
+                assert_eq!((core.roles, core.waiters), ([None; Core::ROLES], 0), "{what:?}");
             }
         }
     }
@@ -245,16 +245,16 @@ fn no_call_keeps_a_role_when_it_is_over_or_late() {
 /// Whoever asks for two roles and gets one gives that up again; the one at work keeps its own.
 #[test]
 fn no_call_keeps_a_role_when_another_is_busy() {
-    let pair = Pair::shaken(1);
+    let pair = Pair::connected(1);
     pair.wire.set(Some(Trouble::Hang), None);
     thread::scope(|scope| {
         let reader = scope.spawn(|| pair.client().read(&mut [0; 10]));
         pair.wire.barrier.wait();
         for (name, caller) in CALLS {
-            if ["read", "shutdown_both", "look"].contains(&name) {
+            if ["read", "shutdown_both", "probe"].contains(&name) {
                 assert_eq!(caller(pair.client()).unwrap_err().status(), Status::Busy, "{name}");
-                let taken = pair.client().lock().unwrap().taken.map(|taken| taken.is_some());
-                assert_eq!(taken, [true, false, false, false], "{name}");
+                let roles = pair.client().lock().unwrap().roles.map(|roles| roles.is_some());
+                assert_eq!(roles, [true, false, false, false], "{name}");
             }
         }
         // A writer has nothing to do with that.
@@ -281,13 +281,13 @@ fn within_time(else_what: &str, is_so: impl Fn() -> bool) {
 }
 
 fn await_waiting(stream: &Stream) {
-    within_time("nobody waits", || stream.lock().unwrap().waiting > 0);
+    within_time("nobody waits", || stream.lock().unwrap().waiters > 0);
 }
 
 /// What a reader has to say goes out by its thread, and nobody's bytes get into the middle of it.
 #[test]
 fn a_writer_waits_for_a_reader_that_sends() {
-    let pair = Pair::shaken(1);
+    let pair = Pair::connected(1);
     let client = pair.client();
     // As an answer to what came would.
     client.lock().unwrap().engine.write(b"first").unwrap();
@@ -295,15 +295,15 @@ fn a_writer_waits_for_a_reader_that_sends() {
     thread::scope(|scope| {
         let reader = scope.spawn(|| client.read(&mut [0; 10]));
         pair.wire.barrier.wait();
-        assert!(pair.taken(Role::Reader) && pair.taken(Role::Sender));
+        assert!(pair.roles(Role::Reader) && pair.roles(Role::Sender));
         client.set_blocking(false).unwrap();
         assert_eq!(client.write(b", then this").unwrap(), Io::WantWrite);
-        assert!(!pair.taken(Role::Writer) && pair.taken(Role::Sender));
+        assert!(!pair.roles(Role::Writer) && pair.roles(Role::Sender));
         client.set_blocking(true).unwrap();
         client.set_limit(Some(Arc::new(Limit::new(0.05).unwrap()))).unwrap();
         assert_eq!(client.write(b", then this").unwrap_err().status(), Status::DeadlineExceeded);
-        assert!(!pair.taken(Role::Writer) && pair.taken(Role::Sender));
-        assert_eq!(client.lock().unwrap().waiting, 0);
+        assert!(!pair.roles(Role::Writer) && pair.roles(Role::Sender));
+        assert_eq!(client.lock().unwrap().waiters, 0);
         client.set_limit(None).unwrap();
         let writer = scope.spawn(|| client.write(b", then this"));
         await_waiting(client);
@@ -325,7 +325,7 @@ fn a_writer_waits_for_a_reader_that_sends() {
 /// What a reader leaves to a writer that is at work goes out when that is done, though nobody writes again.
 #[test]
 fn a_writer_sends_what_a_reader_left() {
-    let pair = Pair::shaken(1);
+    let pair = Pair::connected(1);
     let client = pair.client();
     pair.wire.set(None, Some(Trouble::Hang));
     thread::scope(|scope| {
@@ -346,10 +346,10 @@ fn a_writer_sends_what_a_reader_left() {
 /// Whoever looks is the writer too, and what it finds is answered before its call ends.
 #[test]
 fn a_look_tells_the_peer_what_is_wrong() {
-    let pair = Pair::shaken(1);
+    let pair = Pair::connected(1);
     (&pair.far).write_all(b"\x17\x03\x03\0\x20no record that could be opened..").unwrap();
     // Behind the tickets, each look takes in what is there.
-    assert_eq!(pair.client().look().unwrap(), Status::TlsProtocol);
+    assert_eq!(pair.client().probe().unwrap(), Status::TlsProtocol);
     let error = pair.server().read(&mut [0; 10]).unwrap_err();
     assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)), "{}", error.message());
     pair.assert_at_rest(&"failed");
@@ -365,7 +365,7 @@ fn who_has_shaken_hands_and_goes_on_hinders_nobody() {
             let reader = scope.spawn(|| client.read(&mut [0; 10]));
             assert_eq!(pair.server().handshake().unwrap(), Io::Done(0));
             // The client was first, but its thread may not have come back from sending.
-            within_time("the role is kept", || !pair.taken(Role::Shaker));
+            within_time("the role is kept", || !pair.roles(Role::Handshaker));
             client.set_blocking(false).unwrap();
             assert_eq!(client.handshake().unwrap(), Io::Done(0));
             assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
@@ -380,7 +380,7 @@ fn who_has_shaken_hands_and_goes_on_hinders_nobody() {
 /// One thread reads and one writes, and neither holds a lock of the nest while the transport is at work.
 #[test]
 fn a_reader_and_a_writer_of_a_nest_do_not_wait_for_each_other() {
-    let pair = Pair::shaken(2);
+    let pair = Pair::connected(2);
     let client = pair.client();
     for hangs_reading in [true, false] {
         thread::scope(|scope| {
@@ -391,7 +391,7 @@ fn a_reader_and_a_writer_of_a_nest_do_not_wait_for_each_other() {
                 scope.spawn(move || if hangs_reading { client.read(&mut [0; 10]) } else { client.write(b"ping") });
             pair.wire.barrier.wait();
             for stream in &pair.client {
-                assert_eq!(stream.core.try_lock().unwrap().waiting, 0);
+                assert_eq!(stream.core.try_lock().unwrap().waiters, 0);
             }
             if hangs_reading {
                 assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
@@ -422,11 +422,11 @@ fn one_thread_shakes_hands_and_others_wait() {
             client.set_blocking(false).unwrap();
             // The others need none, and would say something.
             for (name, caller) in
-                CALLS.into_iter().filter(|(name, _)| ["handshake", "read", "write", "look"].contains(name))
+                CALLS.into_iter().filter(|(name, _)| ["handshake", "read", "write", "probe"].contains(name))
             {
                 assert_eq!(caller(client).unwrap_err().status(), Status::Busy, "{name}");
-                let taken = client.lock().unwrap().taken.map(|taken| taken.is_some());
-                assert_eq!(taken, [false, false, true, true], "{name}");
+                let roles = client.lock().unwrap().roles.map(|roles| roles.is_some());
+                assert_eq!(roles, [false, false, true, true], "{name}");
             }
             client.set_blocking(true).unwrap();
             client.set_limit(Some(Arc::new(Limit::new(0.05).unwrap()))).unwrap();
@@ -437,11 +437,11 @@ fn one_thread_shakes_hands_and_others_wait() {
             // What was on its way is sent; what comes then ends the first one's handshake, and not the writer's.
             pair.wire.set(outcome, None);
             pair.wire.barrier.wait();
-            let shaken = joined(shaker);
+            let handshake_done = joined(shaker);
             match outcome {
-                None => assert_eq!(shaken.unwrap().unwrap(), Io::Done(0)),
-                Some(Trouble::Panic) => assert!(shaken.is_err()),
-                Some(_) => assert_eq!(shaken.unwrap().unwrap_err().status(), Status::CallbackFailed),
+                None => assert_eq!(handshake_done.unwrap().unwrap(), Io::Done(0)),
+                Some(Trouble::Panic) => assert!(handshake_done.is_err()),
+                Some(_) => assert_eq!(handshake_done.unwrap().unwrap_err().status(), Status::CallbackFailed),
             }
             pair.wire.set(None, None);
             // The writer may have met the same, if it was quick.
@@ -486,7 +486,7 @@ fn who_is_asked_may_use_the_stream_and_fail() {
         let outcome = call(&stream, Stream::handshake);
         assert_eq!(outcome.is_err(), panics);
         assert_eq!(ASKED.load(Ordering::Relaxed), 1 + usize::from(panics));
-        assert_eq!(stream.lock().unwrap().taken, [None; Core::ROLES]);
+        assert_eq!(stream.lock().unwrap().roles, [None; Core::ROLES]);
     }
 }
 
@@ -503,17 +503,17 @@ fn a_write_that_must_not_wait_waits_for_a_sender_that_does_not() {
     });
     client.set_blocking(false).unwrap();
     let mut sender = Call::new(&client);
-    sender.assume(Role::Sender).unwrap();
-    sender.core().unwrap().sender_waits = true;
-    sender.let_go();
+    sender.claim(Role::Sender).unwrap();
+    sender.core().unwrap().sender_may_wait = true;
+    sender.unlock();
     thread::scope(|scope| {
         assert_eq!(joined(scope.spawn(|| client.write(b"data"))).unwrap(), Io::WantWrite);
-        sender.core().unwrap().sender_waits = false;
-        sender.let_go();
+        sender.core().unwrap().sender_may_wait = false;
+        sender.unlock();
         let writer = scope.spawn(|| client.write(b"data"));
         await_waiting(&client);
-        sender.give_up(Role::Sender);
-        sender.let_go();
+        sender.release(Role::Sender);
+        sender.unlock();
         assert_eq!(joined(writer).unwrap(), Io::Done(4));
     });
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Role};
 use super::gather::Pieces;
-use super::{Io, Stream, Terms};
+use super::{Io, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -13,28 +13,28 @@ use crate::status::Status;
 const MAX_DEPTH: usize = 16;
 
 /// A stream that does nothing but carry the records of another one, until this is dropped.
-pub(super) struct Outer(Arc<Stream>);
+pub(super) struct StreamTransport(Arc<Stream>);
 
-impl Outer {
-    pub(super) fn occupy(stream: Arc<Stream>) -> Result<Outer> {
+impl StreamTransport {
+    pub(super) fn new(stream: Arc<Stream>) -> Result<StreamTransport> {
         if stream.transport.depth() + 1 >= MAX_DEPTH {
             let message =
                 format!("outer is the innermost of {MAX_DEPTH} streams: no more can run inside one another");
             return Err(Error::new(Status::Unsupported, message));
         }
         let mut core = stream.lock()?;
-        core.check_unoccupied()?;
-        if core.is_anyone_at_work() {
+        core.check_no_inner_stream()?;
+        if core.is_in_use() {
             return Err(Error::new(Status::Busy, "another call is using the outer stream"));
         }
-        if core.uncounted > 0 {
-            let message = format!("a write of {} bytes to the outer stream is not finished", core.uncounted);
+        if core.unreported > 0 {
+            let message = format!("a write of {} bytes to the outer stream is not finished", core.unreported);
             return Err(Error::new(Status::Busy, message));
         }
         core.engine.check_sending()?;
-        core.occupied = true;
+        core.has_inner_stream = true;
         drop(core);
-        Ok(Outer(stream))
+        Ok(StreamTransport(stream))
     }
 
     pub(super) fn may_call_back(&self) -> bool {
@@ -50,45 +50,45 @@ impl Outer {
     }
 
     /// Waits until there is something to read: plaintext, the end, or at least bytes that may become that.
-    pub(super) fn await_plaintext(&self, terms: Terms<'_>) -> Result<Option<Io>> {
-        let terms = terms.unguarded();
+    pub(super) fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        let policy = policy.without_throughput();
         let mut call = Call::new(&self.0);
         let mut received = false;
         loop {
-            if let Some(want) = call.shake(terms)? {
+            if let Some(want) = call.ensure_handshake(policy)? {
                 return Ok(Some(want));
             }
-            if call.core()?.engine.has_news() {
+            if call.core()?.engine.is_read_ready() {
                 return Ok(None);
             }
             if received {
-                terms.check_throughput()?;
+                policy.check_throughput()?;
             }
             // Each turn takes in at least a byte, or the end.
-            if let Some(want) = call.receive(terms)? {
+            if let Some(want) = call.receive(policy)? {
                 return Ok(Some(want));
             }
             received = true;
         }
     }
 
-    pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>) -> Result<Io> {
-        Call::new(&self.0).read(room, terms.unguarded())
+    pub(super) fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+        Call::new(&self.0).read(room, policy.without_throughput())
     }
 
-    pub(super) fn send(&self, bytes: &[u8], terms: Terms<'_>) -> Result<Io> {
+    pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let mut call = Call::new(&self.0);
         call.take(Role::Writer)?;
-        call.write(Pieces::new(&[bytes]), terms.unguarded())
+        call.write(Pieces::new(&[bytes]), policy.without_throughput())
     }
 }
 
-impl Drop for Outer {
+impl Drop for StreamTransport {
     fn drop(&mut self) {
         if let Ok(mut core) = self.0.lock() {
-            core.occupied = false;
+            core.has_inner_stream = false;
             // The inner stream's bytes: what of them was encrypted goes out, and nobody passes them again.
-            core.uncounted = 0;
+            core.unreported = 0;
         }
     }
 }

@@ -4,31 +4,31 @@ use std::ops::ControlFlow;
 
 use super::call::{Call, Role};
 use super::gather::Pieces;
-use super::transport::{Outcome, Waiting};
-use super::{Io, Terms};
+use super::transport::{Outcome, ReceiveMode};
+use super::{Io, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::session::engine::Read;
-use crate::tls::session::pool::Filled;
+use crate::tls::session::pool::RecordBuffer;
 
 impl Call<'_> {
-    pub(super) fn read(&mut self, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {
+    pub(super) fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         if buffer.is_empty() {
             return Ok(Io::Done(0));
         }
         let mut received = false;
         loop {
-            if let Some(want) = self.shake(terms)? {
+            if let Some(want) = self.ensure_handshake(policy)? {
                 return Ok(want);
             }
             let outcome = self.core()?.engine.read(buffer);
-            if let Some(io) = self.told(outcome, terms)? {
+            if let Some(io) = self.throughput_error(outcome, policy)? {
                 return Ok(io);
             }
             if received {
-                terms.check_throughput()?;
+                policy.check_throughput()?;
             }
-            if let Some(want) = self.receive(terms)? {
+            if let Some(want) = self.receive(policy)? {
                 return Ok(want);
             }
             received = true;
@@ -36,13 +36,13 @@ impl Call<'_> {
     }
 
     /// What a read of the session's came to for the program, and what there is to answer to the peer. `None`: nothing yet.
-    fn told(&mut self, outcome: Result<Read>, terms: Terms<'_>) -> Result<Option<Io>> {
+    fn throughput_error(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let core = self.core()?;
         if let Ok(Read::Data(count)) = outcome {
-            core.count_plaintext(count, terms);
+            core.count_plaintext(count, policy);
         }
         if core.engine.has_output() {
-            self.send_without_waiting(terms)?;
+            self.send_without_waiting(policy)?;
         }
         Ok(match outcome? {
             Read::Data(count) => Some(Io::Done(count)),
@@ -54,69 +54,74 @@ impl Call<'_> {
     /// A read that has received something, or not.
     pub(super) fn go_on_receiving(
         &mut self,
-        input: Filled,
+        input: RecordBuffer,
         received: Outcome<Io>,
         buffer: &mut [u8],
-        terms: Terms<'_>,
+        policy: WaitPolicy<'_>,
     ) -> Result<Io> {
-        match self.received(input, received, Waiting::Inside, terms)? {
+        match self.finish_receive(input, received, ReceiveMode::Blocking, policy)? {
             ControlFlow::Break(Some(want)) => Ok(want),
-            _ => self.read(buffer, terms),
+            _ => self.read(buffer, policy),
         }
     }
 
     /// A read that has looked at what came.
-    pub(super) fn go_on_reading(&mut self, outcome: Result<Read>, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {
-        match self.told(outcome, terms)? {
+    pub(super) fn go_on_reading(
+        &mut self,
+        outcome: Result<Read>,
+        buffer: &mut [u8],
+        policy: WaitPolicy<'_>,
+    ) -> Result<Io> {
+        match self.throughput_error(outcome, policy)? {
             Some(io) => Ok(io),
-            None => self.read(buffer, terms),
+            None => self.read(buffer, policy),
         }
     }
 
     /// A write whose only piece was sent, or some of it, or why not.
     pub(super) fn go_on_writing(
         &mut self,
-        piece: Filled,
+        piece: RecordBuffer,
         sent: Outcome<Io>,
         data: &[u8],
-        terms: Terms<'_>,
+        policy: WaitPolicy<'_>,
     ) -> Result<Io> {
-        let outcome = match self.go_on_sending(piece, sent, terms) {
+        let outcome = match self.go_on_sending(piece, sent, policy) {
             // The session has taken the data, which is counted now.
-            Ok(None) => self.write_rest(Pieces::new(&[data]), terms),
+            Ok(None) => self.write_rest(Pieces::new(&[data]), policy),
             Ok(Some(want)) => Ok(want),
             Err(error) => Err(error),
         };
-        self.end_writing(terms)?;
+        self.end_writing(policy)?;
         outcome
     }
 
     /// Of the writer.
-    pub(super) fn write(&mut self, data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
-        let outcome = self.begin_write(data, terms);
-        self.end_writing(terms)?;
+    pub(super) fn write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
+        let outcome = self.begin_write(data, policy);
+        self.end_writing(policy)?;
         outcome
     }
 
-    fn begin_write(&mut self, data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
+    fn begin_write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         self.core()?.engine.check_sending()?;
-        if let Some(want) = self.shake(terms)? {
+        if let Some(want) = self.ensure_handshake(policy)? {
             return Ok(want);
         }
-        let (uncounted, len) = (self.core()?.uncounted, data.len());
-        if len < uncounted {
+        let (unreported, len) = (self.core()?.unreported, data.len());
+        if len < unreported {
             let message = format!(
-                "a write must be continued with the bytes that were not counted: at least {uncounted}, not {len}"
+                "a write must be continued with the bytes that were not counted: at least {unreported}, not {len}"
             );
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        self.write_rest(data, terms)
+        self.write_rest(data, policy)
     }
 
     /// From what is queued to the last byte.
-    fn write_rest(&mut self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
+    fn write_rest(&mut self, mut data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         let (mut counted, mut gathered) = (0, None);
-        let outcome = self.write_all(&mut data, &mut gathered, &mut counted, terms);
+        let outcome = self.write_all(&mut data, &mut gathered, &mut counted, policy);
         if let Some(gathered) = gathered {
             self.core()?.engine.pool().give_back(gathered);
         }
@@ -125,7 +130,7 @@ impl Call<'_> {
             Ok(_) => Ok(Io::Done(counted)),
             Err(error) => {
                 // The caller learns of no byte, so he passes all of them again, if he goes on.
-                self.core()?.uncounted += counted;
+                self.core()?.unreported += counted;
                 Err(error)
             }
         }
@@ -135,33 +140,33 @@ impl Call<'_> {
     fn write_all(
         &mut self,
         data: &mut Pieces<'_>,
-        gathered: &mut Option<Filled>,
+        gathered: &mut Option<RecordBuffer>,
         counted: &mut usize,
-        terms: Terms<'_>,
+        policy: WaitPolicy<'_>,
     ) -> Result<Option<Io>> {
         loop {
-            if let Some(want) = self.flush(terms)? {
+            if let Some(want) = self.flush(policy)? {
                 return Ok(Some(want));
             }
             let core = self.core()?;
-            let sent = std::mem::take(&mut core.uncounted);
+            let sent = std::mem::take(&mut core.unreported);
             *counted += sent;
             data.advance(sent);
             if data.is_empty() {
                 return Ok(None);
             }
             let next = data.front(gathered, || core.engine.pool().borrow())?;
-            core.uncounted = core.engine.write(next)?;
+            core.unreported = core.engine.write(next)?;
         }
     }
 
     /// Writing is over, though perhaps not the call.
-    pub(super) fn end_writing(&mut self, terms: Terms<'_>) -> Result<()> {
-        self.give_up(Role::Writer);
+    pub(super) fn end_writing(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
+        self.release(Role::Writer);
         // What a reader left to the writer.
         let core = self.core()?;
-        if core.uncounted == 0 && core.engine.has_output() {
-            self.send_without_waiting(terms)?;
+        if core.unreported == 0 && core.engine.has_output() {
+            self.send_without_waiting(policy)?;
         }
         Ok(())
     }
@@ -215,7 +220,7 @@ mod tests {
             assert_eq!(client.read(&mut [0]).unwrap(), Io::Done(1));
         });
         let pool = context.pool();
-        let many: Vec<Filled> = (0..KEPT).map(|_| pool.borrow().unwrap()).collect();
+        let many: Vec<RecordBuffer> = (0..KEPT).map(|_| pool.borrow().unwrap()).collect();
         many.into_iter().for_each(|buffer| pool.give_back(buffer));
         assert_eq!(pool.kept(), KEPT);
         for (what, act, expected, kept) in ACTS {

@@ -10,8 +10,8 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::callbacks::Callbacks;
-use super::tls_over_tls::Outer;
-use super::{Io, Stream, Terms};
+use super::tls_over_tls::StreamTransport;
+use super::{Io, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -23,7 +23,7 @@ enum Kind {
     /// Borrowed: whoever opened it closes it.
     Descriptor(RawFd),
     Callbacks(Box<Callbacks>),
-    Outer(Outer),
+    Stream(StreamTransport),
 }
 
 /// Why a transport cannot go on.
@@ -31,22 +31,22 @@ pub(super) enum Fault {
     /// A system call failed.
     System(io::Error),
     /// The read or write timeout passed first, or the window of the minimum throughput.
-    Late(Status),
+    TimedOut(Status),
     /// The stream below failed.
-    Outer(Error),
+    OuterStream(Error),
     /// To be told as it is: the limit has ended, a function of the program reported a failure.
-    Told(Error),
+    Passthrough(Error),
     /// The same, and nothing can be carried any more.
     Fatal(Error),
 }
 
 /// Where a receive that finds nothing waits, if that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waiting {
+pub(super) enum ReceiveMode {
     /// In a step before it, which obeys the limit and the timeout.
-    Before,
+    AfterPoll,
     /// In the system call.
-    Inside,
+    Blocking,
 }
 
 pub(super) type Outcome<T> = std::result::Result<T, Fault>;
@@ -66,13 +66,13 @@ impl Transport {
 
     /// Another stream, which does nothing else until the new one is dropped.
     pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
-        Ok(Transport(Kind::Outer(Outer::occupy(outer)?)))
+        Ok(Transport(Kind::Stream(StreamTransport::new(outer)?)))
     }
 
     /// How many streams are below.
     pub(super) fn depth(&self) -> usize {
         match &self.0 {
-            Kind::Outer(outer) => outer.depth(),
+            Kind::Stream(outer) => outer.depth(),
             Kind::Descriptor(_) | Kind::Callbacks(_) => 0,
         }
     }
@@ -82,7 +82,7 @@ impl Transport {
         match &self.0 {
             Kind::Descriptor(_) => true,
             Kind::Callbacks(_) => false,
-            Kind::Outer(outer) => outer.can_wait(),
+            Kind::Stream(outer) => outer.can_wait(),
         }
     }
 
@@ -91,7 +91,7 @@ impl Transport {
         match &self.0 {
             Kind::Descriptor(_) => false,
             Kind::Callbacks(_) => true,
-            Kind::Outer(outer) => outer.may_call_back(),
+            Kind::Stream(outer) => outer.may_call_back(),
         }
     }
 
@@ -102,26 +102,28 @@ impl Transport {
 
     /// Before a receive: waits for something to come, if waiting is wanted and the last receive left nothing there.
     /// `Some`: something else must come first, and that cannot be waited for.
-    pub(super) fn await_input(&self, drained: bool, terms: Terms<'_>) -> Outcome<Option<Io>> {
+    pub(super) fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         match &self.0 {
             // Asking an empty socket costs a system call, and a buffer for as long as it stays empty.
-            Kind::Descriptor(fd) if terms.blocking && drained => {
-                wait_for(*fd, sys::POLL_IN, terms)?;
+            Kind::Descriptor(fd) if policy.blocking && drained => {
+                wait_for(*fd, sys::POLL_IN, policy)?;
                 Ok(None)
             }
-            Kind::Outer(outer) if terms.blocking && drained => outer.await_plaintext(terms).map_err(Fault::Outer),
+            Kind::Stream(outer) if policy.blocking && drained => {
+                outer.await_plaintext(policy).map_err(Fault::OuterStream)
+            }
             Kind::Descriptor(_) | Kind::Callbacks(_) => {
-                terms.check_limit().map_err(Fault::Told)?;
+                policy.check_limit().map_err(Fault::Passthrough)?;
                 Ok(None)
             }
             // Whatever is at the bottom looks at the limit.
-            Kind::Outer(_) => Ok(None),
+            Kind::Stream(_) => Ok(None),
         }
     }
 
     /// Bytes into `room`, which is not empty.
-    pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>, waiting: Waiting) -> Outcome<Io> {
-        let flags = if waiting == Waiting::Inside { 0 } else { sys::DONT_WAIT };
+    pub(super) fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {
+        let flags = if waiting == ReceiveMode::Blocking { 0 } else { sys::DONT_WAIT };
         match &self.0 {
             Kind::Descriptor(fd) => match sys::recv(*fd, room, flags) {
                 Ok(0) => Ok(Io::End),
@@ -130,53 +132,53 @@ impl Transport {
                 Err(error) => Err(Fault::System(error)),
             },
             Kind::Callbacks(callbacks) => callbacks.receive(room),
-            Kind::Outer(outer) => outer.receive(room, terms.at_once()).map_err(Fault::Outer),
+            Kind::Stream(outer) => outer.receive(room, policy.without_waiting()).map_err(Fault::OuterStream),
         }
     }
 
     /// Bytes from the front of `bytes`, which is not empty: at least one, or why not.
-    pub(super) fn send(&self, bytes: &[u8], terms: Terms<'_>) -> Outcome<Io> {
+    pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
         match &self.0 {
-            Kind::Descriptor(fd) => send_to(*fd, bytes, terms),
+            Kind::Descriptor(fd) => send_to(*fd, bytes, policy),
             Kind::Callbacks(callbacks) => {
-                terms.check_limit().map_err(Fault::Told)?;
+                policy.check_limit().map_err(Fault::Passthrough)?;
                 callbacks.send(bytes)
             }
-            Kind::Outer(outer) => outer.send(bytes, terms).map_err(Fault::Outer),
+            Kind::Stream(outer) => outer.send(bytes, policy).map_err(Fault::OuterStream),
         }
     }
 }
 
-fn send_to(fd: RawFd, bytes: &[u8], terms: Terms<'_>) -> Outcome<Io> {
+fn send_to(fd: RawFd, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
     loop {
-        if terms.blocking {
-            terms.check_limit().map_err(Fault::Told)?;
+        if policy.blocking {
+            policy.check_limit().map_err(Fault::Passthrough)?;
         }
         match sys::send(fd, bytes, sys::DONT_WAIT) {
             Ok(0) => {
                 let message = "the descriptor takes no bytes: it is no stream socket";
-                return Err(Fault::Told(Error::new(Status::Io, message)));
+                return Err(Fault::Passthrough(Error::new(Status::Io, message)));
             }
             Ok(count) => return Ok(Io::Done(count)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if !terms.blocking {
+                if !policy.blocking {
                     return Ok(Io::WantWrite);
                 }
-                wait_for(fd, sys::POLL_OUT, terms)?;
+                wait_for(fd, sys::POLL_OUT, policy)?;
             }
             Err(error) => return Err(Fault::System(error)),
         }
     }
 }
 
-fn wait_for(fd: RawFd, events: i16, terms: Terms<'_>) -> Outcome<()> {
-    let (timeout, late) = match events {
-        sys::POLL_IN => match (terms.settings.read_timeout, terms.left()) {
+fn wait_for(fd: RawFd, events: i16, policy: WaitPolicy<'_>) -> Outcome<()> {
+    let (timeout, status) = match events {
+        sys::POLL_IN => match (policy.settings.read_timeout, policy.throughput_time_left()) {
             (timeout, Some(left)) if timeout.is_none_or(|timeout| left <= timeout) => (Some(left), Status::TooSlow),
             (timeout, _) => (timeout, Status::ReadTimeout),
         },
-        _ => (terms.settings.write_timeout, Status::WriteTimeout),
+        _ => (policy.settings.write_timeout, Status::WriteTimeout),
     };
-    let limit = terms.settings.limit.as_deref();
-    if wait(fd, events, timeout, limit).map_err(Fault::Told)? { Ok(()) } else { Err(Fault::Late(late)) }
+    let limit = policy.settings.limit.as_deref();
+    if wait(fd, events, timeout, limit).map_err(Fault::Passthrough)? { Ok(()) } else { Err(Fault::TimedOut(status)) }
 }

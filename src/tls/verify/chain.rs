@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::Context;
 use crate::tls::credentials::pem;
-use crate::tls::session::engine::unix_time;
+use crate::tls::verify::wall_clock::unix_time;
 
 /// More than a message of a handshake has room for. Who explains a refusal walks the chain by its names.
 const MOST_CERTIFICATES: usize = 256;

@@ -13,7 +13,7 @@ use super::refusal::{Refusal, unfit_key};
 use super::{Policy, Purpose, Question, verify};
 use crate::error::{CertificateProblem as Problem, Error, Result};
 use crate::status::Status;
-use crate::tls::session::per_thread;
+use crate::tls::per_thread::PerThread;
 use crate::tls::x509::Certificate;
 
 /// What both judges have.
@@ -86,7 +86,7 @@ impl Judge {
         let time = match &self.times {
             Some(times) if policy.verifies_chain => {
                 times.take().unwrap_or_else(|| Err(unasked())).map_err(|error| {
-                    self.notes.leave(Note::Failed(error));
+                    self.notes.set(Note::Failed(error));
                     rustls::Error::General("the time of the verification is not known".to_owned())
                 })?
             }
@@ -122,7 +122,7 @@ impl Judge {
 
     fn refuse(&self, refusal: Refusal) -> rustls::Error {
         let told = rustls::Error::InvalidCertificate(refusal.for_rustls());
-        self.notes.leave(Note::Refused(refusal));
+        self.notes.set(Note::Refused(refusal));
         told
     }
 
@@ -249,11 +249,11 @@ pub(crate) enum Note {
 }
 
 /// What time it is, as notes of sessions to their judge: the program was asked before, while no lock was held.
-pub(crate) type Times = per_thread::Notes<Result<UnixTime>>;
+pub(crate) type Times = PerThread<Result<UnixTime>>;
 
 /// What a judge has to say beside its no. Of rustls' errors only one can carry facts, and for that it has one alert,
 /// certificate_unknown; the peer shall be told more.
-pub(crate) type Notes = per_thread::Notes<Note>;
+pub(crate) type Notes = PerThread<Note>;
 
 #[cfg(test)]
 mod tests {

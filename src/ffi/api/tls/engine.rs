@@ -280,7 +280,9 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
 ///         done; `NETLIB_TLS_VERSION_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
-    read(engine, 0, |engine| engine.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
+    read(engine, 0, |engine| {
+        engine.negotiated().and_then(|agreed| agreed.version).map_or(0, |version| version as i32)
+    })
 }
 
 /// As `netlib_tls_stream_cipher_suite`.
@@ -291,7 +293,7 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(engine, len, |engine| engine.agreed()?.cipher_suite)
+    lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite)
 }
 
 /// As `netlib_tls_stream_key_exchange_group`.
@@ -302,7 +304,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(engine, len, |engine| engine.agreed()?.key_exchange_group)
+    lend_text(engine, len, |engine| engine.negotiated()?.key_exchange_group)
 }
 
 /// As `netlib_tls_stream_is_resumed`.
@@ -310,5 +312,5 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
 /// @return 0 or 1; 0 before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
-    read_bool(engine, false, |engine| engine.agreed().is_some_and(|agreed| agreed.is_resumed))
+    read_bool(engine, false, |engine| engine.negotiated().is_some_and(|agreed| agreed.is_resumed))
 }

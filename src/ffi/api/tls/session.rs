@@ -59,7 +59,9 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 ///         done; `NETLIB_TLS_VERSION_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> enum_netlib_tls_version {
-    read(stream, 0, |stream| stream.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
+    read(stream, 0, |stream| {
+        stream.negotiated().and_then(|agreed| agreed.version).map_or(0, |version| version as i32)
+    })
 }
 
 /// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
@@ -71,7 +73,7 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(stream, len, |stream| stream.agreed()?.cipher_suite)
+    lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite)
 }
 
 /// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
@@ -83,7 +85,7 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     stream: *const netlib_tls_stream,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(stream, len, |stream| stream.agreed()?.key_exchange_group)
+    lend_text(stream, len, |stream| stream.negotiated()?.key_exchange_group)
 }
 
 /// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
@@ -92,5 +94,5 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
 /// @return 0 or 1; 0 before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
-    read_bool(stream, false, |stream| stream.agreed().is_some_and(|agreed| agreed.is_resumed))
+    read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))
 }

@@ -278,7 +278,7 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     guard::status(err, || {
         let why = out_opt!(why);
         let dropped = outs!(dropped);
-        let status = arg!(stream).look()?;
+        let status = arg!(stream).probe()?;
         dropped.set_bool(status != Status::WantRead);
         if let Some(why) = why {
             why.set(status as netlib_status);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rustls::server::Acceptor;
 
 use super::offered_version::Layout;
-use super::pending_callback::Moment;
-use super::{Engine, refusal};
+use super::pending_callback::CertificateTime;
+use super::{Engine, protocol_error};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::config::code_points;
@@ -36,48 +36,48 @@ const INTERNAL_ERROR: u8 = 80;
 const UNRECOGNIZED_NAME: u8 = 112;
 
 /// How far it has come.
-pub(crate) enum Greeting {
+pub(crate) enum ClientHelloState {
     /// The reader of the copy has seen so many bytes.
     Reading(Box<Acceptor>, usize),
     /// The name is known. `None`: the program has been asked.
-    Complete(Option<Question>),
+    Complete(Option<ServerNameCall>),
 }
 
-pub(crate) struct Question {
+pub(crate) struct ServerNameCall {
     callback: ServerNameCallback,
     name: Option<CString>,
 }
 
-impl Question {
-    pub(crate) fn ask(self) -> Answer {
-        Answer { choice: (self.callback)(self.name.as_deref()), name: self.name }
+impl ServerNameCall {
+    pub(crate) fn invoke(self) -> ServerNameResult {
+        ServerNameResult { choice: (self.callback)(self.name.as_deref()), name: self.name }
     }
 }
 
-pub(crate) struct Answer {
+pub(crate) struct ServerNameResult {
     name: Option<CString>,
     choice: Result<Choice>,
 }
 
-impl Greeting {
+impl ClientHelloState {
     /// `None` if the context asks nobody.
-    pub(crate) fn of(context: &Context) -> Option<Greeting> {
-        context.server_name_callback().map(|_| Greeting::Reading(Box::default(), 0))
+    pub(crate) fn of(context: &Context) -> Option<ClientHelloState> {
+        context.server_name_callback().map(|_| ClientHelloState::Reading(Box::default(), 0))
     }
 
     /// Whether nothing but the program's answer is missing.
     pub(crate) fn is_complete(&self) -> bool {
-        !matches!(self, Greeting::Reading(..))
+        !matches!(self, ClientHelloState::Reading(..))
     }
 }
 
 impl Engine {
     /// `Some`: the session must not see what has come, yet.
-    pub(crate) fn greet(&mut self) -> Result<Option<Step>> {
-        let Some(greeting) = self.greeting.as_deref_mut() else {
-            return Ok(self.moment.is_missing().then_some(Step::Blocked));
+    pub(crate) fn read_client_hello(&mut self) -> Result<Option<Step>> {
+        let Some(client_hello) = self.client_hello.as_deref_mut() else {
+            return Ok(self.certificate_time.is_missing().then_some(Step::Blocked));
         };
-        let Greeting::Reading(acceptor, seen) = greeting else { return Ok(Some(Step::Blocked)) };
+        let ClientHelloState::Reading(acceptor, seen) = client_hello else { return Ok(Some(Step::Blocked)) };
         let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
         let bytes = incoming.bytes();
         if bytes.first().is_some_and(|first| *first != HANDSHAKE) {
@@ -90,29 +90,30 @@ impl Engine {
             // Reading from a slice fails only if the reader is full.
             if acceptor.read_tls(&mut rest).is_err() {
                 let failure = Error::new(Status::TlsProtocol, "the client's first message is too large");
-                return Err(self.end_greeting(DECODE_ERROR, failure));
+                return Err(self.fail_with_plain_alert(DECODE_ERROR, failure));
             }
             match acceptor.accept() {
                 Ok(None) => {}
                 Ok(Some(accepted)) => {
                     let name = accepted.client_hello().server_name().and_then(|name| CString::new(name).ok());
                     let callback = self.context.server_name_callback().cloned();
-                    *greeting = Greeting::Complete(callback.map(|callback| Question { callback, name }));
+                    *client_hello =
+                        ClientHelloState::Complete(callback.map(|callback| ServerNameCall { callback, name }));
                     break;
                 }
                 Err((error, mut alert)) => {
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
-                    self.note_offered_version(Layout::Records);
-                    let replaces_alert = refusal::replaces_alert(&error);
+                    self.record_offered_version(Layout::Records);
+                    let replaces_alert = protocol_error::replaces_alert(&error);
                     let failure = self.explain(error.into());
                     let number = match (record.last().filter(|_| !replaces_alert), failure.tls_alert()) {
                         (Some(number), _) => *number,
                         (None, Some(number)) => number,
                         (None, None) => DECODE_ERROR,
                     };
-                    return Err(self.end_greeting(number, failure));
+                    return Err(self.fail_with_plain_alert(number, failure));
                 }
             }
         }
@@ -120,25 +121,25 @@ impl Engine {
     }
 
     /// What the program has to decide, once.
-    pub(crate) fn ask_for_context(&mut self) -> Option<Question> {
-        match self.greeting.as_deref_mut() {
-            Some(Greeting::Complete(question)) => question.take(),
+    pub(crate) fn take_server_name_call(&mut self) -> Option<ServerNameCall> {
+        match self.client_hello.as_deref_mut() {
+            Some(ClientHelloState::Complete(pending)) => pending.take(),
             _ => None,
         }
     }
 
     /// The handshake goes on with what the program chose, or ends: the next call tells.
-    pub(crate) fn go_on_with(&mut self, answer: Answer) {
-        self.greeting = None;
-        let whom = match &answer.name {
+    pub(crate) fn apply_choice(&mut self, result: ServerNameResult) {
+        self.client_hello = None;
+        let whom = match &result.name {
             Some(name) => format!("the client, who asks for \"{}\",", name.to_string_lossy()),
             None => "the client, who asks for no name,".to_owned(),
         };
-        let (alert, error) = match answer.choice {
+        let (alert, error) = match result.choice {
             Ok(Choice::Stay) => return,
             Ok(Choice::Use(context)) => match context.server_config().and_then(Session::server) {
                 Ok(session) => {
-                    self.moment = Moment::of(&context, true);
+                    self.certificate_time = CertificateTime::new(&context, true);
                     self.session = session;
                     self.unused_context = Some(std::mem::replace(&mut self.context, context));
                     return;
@@ -157,14 +158,14 @@ impl Engine {
             }
             Err(error) => (INTERNAL_ERROR, error),
         };
-        self.end_greeting(alert, error);
+        self.fail_with_plain_alert(alert, error);
     }
 
     /// Nothing is encrypted yet, nor has the session seen anything: the alert is written by hand.
-    pub(crate) fn end_greeting(&mut self, alert: u8, error: Error) -> Error {
+    pub(crate) fn fail_with_plain_alert(&mut self, alert: u8, error: Error) -> Error {
         self.incoming = None;
-        let told = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);
-        self.fail(told.err().unwrap_or(error.with_tls_alert(alert)))
+        let queued = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);
+        self.fail(queued.err().unwrap_or(error.with_tls_alert(alert)))
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::error::Result;
 use crate::tls::Context;
-use crate::tls::session::per_thread::Notes;
+use crate::tls::per_thread::PerThread;
 use crate::tls::session::record::{self, Step};
 
 /// What has become of a session's early data, with OpenSSL's numbers.
@@ -19,7 +19,7 @@ pub enum EarlyData {
 }
 
 #[derive(Default)]
-pub(crate) struct Early {
+pub(crate) struct EarlyDataState {
     /// How much more the ticket allows; 0 as soon as nothing may be sent.
     left: u32,
     sent: u32,
@@ -30,10 +30,13 @@ pub(crate) struct Early {
     answered: bool,
 }
 
-impl Early {
+impl EarlyDataState {
     /// Of the session that this thread has just made: what the ticket allows that it took.
-    pub(crate) fn of_new(context: &Context) -> Early {
-        Early { left: context.allowances().and_then(Notes::take).unwrap_or(0), ..Early::default() }
+    pub(crate) fn new(context: &Context) -> EarlyDataState {
+        EarlyDataState {
+            left: context.early_data_limits().and_then(PerThread::take).unwrap_or(0),
+            ..EarlyDataState::default()
+        }
     }
 }
 
@@ -69,8 +72,8 @@ impl Engine {
         }
         // Of several records some may be queued when another one fails.
         let mut is_sent = true;
-        let sealed = self.transmit(|session, held, outgoing| {
-            is_sent = session.send_early(held, data, outgoing)?;
+        let sealed = self.transmit(|session, unconsumed, outgoing| {
+            is_sent = session.send_early(unconsumed, data, outgoing)?;
             Ok(false)
         });
         self.has_application_data |= is_sent;
@@ -86,18 +89,18 @@ impl Engine {
     }
 
     /// What a step says of early data; the step as it is for everything else.
-    pub(crate) fn note_early(&mut self, step: Step) -> Step {
+    pub(crate) fn update_early_data(&mut self, step: Step) -> Step {
         match step {
             Step::BlockedEarly => Step::Blocked,
             // A client begins its answer with EndOfEarlyData if the server has accepted, and only then (RFC 8446 section 4.5).
             // Behind that the end of a message in pieces may be as short.
             Step::Sealed { may_end_early_data } if !self.early.answered => {
-                self.early = Early { left: 0, accepted: may_end_early_data, answered: true, ..self.early };
+                self.early = EarlyDataState { left: 0, accepted: may_end_early_data, answered: true, ..self.early };
                 Step::Progress
             }
             Step::Sealed { .. } => Step::Progress,
             Step::Blocked if self.is_handshaking() => {
-                self.early = Early { left: 0, refused: true, ..self.early };
+                self.early = EarlyDataState { left: 0, refused: true, ..self.early };
                 Step::Blocked
             }
             step => step,

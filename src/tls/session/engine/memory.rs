@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::fork::Process;
 use crate::tls::config::ech::EchStatus;
 use crate::tls::context::Context;
-use crate::tls::session::negotiated::{Agreed, SessionInfo};
-use crate::tls::session::pool::fill;
+use crate::tls::session::negotiated::{Negotiated, SessionInfo};
+use crate::tls::session::pool::copy_into;
 use crate::tls::session::store::SavedSession;
 use crate::tls::stream::Io;
 
@@ -67,7 +67,7 @@ impl MemoryEngine {
         let mut filled = 0;
         while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
             let Some(mut piece) = engine.next_output() else { break };
-            let count = fill(room, piece.bytes());
+            let count = copy_into(room, piece.bytes());
             filled += count;
             piece.consume(count);
             engine.return_output(piece);
@@ -106,8 +106,8 @@ impl MemoryEngine {
         loop {
             let done = self.own()?.handshake()?;
             // A session has at most two: which context goes on, and what time it is.
-            match self.engine.take_question() {
-                Some(question) => self.engine.answer(question.ask()),
+            match self.engine.take_pending_callback() {
+                Some(pending) => self.engine.finish_callback(pending.invoke()),
                 None => return Ok(if done { Io::Done(0) } else { Io::WantRead }),
             }
         }
@@ -190,8 +190,8 @@ impl MemoryEngine {
     }
 
     /// What was agreed on; `None` before the handshake is done.
-    pub fn agreed(&self) -> Option<Agreed> {
-        Agreed::on(&self.engine)
+    pub fn negotiated(&self) -> Option<Negotiated> {
+        Negotiated::of(&self.engine)
     }
 
     /// What was agreed on and is lent, such as names and certificates.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::session::pool::{BUFFER_SIZE, Filled, Pool};
+use crate::tls::session::pool::{BUFFER_SIZE, Pool, RecordBuffer};
 
 impl Engine {
-    /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
+    /// Lends the buffer for input: bytes go into its [`RecordBuffer::space`], which is never empty. To be called when
     /// everything that came has been worked on, and answered with [`Engine::take_back`].
-    pub(crate) fn lend_input(&mut self) -> Result<Filled> {
+    pub(crate) fn lend_input(&mut self) -> Result<RecordBuffer> {
         let Some(mut input) = self.incoming.take() else {
             self.lent = 0;
             return self.pool.borrow();
@@ -24,28 +24,28 @@ impl Engine {
                 self.peer()
             );
             let failure = Error::new(Status::TlsProtocol, message);
-            return Err(self.complain(failure));
+            return Err(self.send_decode_error(failure));
         }
         self.lent = input.bytes().len();
-        self.held_copy = Box::default();
+        self.unconsumed_copy = Box::default();
         // Before the greeting is over nothing is sent, so nobody needs to see them meanwhile.
-        if self.greeting.is_none() {
-            self.held_copy = input.bytes().get(..self.held).unwrap_or(&[]).into();
+        if self.client_hello.is_none() {
+            self.unconsumed_copy = input.bytes().get(..self.unconsumed).unwrap_or(&[]).into();
         }
         Ok(input)
     }
 
-    pub(crate) fn take_back(&mut self, input: Filled) {
-        self.held_copy = Box::default();
+    pub(crate) fn take_back(&mut self, input: RecordBuffer) {
+        self.unconsumed_copy = Box::default();
         if input.bytes().len() > self.lent {
-            self.exhausted = false;
+            self.needs_input = false;
         }
         self.received_any |= !input.is_empty();
         self.keep_input(input);
     }
 
     /// As long as there is something in it.
-    pub(crate) fn keep_input(&mut self, input: Filled) {
+    pub(crate) fn keep_input(&mut self, input: RecordBuffer) {
         if input.is_empty() {
             self.pool.give_back(input);
         } else {
@@ -65,7 +65,7 @@ impl Engine {
             return Ok(data.len());
         }
         let waiting = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
-        if waiting >= BUFFER_SIZE && self.held < waiting {
+        if waiting >= BUFFER_SIZE && self.unconsumed < waiting {
             return Ok(0);
         }
         let mut input = self.lend_input()?;
@@ -86,8 +86,12 @@ impl Engine {
     }
 
     /// Whether a read has something to say or at least something to work on, rather than being certainly blocked.
-    pub(crate) fn has_news(&self) -> bool {
-        !self.exhausted || self.spill.is_some() || self.failure.is_some() || self.peer_closed || self.end_of_input
+    pub(crate) fn is_read_ready(&self) -> bool {
+        !self.needs_input
+            || self.pending_plaintext.is_some()
+            || self.failure.is_some()
+            || self.peer_closed
+            || self.end_of_input
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -103,11 +107,11 @@ impl Engine {
     }
 
     /// The next bytes for the network. The buffer goes back with [`Engine::return_output`] before anything else is taken.
-    pub(crate) fn next_output(&mut self) -> Option<Filled> {
+    pub(crate) fn next_output(&mut self) -> Option<RecordBuffer> {
         self.outgoing.pop()
     }
 
-    pub(crate) fn return_output(&mut self, rest: Filled) {
+    pub(crate) fn return_output(&mut self, rest: RecordBuffer) {
         if self.send_failure.is_none() {
             self.outgoing.push_back(rest);
         }

@@ -1,143 +1,113 @@
-//! What a session asks the program in the middle of its handshake: which context goes on ([`super::client_hello`]), and what
-//! time it is. The program's functions may use the stream that they are called for, so the engine does not call them: it
-//! stops with a question, which is asked while no lock is held, and goes on with the answer.
+//! Callbacks that the handshake waits for: the server-name callback ([`super::client_hello`]) and the wall clock.
+//!
+//! A callback may use the stream that it is called for, so the engine cannot call it under the stream's lock. The engine
+//! stops the handshake and hands out a [`PendingCallback`]; the caller invokes it without the lock and passes the
+//! [`CallbackResult`] back.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rustls_pki_types::UnixTime;
 
 use super::{Engine, client_hello};
-use crate::callback::{WallClock, wall_time};
-use crate::error::{Error, Result};
-use crate::status::Status;
+use crate::callback::WallClock;
+use crate::error::Result;
 use crate::tls::context::Context;
+use crate::tls::verify::wall_clock::unix_time;
 
-pub(crate) enum Question {
-    Name(client_hello::Question),
-    Time(WallClock),
+pub(crate) enum PendingCallback {
+    ServerName(client_hello::ServerNameCall),
+    Clock(WallClock),
 }
 
-pub(crate) enum Answer {
-    Name(client_hello::Answer),
-    Time(Result<UnixTime>),
+pub(crate) enum CallbackResult {
+    ServerName(client_hello::ServerNameResult),
+    Clock(Result<UnixTime>),
 }
 
-impl Question {
-    pub(crate) fn ask(self) -> Answer {
+impl PendingCallback {
+    pub(crate) fn invoke(self) -> CallbackResult {
         match self {
-            Question::Name(question) => Answer::Name(question.ask()),
-            Question::Time(clock) => Answer::Time(unix_time(&clock)),
+            PendingCallback::ServerName(call) => CallbackResult::ServerName(call.invoke()),
+            PendingCallback::Clock(clock) => CallbackResult::Clock(unix_time(&clock)),
         }
     }
 }
 
-/// The time by which certificates are judged.
-pub(crate) enum Moment {
-    /// The system's, or none is needed.
-    Now,
-    Wanted(WallClock),
-    Asked,
-    /// Boxed, because most sessions have none.
-    Told(Box<Told>),
+/// Where the time for certificate verification comes from.
+pub(crate) enum CertificateTime {
+    /// The system's clock, or no time is needed.
+    System,
+    /// The clock callback, which has not been handed out yet.
+    NotAsked(WallClock),
+    /// The clock callback is running.
+    Pending,
+    /// Boxed, because most sessions have no clock callback.
+    FromCallback(Box<CallbackTime>),
 }
 
-/// What the program's clock said, and when by the system's.
-pub(crate) struct Told {
+/// The clock callback's result, and the system's time when it returned.
+pub(crate) struct CallbackTime {
     pub(crate) time: Result<UnixTime>,
     pub(crate) at: SystemTime,
 }
 
-impl Told {
-    /// The time by the program's clock in seconds, as far as it can be known without asking again.
+impl CallbackTime {
+    /// The callback's time in seconds, moved forward by the system time that has passed since the call.
     pub(crate) fn now(&self) -> u64 {
         let since = self.at.elapsed().map_or(0, |since| since.as_secs());
         self.time.as_ref().map_or(0, UnixTime::as_secs).saturating_add(since)
     }
 }
 
-impl Moment {
-    pub(crate) fn of(context: &Context, is_server: bool) -> Moment {
-        context.clock(is_server).map_or(Moment::Now, |clock| Moment::Wanted(Arc::clone(clock)))
+impl CertificateTime {
+    pub(crate) fn new(context: &Context, is_server: bool) -> CertificateTime {
+        context.clock(is_server).map_or(CertificateTime::System, |clock| CertificateTime::NotAsked(Arc::clone(clock)))
     }
 
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self, Moment::Wanted(_) | Moment::Asked)
+        matches!(self, CertificateTime::NotAsked(_) | CertificateTime::Pending)
     }
 }
 
 impl Engine {
-    /// A callback is called before the handshake goes on.
+    /// Whether the handshake will call a callback.
     pub(crate) fn may_call_back(&self) -> bool {
-        self.greeting.is_some() || self.moment.is_missing()
+        self.client_hello.is_some() || self.certificate_time.is_missing()
     }
 
-    /// Whether the session must not go on before the program's answer.
-    pub(crate) fn is_asking(&self) -> bool {
-        match &self.greeting {
-            Some(greeting) => greeting.is_complete(),
-            None => self.moment.is_missing(),
+    /// Whether the handshake cannot continue before a callback returns.
+    pub(crate) fn is_waiting_for_callback(&self) -> bool {
+        match &self.client_hello {
+            Some(client_hello) => client_hello.is_complete(),
+            None => self.certificate_time.is_missing(),
         }
     }
 
-    /// What the program has to answer before the handshake goes on, once; [`Engine::answer`] brings its answer.
-    pub(crate) fn take_question(&mut self) -> Option<Question> {
-        if self.greeting.is_some() {
-            return self.ask_for_context().map(Question::Name);
+    /// The callback that the handshake waits for. Each is returned once; pass its result to [`Engine::finish_callback`].
+    pub(crate) fn take_pending_callback(&mut self) -> Option<PendingCallback> {
+        if self.client_hello.is_some() {
+            return self.take_server_name_call().map(PendingCallback::ServerName);
         }
-        match std::mem::replace(&mut self.moment, Moment::Asked) {
-            Moment::Wanted(clock) if self.is_handshaking() => Some(Question::Time(clock)),
-            moment => {
-                self.moment = moment;
+        match std::mem::replace(&mut self.certificate_time, CertificateTime::Pending) {
+            CertificateTime::NotAsked(clock) if self.is_handshaking() => Some(PendingCallback::Clock(clock)),
+            certificate_time => {
+                self.certificate_time = certificate_time;
                 None
             }
         }
     }
 
-    /// The handshake goes on, or ends: the next call tells.
-    pub(crate) fn answer(&mut self, answer: Answer) {
-        match answer {
-            Answer::Name(answer) => self.go_on_with(answer),
-            Answer::Time(time) => {
+    /// Applies a callback's result. If it ends the session, the next call on the engine returns the error.
+    pub(crate) fn finish_callback(&mut self, result: CallbackResult) {
+        match result {
+            CallbackResult::ServerName(result) => self.apply_choice(result),
+            CallbackResult::Clock(time) => {
                 if let Ok(time) = &time {
-                    self.reconsider_offer(time.as_secs());
+                    self.drop_expired_offer(time.as_secs());
                 }
-                self.moment = Moment::Told(Box::new(Told { time, at: SystemTime::now() }));
-            }
-        }
-    }
-}
-
-/// The time of day by the program's clock.
-pub(crate) fn unix_time(clock: &WallClock) -> Result<UnixTime> {
-    let seconds = wall_time(Some(clock))?;
-    let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let message = format!("the wall clock callback gave {seconds}; it must give seconds since 1970, 0 or more");
-        Error::new(Status::CallbackFailed, message)
-    })?;
-    Ok(UnixTime::since_unix_epoch(since))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clocks_before_1970_and_without_sense_are_refused() {
-        for (seconds, expected) in [
-            (0.0, Some(0)),
-            (1.5, Some(1)),
-            (4e9, Some(4_000_000_000)),
-            (-1.0, None),
-            (f64::NAN, None),
-            (f64::INFINITY, None),
-            (1e300, None),
-        ] {
-            let clock: WallClock = Arc::new(move || Ok(seconds));
-            match (unix_time(&clock), expected) {
-                (Ok(time), Some(expected)) => assert_eq!(time.as_secs(), expected),
-                (Err(error), None) => assert_eq!(error.status(), Status::CallbackFailed),
-                (result, _) => panic!("{seconds}: {result:?}"),
+                let at = SystemTime::now();
+                self.certificate_time = CertificateTime::FromCallback(Box::new(CallbackTime { time, at }));
             }
         }
     }

@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustls::HandshakeKind;
 
 use super::Engine;
-use super::early_data::Early;
-use super::pending_callback::Moment;
+use super::early_data::EarlyDataState;
+use super::pending_callback::CertificateTime;
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::session::record::Session;
-use crate::tls::session::store::{Handed, SavedSession, Validity};
+use crate::tls::session::store::{SavedSession, SessionOverride, Validity};
 use crate::tls::verify::refusal;
 use crate::tls::verify::server_name;
 use crate::tls::x509::Certificate;
@@ -22,7 +22,7 @@ impl Engine {
     /// Takes the newest session that the server has given, if the context still remembers one.
     pub(crate) fn take_session(&mut self) -> Result<Option<SavedSession>> {
         self.check_client("take a session from")?;
-        Ok(self.connection.and_then(|connection| self.context.sessions().take_out(connection)))
+        Ok(self.connection.and_then(|connection| self.context.sessions().take(connection)))
     }
 
     /// Has this session resumed, or none, before anything has been said.
@@ -43,11 +43,11 @@ impl Engine {
         // Without a name nothing is resumed.
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
-        let handed = saved.map_or(Handed::Nothing, |saved| Handed::This(Arc::clone(saved)));
+        let session_override = saved.map_or(SessionOverride::None, |saved| SessionOverride::Use(Arc::clone(saved)));
         let _delay = fork::delay();
         // What this one was made with is dropped unseen.
-        self.session = self.context.sessions().with(handed, || Session::client(config, name))?;
-        self.note_offer();
+        self.session = self.context.sessions().with(session_override, || Session::client(config, name))?;
+        self.record_offer();
         self.resuming = saved.cloned();
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Engine {
     pub(crate) fn adopt_sessions(&mut self) {
         let sessions = self.context.sessions();
         let connection = *self.connection.get_or_insert_with(|| sessions.next_connection());
-        if !self.context.minds_time() {
+        if !self.context.checks_validity_dates() {
             return sessions.adopt(connection, None);
         }
         let now = self.now();
@@ -86,7 +86,7 @@ impl Engine {
         // resumed: its proof is the one that was judged then.
         let is_resumed = self.session.state().handshake_kind() == Some(HandshakeKind::Resumed);
         let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
-        let validity = known.unwrap_or_else(|| Box::new(self.found_validity(now)));
+        let validity = known.unwrap_or_else(|| Box::new(self.proof_validity(now)));
         sessions.adopt(connection, Some((&validity, now)));
         // What came may have been for another thread's, and this one's server has proved nothing yet.
         if self.session.state().peer_certificates().is_some() {
@@ -97,8 +97,8 @@ impl Engine {
 
     /// By the clock that the peer is judged by.
     fn now(&self) -> u64 {
-        match &self.moment {
-            Moment::Told(told) => told.now(),
+        match &self.certificate_time {
+            CertificateTime::FromCallback(callback_time) => callback_time.now(),
             _ => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         }
     }
@@ -108,7 +108,7 @@ impl Engine {
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
         let state = self.session.state();
         let is_resumed = self.is_server && state.handshake_kind() == Some(HandshakeKind::Resumed);
-        if !is_resumed || !self.context.minds_time_of_clients() {
+        if !is_resumed || !self.context.checks_client_validity_dates() {
             return Ok(());
         }
         let now = i64::try_from(self.now()).unwrap_or(i64::MAX);
@@ -118,13 +118,13 @@ impl Engine {
             return Ok(());
         }
         let error = refusal::expired(leaf.not_after, now).at(0, &leaf).explained(&self.peer());
-        Err(self.complain(error))
+        Err(self.send_decode_error(error))
     }
 
     /// When what the server has proved can be taken for good: while its certificate is valid, and so are the others that
     /// it sent and the lists of revoked ones, except those that were not valid when the chain was judged and so had no
     /// part in it.
-    fn found_validity(&self, now: u64) -> Validity {
+    fn proof_validity(&self, now: u64) -> Validity {
         let chain = self.session.state().peer_certificates().unwrap_or(&[]);
         let mut found = 0..0;
         for (index, der) in chain.iter().enumerate() {
@@ -135,18 +135,18 @@ impl Engine {
                 found = found.start.max(validity.start)..found.end.min(validity.end);
             }
         }
-        found.start..self.context.lists_end(now).map_or(found.end, |end| found.end.min(end))
+        found.start..self.context.next_crl_update(now).map_or(found.end, |end| found.end.min(end))
     }
 
     /// Of the session that this thread has just made: what comes with the one that it offers to resume.
-    pub(crate) fn note_offer(&mut self) {
-        self.early = Early::of_new(&self.context);
+    pub(crate) fn record_offer(&mut self) {
+        self.early = EarlyDataState::new(&self.context);
         self.validity = self.context.sessions().take_validity().map(Box::new);
     }
 
     /// The program has said what time it is, and nothing has been sent. A session may rest on a certificate that would not
     /// be accepted any more, because that clock was set since; it is not offered then.
-    pub(crate) fn reconsider_offer(&mut self, time: u64) {
+    pub(crate) fn drop_expired_offer(&mut self, time: u64) {
         let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
         let Some(name) = self.name.as_deref().filter(|_| is_over && !self.begun) else { return };
         self.context.sessions().drop_invalid(time);
@@ -155,14 +155,14 @@ impl Engine {
         match remade {
             Ok(session) => {
                 self.session = session;
-                self.note_offer();
+                self.record_offer();
             }
             Err(error) => {
                 self.fail(error);
             }
         }
         if let Some(saved) = self.resuming.take() {
-            saved.use_up();
+            saved.mark_used();
         }
     }
 }
@@ -174,8 +174,8 @@ mod tests {
     use rustls_pki_types::UnixTime;
 
     use super::super::Read;
-    use super::super::pending_callback::Told;
-    use super::super::tests::{context, drain, feed, pair, shake};
+    use super::super::pending_callback::CallbackTime;
+    use super::super::tests::{complete_handshake, context, drain, feed, pair};
     use super::*;
     use crate::tls::Context;
     use crate::tls::config::code_points::Version;
@@ -183,7 +183,7 @@ mod tests {
     /// A client and a server that have shaken hands, and what came with that.
     fn connected(context: &Arc<Context>) -> (Engine, Engine) {
         let (mut client, mut server) = pair(context);
-        shake(&mut client, &mut server, usize::MAX);
+        complete_handshake(&mut client, &mut server, usize::MAX);
         assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
         (client, server)
     }
@@ -195,9 +195,9 @@ mod tests {
         let mut valid_at = |seconds: u64, before: u64| {
             let at = SystemTime::now() - Duration::from_secs(before);
             let time = Ok(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
-            client.moment = Moment::Told(Box::new(Told { time, at }));
+            client.certificate_time = CertificateTime::FromCallback(Box::new(CallbackTime { time, at }));
             let now = client.now();
-            client.found_validity(now).end.saturating_sub(now)
+            client.proof_validity(now).end.saturating_sub(now)
         };
         let whole = valid_at(0, 0);
         for (seconds, before, passed) in [(1000, 0, 1000), (1000, 500, 1500), (whole - 500, 400, whole - 100)] {
@@ -210,10 +210,10 @@ mod tests {
     #[test]
     fn what_a_fatal_alert_has_ended_is_not_resumed() {
         const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
-        for (version, came, after_failure) in [(Version::Tls12, 1, 0), (Version::Tls13, 2, 1)] {
+        for (version, received_at, after_failure) in [(Version::Tls12, 1, 0), (Version::Tls13, 2, 1)] {
             let context = context(|options| options.set_maximum_version(version as i32).unwrap());
             let (mut client, mut server) = connected(&context);
-            assert_eq!(context.session_count(), came, "{version:?}");
+            assert_eq!(context.session_count(), received_at, "{version:?}");
             server.write(b"data").unwrap();
             let mut spoilt = drain(&mut server);
             *spoilt.last_mut().unwrap() ^= 1;
@@ -225,7 +225,7 @@ mod tests {
             let (mut client, _) = connected(&context);
             client.end_input();
             assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsTruncated, "{version:?}");
-            assert_eq!(context.session_count(), came, "{version:?}");
+            assert_eq!(context.session_count(), received_at, "{version:?}");
 
             let mut client = Engine::client(&context, Some("localhost")).unwrap();
             client.handshake().unwrap();
@@ -248,7 +248,7 @@ mod tests {
             let marked = of_before.start..of_before.end - 1;
             client.validity = Some(Box::new(marked.clone()));
             let mut server = Engine::server(serving).unwrap();
-            shake(&mut client, &mut server, usize::MAX);
+            complete_handshake(&mut client, &mut server, usize::MAX);
             assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
             assert_eq!(client.session().state().handshake_kind(), Some(kind));
             let expected = if kind == HandshakeKind::Resumed { &marked } else { &of_before };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::tls::TlsOptions;
 use crate::tls::config::code_points::Version;
-use crate::tls::session::peer_request::Shown;
+use crate::tls::session::peer_request::CertificateSelection;
 use crate::tls::session::suites;
 
 pub(crate) const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
@@ -42,7 +42,7 @@ pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
 }
 
 /// Shakes hands, `step` bytes at a time.
-pub(crate) fn shake(client: &mut Engine, server: &mut Engine, step: usize) {
+pub(crate) fn complete_handshake(client: &mut Engine, server: &mut Engine, step: usize) {
     for _ in 0..10 {
         for turn in 0..2 {
             let (from, to) = if turn == 0 { (&mut *client, &mut *server) } else { (&mut *server, &mut *client) };
@@ -84,7 +84,7 @@ fn both_versions_byte_at_a_time_and_whole() {
         });
         for step in [1, 7, 1000, usize::MAX] {
             let (mut client, mut server) = pair(&context);
-            shake(&mut client, &mut server, step);
+            complete_handshake(&mut client, &mut server, step);
             let state = client.session().state();
             assert_eq!(state.protocol_version().and_then(Version::from_rustls), Some(version));
             client.write(b"ping").unwrap();
@@ -118,7 +118,7 @@ fn an_end_that_comes_with_the_handshakes_end_is_not_lost() {
 fn plaintext_is_whole_whatever_the_room() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     let sent = noise(150_000);
     for room in [1000, 16_384, 16_385, 40_000, 100_000] {
         let (mut written, mut received) = (0, Vec::new());
@@ -134,14 +134,14 @@ fn plaintext_is_whole_whatever_the_room() {
         assert_eq!(received, sent, "room {room}");
     }
     // Nothing is pending any more, so nothing is held.
-    assert!(server.incoming.is_none() && server.spill.is_none() && client.outgoing.is_empty());
+    assert!(server.incoming.is_none() && server.pending_plaintext.is_none() && client.outgoing.is_empty());
 }
 
 #[test]
 fn several_records_come_out_of_one_read_and_go_out_in_one_piece() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     assert_eq!(client.write(&noise(100_000)).unwrap(), record::WRITE_SIZE);
     let piece = client.next_output().unwrap();
     assert!(!client.has_output());
@@ -154,7 +154,7 @@ fn several_records_come_out_of_one_read_and_go_out_in_one_piece() {
 fn pending_counts_what_a_read_returns_without_input() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     client.write(&[b'x'; 20_000]).unwrap();
     let records = drain(&mut client);
     feed(&mut server, &records[..records.len() - 1]);
@@ -193,18 +193,18 @@ fn a_write_between_the_fragments_of_a_ticket() {
             let tickets = drain(&mut server);
             assert!(tickets.len() > 200);
 
-            let mut held = 0;
+            let mut unconsumed = 0;
             for piece in tickets.chunks(step) {
                 feed(&mut client, piece);
                 assert_eq!(client.read(&mut [0; 10]).unwrap(), Read::Blocked);
-                held = held.max(client.held);
+                unconsumed = unconsumed.max(client.unconsumed);
                 let input = lent.then(|| client.lend_input().unwrap());
                 client.write(b"x").unwrap();
                 if let Some(input) = input {
                     client.take_back(input);
                 }
             }
-            assert!(held > 64, "a fragment was held");
+            assert!(unconsumed > 64, "a fragment was held");
             let sent = drain(&mut client);
             feed(&mut server, &sent);
             assert_eq!(read_all(&mut server, 5000).len(), tickets.chunks(step).count());
@@ -219,7 +219,7 @@ fn a_write_between_the_fragments_of_a_ticket() {
 fn a_writer_does_not_open_the_readers_records() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     server.write(b"one").unwrap();
     server.write(b"two").unwrap();
     feed(&mut client, &drain(&mut server));
@@ -236,7 +236,7 @@ fn keys_can_be_updated_while_both_sides_send() {
     use rustls::unbuffered::ConnectionState;
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     read_all(&mut client, 10);
     for round in 0..5 {
         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
@@ -266,9 +266,9 @@ fn a_reader_that_asks_no_more_misses_nothing() {
         let context = context(|options| options.set_maximum_version(version as i32).unwrap());
         for round in 0..30 {
             let mut random = random[round * 1000..].iter().map(|byte| usize::from(*byte));
-            let mut next = |bound: usize| (random.next().unwrap() * 256 + random.next().unwrap()) % bound;
+            let mut next = |evict: usize| (random.next().unwrap() * 256 + random.next().unwrap()) % evict;
             let (mut client, mut server) = pair(&context);
-            shake(&mut client, &mut server, usize::MAX);
+            complete_handshake(&mut client, &mut server, usize::MAX);
             let (mut wire, mut said) = (Vec::new(), Vec::new());
             for _ in 0..next(12) {
                 match next(4) {
@@ -310,14 +310,14 @@ fn a_reader_that_asks_no_more_misses_nothing() {
                     now = &now[feed(&mut client, now)..];
                     loop {
                         let outcome = client.read(&mut room).unwrap();
-                        if client.exhausted && client.incoming.is_none() {
+                        if client.needs_input && client.incoming.is_none() {
                             // Behind a flight it wants to hear that this has been sent, whoever asks it next.
                             let mut more = client.step(&mut []).unwrap();
                             if more == (0, Step::Progress) {
                                 more = client.step(&mut []).unwrap();
                             }
                             assert_eq!(more, (0, Step::Blocked), "{version:?}, {round}");
-                            assert!(client.spill.is_none() && !client.has_output());
+                            assert!(client.pending_plaintext.is_none() && !client.has_output());
                             asked_no_more += 1;
                         }
                         match outcome {
@@ -347,7 +347,7 @@ fn both_sides_have_the_suites_with_our_parts() {
     ] {
         let context = context(|options| options.set_ciphers(ciphers).unwrap());
         let (mut client, mut server) = pair(&context);
-        shake(&mut client, &mut server, usize::MAX);
+        complete_handshake(&mut client, &mut server, usize::MAX);
         for side in [&client, &server] {
             assert!(suites::is_ours(side.session().state().negotiated_cipher_suite().unwrap()), "{ciphers:?}");
         }
@@ -358,7 +358,7 @@ fn both_sides_have_the_suites_with_our_parts() {
 fn ends_are_told_apart() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     client.write(b"last words").unwrap();
     client.close().unwrap();
     client.close().unwrap();
@@ -381,7 +381,7 @@ fn ends_are_told_apart() {
 fn a_spoilt_record_is_reported_after_what_came_before_and_to_the_peer() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     client.write(b"good").unwrap();
     let good = drain(&mut client);
     client.write(b"bad").unwrap();
@@ -461,7 +461,7 @@ fn a_handshake_message_without_end_is_refused_in_bounded_memory() {
 fn buffers_are_lent_only_while_bytes_are_pending() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     assert_eq!(read_all(&mut client, 10), b"");
     let free = context.pool().kept();
     client.write(b"x").unwrap();
@@ -483,7 +483,7 @@ fn who_must_be_named() {
     for name in [None, Some(""), Some("wrong.example")] {
         let mut client = Engine::client(&nameless, name).unwrap();
         let mut server = Engine::server(&named).unwrap();
-        shake(&mut client, &mut server, usize::MAX);
+        complete_handshake(&mut client, &mut server, usize::MAX);
     }
     // Only the name is forgiven.
     let stranger = include_bytes!("../../../../tests/certs/self-signed.pem");
@@ -523,7 +523,7 @@ fn a_client_whose_signatures_this_key_cannot_make_is_incompatible() {
 #[test]
 fn a_peer_that_breaks_the_protocol_after_this_side_has_closed_is_no_bug_of_ours() {
     let (mut client, mut server) = pair(&context(|_| ()));
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
     client.close().unwrap();
     drain(&mut client);
     feed(&mut client, &[0x17, 0x03, 0x03, 0x00, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
@@ -542,9 +542,9 @@ fn what_was_asked_for_explains_no_later_alert() {
         let bare = Arc::new(Context::new(&options).unwrap());
         let mut client = Engine::client(&bare, Some("localhost")).unwrap();
         let mut server = Engine::server(&asking).unwrap();
-        shake(&mut client, &mut server, usize::MAX);
-        let asked = Request::Certificate(Shown::Nothing);
-        assert_eq!(client.situation().asked == Some(&asked), may_explain, "{version:?}");
+        complete_handshake(&mut client, &mut server, usize::MAX);
+        let peer_request = PeerRequest::Certificate(CertificateSelection::NoCertificate);
+        assert_eq!(client.facts().peer_request == Some(&peer_request), may_explain, "{version:?}");
         assert_eq!(server.server_name(), Some("localhost"));
     }
 }

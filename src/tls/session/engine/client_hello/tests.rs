@@ -2,21 +2,21 @@
 
 use rustls_pki_types::ServerName;
 
-use super::super::tests::{CA, context, drain, feed, pair, shake};
+use super::super::tests::{CA, complete_handshake, context, drain, feed, pair};
 use super::super::*;
 use super::Choice;
 
 /// What a callback was asked, and its answer.
-fn asking(answer: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<Context>, Names) {
+fn asking(result: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<Context>, Names) {
     let names = Names::default();
     let heard = Arc::clone(&names);
-    let asked = context(|options| {
+    let peer_request = context(|options| {
         options.set_server_name_callback(Some(Arc::new(move |name: Option<&std::ffi::CStr>| {
             heard.lock().unwrap().push(name.map(|name| name.to_str().unwrap().to_owned()));
-            answer()
+            result()
         })));
     });
-    (asked, names)
+    (peer_request, names)
 }
 
 type Names = Arc<std::sync::Mutex<Vec<Option<String>>>>;
@@ -24,8 +24,8 @@ type Names = Arc<std::sync::Mutex<Vec<Option<String>>>>;
 /// Works on what has come, and lets the program answer.
 fn drive(engine: &mut Engine) -> Result<bool> {
     while !engine.handshake()? {
-        let Some(question) = engine.take_question() else { return Ok(false) };
-        engine.answer(question.ask());
+        let Some(pending) = engine.take_pending_callback() else { return Ok(false) };
+        engine.finish_callback(pending.invoke());
     }
     Ok(true)
 }
@@ -80,7 +80,7 @@ fn what_stands_before_the_hello_does_not_hold_it_up() {
     feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
     assert!(!drive(&mut server).unwrap());
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
-    shake(&mut client, &mut server, usize::MAX);
+    complete_handshake(&mut client, &mut server, usize::MAX);
 }
 
 #[test]
@@ -92,10 +92,10 @@ fn an_answer_may_come_after_the_end_of_the_input() {
     feed(&mut server, &drain(&mut client));
     server.end_input();
     assert!(!server.handshake().unwrap());
-    let question = server.take_question().unwrap();
+    let pending = server.take_pending_callback().unwrap();
     // Until it is answered nothing goes on, and nobody else is asked.
-    assert!(server.take_question().is_none() && !server.handshake().unwrap());
-    server.answer(question.ask());
+    assert!(server.take_pending_callback().is_none() && !server.handshake().unwrap());
+    server.finish_callback(pending.invoke());
     assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof);
     assert!(server.has_output());
     assert_eq!(names.lock().unwrap().len(), 1);
@@ -105,8 +105,8 @@ fn an_answer_may_come_after_the_end_of_the_input() {
 #[test]
 fn buffers_stay_with_the_context_that_asked() {
     let chosen = context(|_| {});
-    let answer = Arc::clone(&chosen);
-    let (asks, _) = asking(move || Ok(Choice::Use(Arc::clone(&answer))));
+    let result = Arc::clone(&chosen);
+    let (asks, _) = asking(move || Ok(Choice::Use(Arc::clone(&result))));
     for _ in 0..3 {
         let mut client = Engine::client(&context(|_| {}), Some("localhost")).unwrap();
         let mut server = Engine::server(&asks).unwrap();

@@ -95,29 +95,29 @@ impl Server {
             }
             let _ = self.session.reader().read_to_end(&mut self.later);
         }
-        let mut answer = Vec::new();
+        let mut result = Vec::new();
         while self.session.wants_write() {
-            self.session.write_tls(&mut answer).unwrap();
+            self.session.write_tls(&mut result).unwrap();
         }
-        answer
+        result
     }
 }
 
 /// Until nothing moves. What comes to the client comes in pieces.
-fn shake(client: &mut Engine, server: &mut Server, piece: usize) -> Result<()> {
+fn complete_handshake(client: &mut Engine, server: &mut Server, piece: usize) -> Result<()> {
     loop {
         client.handshake()?;
         let sent = drain(client);
-        let answer = server.take(&sent);
-        if sent.is_empty() && answer.is_empty() {
+        let result = server.take(&sent);
+        if sent.is_empty() && result.is_empty() {
             return Ok(());
         }
-        for piece in answer.chunks(piece) {
+        for piece in result.chunks(piece) {
             feed(client, piece);
             client.handshake()?;
         }
         // Tickets.
-        let _ = client.look();
+        let _ = client.peek();
     }
 }
 
@@ -125,7 +125,7 @@ fn first_session(context: &Arc<Context>, config: &ServerConfig) {
     let mut engine = Engine::client(context, Some("localhost")).unwrap();
     assert_eq!((engine.early_data_left(), engine.write_early(REQUEST).unwrap()), (0, 0));
     let mut server = Server::new(config.clone());
-    shake(&mut engine, &mut server, usize::MAX).unwrap();
+    complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
     assert!(!engine.is_handshaking());
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0));
 }
@@ -172,7 +172,7 @@ fn the_server_decides() {
             assert_eq!(facts, (EarlyData::Undecided, size, ALLOWED as usize - size), "{row:?}");
             assert!(engine.is_handshaking() && engine.write(b"").unwrap() == 0);
 
-            shake(&mut engine, &mut server, piece).unwrap();
+            complete_handshake(&mut engine, &mut server, piece).unwrap();
             assert!(!engine.is_handshaking() && !server.session.is_handshaking(), "{row:?}");
             assert_eq!(engine.session().state().handshake_kind(), Some(kind), "{row:?}");
             let facts = (engine.early_data(), engine.early_data_written(), engine.early_data_left());
@@ -188,8 +188,8 @@ fn the_server_decides() {
             server.take(&sent);
             assert_eq!(server.later, b"later", "{row:?}");
             server.session.writer().write_all(b"answer").unwrap();
-            let answer = server.take(&[]);
-            feed(&mut engine, &answer);
+            let result = server.take(&[]);
+            feed(&mut engine, &result);
             let mut room = [0; 10];
             assert_eq!((engine.read(&mut room).unwrap(), &room[..6]), (Read::Data(6), &b"answer"[..]), "{row:?}");
         }
@@ -210,8 +210,8 @@ fn the_end_of_a_long_chain_ends_no_early_data() {
         let chain = [leaf.as_ref(), &filler].concat();
         options.set_identity(&chain, Some(include_bytes!("../../../../../tests/certs/rsa.key"))).unwrap();
     });
-    let plain = context(|_| {});
-    first_session(&near, &accepting(&plain));
+    let plain_context = context(|_| {});
+    first_session(&near, &accepting(&plain_context));
 
     let mut engine = Engine::client(&near, Some("localhost")).unwrap();
     let asking = context(|options| options.set_verify_mode(2).unwrap());
@@ -246,9 +246,9 @@ fn no_more_is_sent_than_the_ticket_allows() {
     assert_eq!(engine.write_early(&data[..1]).unwrap(), 1);
     assert_eq!(write_early(&mut engine, &data), ALLOWED as usize - 1);
     assert_eq!((engine.early_data_left(), engine.write_early(&data).unwrap()), (0, 0));
-    let answer = server.take(&hello);
-    feed(&mut engine, &answer);
-    shake(&mut engine, &mut server, usize::MAX).unwrap();
+    let result = server.take(&hello);
+    feed(&mut engine, &result);
+    complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
     assert_eq!((engine.early_data(), server.early.len()), (EarlyData::Accepted, ALLOWED as usize));
     assert_eq!(write_early(&mut engine, &data), 0);
 }
@@ -256,14 +256,14 @@ fn no_more_is_sent_than_the_ticket_allows() {
 /// How much may be sent is what the session allows that the program has given, and not the one that the context remembered.
 #[test]
 fn a_session_that_the_program_gives_brings_its_own_allowance() {
-    for (given, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
-        let row = (given, remembered);
+    for (allowed, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
+        let row = (allowed, remembered);
         let near = client(|_| {});
         let mut first = accepting(&near);
-        first.max_early_data_size = given;
+        first.max_early_data_size = allowed;
         let mut engine = Engine::client(&near, Some("localhost")).unwrap();
         let mut server = Server::new(first.clone());
-        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
         let saved = Arc::new(engine.take_session().unwrap().unwrap());
         near.forget_sessions();
         first.max_early_data_size = remembered;
@@ -272,17 +272,17 @@ fn a_session_that_the_program_gives_brings_its_own_allowance() {
         let mut engine = Engine::client(&near, Some("localhost")).unwrap();
         assert_eq!(engine.early_data_left(), remembered as usize, "{row:?}");
         engine.set_session(Some(&saved)).unwrap();
-        assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
+        assert_eq!(engine.early_data_left(), allowed as usize, "{row:?}");
         // Refused, it changes nothing.
         assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
-        assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
+        assert_eq!(engine.early_data_left(), allowed as usize, "{row:?}");
         first.max_early_data_size = ALLOWED;
         let mut server = of(Far::Accepts, &first, &near);
         assert!(!engine.handshake().unwrap());
         let written = write_early(&mut engine, REQUEST);
-        assert_eq!(written, if given > 0 { REQUEST.len() } else { 0 }, "{row:?}");
-        shake(&mut engine, &mut server, usize::MAX).unwrap();
-        let outcome = if given > 0 { EarlyData::Accepted } else { EarlyData::NotSent };
+        assert_eq!(written, if allowed > 0 { REQUEST.len() } else { 0 }, "{row:?}");
+        complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
+        let outcome = if allowed > 0 { EarlyData::Accepted } else { EarlyData::NotSent };
         assert_eq!((engine.early_data(), &server.early[..]), (outcome, &REQUEST[..written]), "{row:?}");
         assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Resumed), "{row:?}");
         assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
@@ -298,7 +298,7 @@ fn none_need_be_sent() {
         first_session(&near, &first);
         let mut engine = Engine::client(&near, Some("localhost")).unwrap();
         let mut server = of(far, &first, &near);
-        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
         assert!(!engine.is_handshaking());
         assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0), "{far:?}");
     }
@@ -320,7 +320,7 @@ fn a_retry_ends_it_at_once() {
     assert!(!engine.handshake().unwrap());
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::Rejected, 0));
     assert_eq!(engine.write_early(REQUEST).unwrap(), 0);
-    shake(&mut engine, &mut server, usize::MAX).unwrap();
+    complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
     assert_eq!((engine.early_data(), server.early.len()), (EarlyData::Rejected, 0));
 }
 
@@ -333,7 +333,7 @@ fn a_server_that_is_older_now_is_told() {
     let mut server = of(Far::Older, &first, &near);
     engine.handshake().unwrap();
     assert_eq!(write_early(&mut engine, REQUEST), REQUEST.len());
-    let error = shake(&mut engine, &mut server, usize::MAX).unwrap_err();
+    let error = complete_handshake(&mut engine, &mut server, usize::MAX).unwrap_err();
     assert_eq!(
         (error.status(), error.message(), error.advice()),
         (

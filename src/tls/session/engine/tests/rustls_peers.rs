@@ -47,14 +47,14 @@ fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
             stranger.read_tls(&mut bytes).unwrap();
             let _ = stranger.process_new_packets();
         }
-        let mut answer = Vec::new();
+        let mut result = Vec::new();
         while stranger.wants_write() {
-            stranger.write_tls(&mut answer).unwrap();
+            stranger.write_tls(&mut result).unwrap();
         }
-        if answer.is_empty() && !engine.is_handshaking() {
+        if result.is_empty() && !engine.is_handshaking() {
             return Ok(());
         }
-        feed(engine, &answer);
+        feed(engine, &result);
     }
     panic!("the handshake does not end");
 }

@@ -9,45 +9,45 @@ use crate::fork::{Locked, Mutex};
 
 /// Tells threads that live at the same time apart. std's ThreadId would allocate for a thread that C has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ThreadMark(NonZeroUsize);
+pub(crate) struct ThreadId(NonZeroUsize);
 
-impl ThreadMark {
-    pub(crate) fn here() -> ThreadMark {
+impl ThreadId {
+    pub(crate) fn current() -> ThreadId {
         thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
-        ThreadMark(PLACE.with(|place| NonNull::from(place).addr()))
+        ThreadId(PLACE.with(|place| NonNull::from(place).addr()))
     }
 
     /// Of a thread on which nothing of the program's runs while it is marked, so that it need not be found again.
-    pub(crate) const UNASKED: ThreadMark = ThreadMark(NonZeroUsize::MIN);
+    pub(crate) const UNKNOWN: ThreadId = ThreadId(NonZeroUsize::MIN);
 }
 
 /// At most one note of each thread. What a context lends to rustls, such as a judge of certificates, belongs to many
 /// sessions, but it runs inside a session's call on the calling thread: it leaves a note here, and the session takes
 /// that before the call returns.
 #[derive(Debug)]
-pub(crate) struct Notes<T> {
-    notes: Mutex<Vec<(ThreadMark, T)>>,
+pub(crate) struct PerThread<T> {
+    values: Mutex<Vec<(ThreadId, T)>>,
     /// How many there are, to see without the lock that there is none. A thread looks for its own, which it has counted
     /// itself, so the order among threads is of no matter.
     count: AtomicUsize,
 }
 
-impl<T> Default for Notes<T> {
-    fn default() -> Notes<T> {
-        Notes { notes: Mutex::default(), count: AtomicUsize::new(0) }
+impl<T> Default for PerThread<T> {
+    fn default() -> PerThread<T> {
+        PerThread { values: Mutex::default(), count: AtomicUsize::new(0) }
     }
 }
 
-impl<T> Notes<T> {
+impl<T> PerThread<T> {
     /// In place of this thread's earlier note.
-    pub(crate) fn leave(&self, note: T) {
-        let mut notes = self.lock();
-        let here = ThreadMark::here();
-        match notes.iter_mut().find(|(thread, _)| *thread == here) {
-            Some((_, earlier)) => *earlier = note,
+    pub(crate) fn set(&self, value: T) {
+        let mut values = self.lock();
+        let current = ThreadId::current();
+        match values.iter_mut().find(|(thread, _)| *thread == current) {
+            Some((_, previous)) => *previous = value,
             None => {
-                notes.push((here, note));
-                self.count.store(notes.len(), Ordering::Relaxed);
+                values.push((current, value));
+                self.count.store(values.len(), Ordering::Relaxed);
             }
         }
     }
@@ -57,16 +57,16 @@ impl<T> Notes<T> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        let mut notes = self.lock();
-        let here = ThreadMark::here();
-        let index = notes.iter().position(|(thread, _)| *thread == here)?;
-        let (_, note) = notes.swap_remove(index);
-        self.count.store(notes.len(), Ordering::Relaxed);
-        Some(note)
+        let mut values = self.lock();
+        let current = ThreadId::current();
+        let index = values.iter().position(|(thread, _)| *thread == current)?;
+        let (_, value) = values.swap_remove(index);
+        self.count.store(values.len(), Ordering::Relaxed);
+        Some(value)
     }
 
-    fn lock(&self) -> Locked<'_, Vec<(ThreadMark, T)>> {
-        self.notes.lock()
+    fn lock(&self) -> Locked<'_, Vec<(ThreadId, T)>> {
+        self.values.lock()
     }
 }
 
@@ -76,19 +76,19 @@ mod tests {
 
     #[test]
     fn a_note_is_its_threads() {
-        let notes = Notes::default();
-        notes.leave("only");
-        assert_eq!((notes.take(), notes.take()), (Some("only"), None));
-        notes.leave("first");
-        notes.leave("mine");
+        let values = PerThread::default();
+        values.set("only");
+        assert_eq!((values.take(), values.take()), (Some("only"), None));
+        values.set("first");
+        values.set("mine");
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                let none = notes.take();
-                notes.leave("another's");
+                let none = values.take();
+                values.set("another's");
                 none
             });
             assert_eq!(other.join().unwrap(), None);
         });
-        assert_eq!((notes.take(), notes.take()), (Some("mine"), None));
+        assert_eq!((values.take(), values.take()), (Some("mine"), None));
     }
 }
