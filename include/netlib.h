@@ -278,8 +278,8 @@ typedef struct netlib_limit netlib_limit;
 typedef struct netlib_url netlib_url;
 typedef struct netlib_url_readings netlib_url_readings;
 typedef struct netlib_timeout netlib_timeout;
-typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_retry netlib_retry;
+typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
@@ -655,8 +655,7 @@ enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
  *
  * @return Never NULL.
  */
-NETLIB_MUST_USE
-netlib_error_options *netlib_error_options_new(void);
+NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
 
 /** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
@@ -699,16 +698,12 @@ void netlib_error_options_set_retry_kind(netlib_error_options *options, enum net
  * @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
  *         `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_error_new(netlib_status status,
-                               const char *message,
-                               const netlib_error_options *options,
-                               netlib_error **error,
-                               netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_error_new(netlib_status status, const char *message,
+                                               const netlib_error_options *options, netlib_error **error,
+                                               netlib_error **err);
 
 /** Returns another reference to the same error. */
-NETLIB_MUST_USE
-netlib_error *netlib_error_clone(const netlib_error *error);
+NETLIB_MUST_USE netlib_error *netlib_error_clone(const netlib_error *error);
 
 /** Releases an error. What was borrowed from it ends with its last reference. */
 void netlib_error_free(netlib_error *error);
@@ -750,8 +745,7 @@ const char *netlib_error_message(const netlib_error *error, size_t *len);
  *
  * @return NULL when no setting would.
  */
-const char *netlib_error_advice(const netlib_error *error,
-                                size_t *len);
+const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
 /**
  * The `errno` of the system call that failed.
@@ -831,14 +825,10 @@ struct netlib_limit;
  *        only `netlib_limit_cancel` ends it.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
  */
-NETLIB_MUST_USE
-netlib_status netlib_limit_new(double seconds,
-                               netlib_limit **limit,
-                               netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
 
 /** Returns another reference to the same limit: cancelling one cancels both. */
-NETLIB_MUST_USE
-netlib_limit *netlib_limit_clone(const netlib_limit *limit);
+NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
 /** Releases a limit. A stream that holds it keeps its own reference. */
 void netlib_limit_free(netlib_limit *limit);
@@ -856,8 +846,7 @@ void netlib_limit_cancel(const netlib_limit *limit);
  *
  * @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
 /**
  * A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
@@ -871,10 +860,7 @@ netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
  * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
  *         wait.
  */
-NETLIB_MUST_USE
-netlib_status netlib_limit_fd(const netlib_limit *limit,
-                              int *fd,
-                              netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
 /**
  * The time left until the deadline.
@@ -916,11 +902,7 @@ struct netlib_url;
  *        text, which may hold credentials.
  * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_parse_url(const char *url,
-                               size_t len,
-                               netlib_url **out,
-                               netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
 /**
  * Parses an absolute http or https URL that somebody else chose: refuses what `netlib_parse_url` would repair and what
@@ -946,11 +928,8 @@ netlib_status netlib_parse_url(const char *url,
  *        text.
  * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_parse_url_strict(const char *url,
-                                      size_t len,
-                                      netlib_url **out,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t len, netlib_url **out,
+                                                      netlib_error **err);
 
 /**
  * Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the same
@@ -969,20 +948,12 @@ netlib_status netlib_parse_url_strict(const char *url,
  * @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
  */
-NETLIB_MUST_USE
-netlib_status netlib_url_new(const char *scheme,
-                             const char *auth,
-                             const char *host,
-                             int32_t port,
-                             const char *path,
-                             const char *query,
-                             const char *fragment,
-                             netlib_url **url,
-                             netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_url_new(const char *scheme, const char *auth, const char *host, int32_t port,
+                                             const char *path, const char *query, const char *fragment,
+                                             netlib_url **url, netlib_error **err);
 
 /** Returns another reference to the same URL. */
-NETLIB_MUST_USE
-netlib_url *netlib_url_clone(const netlib_url *url);
+NETLIB_MUST_USE netlib_url *netlib_url_clone(const netlib_url *url);
 
 /** Releases a URL. What was borrowed from it ends with its last reference. */
 void netlib_url_free(netlib_url *url);
@@ -1010,8 +981,8 @@ const char *netlib_url_auth(const netlib_url *url, size_t *len);
  * @param err Its offset is that of the encoded NUL, from the start of the userinfo.
  * @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
  */
-NETLIB_MUST_USE
-netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len,
+                                                  netlib_error **err);
 
 /**
  * The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
@@ -1022,8 +993,8 @@ netlib_status netlib_url_username(const netlib_url *url, const char **username, 
  * @param err Its offset is that of the encoded NUL, from the start of the userinfo.
  * @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
  */
-NETLIB_MUST_USE
-netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len,
+                                                  netlib_error **err);
 
 /**
  * The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
@@ -1134,12 +1105,8 @@ const char *netlib_url_redacted(const netlib_url *url, size_t *len);
  * @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
  *         `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_url_resolve(const netlib_url *base,
-                                 const char *reference,
-                                 size_t len,
-                                 netlib_url **url,
-                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const char *reference, size_t len,
+                                                 netlib_url **url, netlib_error **err);
 
 /**
  * Says whether two URLs have the same origin: scheme, host and port are equal. An absent port is 80 for http and 443
@@ -1191,15 +1158,11 @@ struct netlib_url_readings;
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_url_compare_readers(const char *text,
-                                         size_t len,
-                                         netlib_url_readings **readings,
-                                         netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_url_compare_readers(const char *text, size_t len, netlib_url_readings **readings,
+                                                         netlib_error **err);
 
 /** Returns another reference to the same readings. */
-NETLIB_MUST_USE
-netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
+NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
 
 /** Releases readings. What was borrowed from them ends with their last reference. */
 void netlib_url_readings_free(netlib_url_readings *readings);
@@ -1212,8 +1175,7 @@ void netlib_url_readings_free(netlib_url_readings *readings);
  * @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader; -1
  *         for NULL.
  */
-int32_t netlib_url_readings_differences(const netlib_url_readings *readings,
-                                        enum netlib_url_reader a,
+int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
                                         enum netlib_url_reader b);
 
 /**
@@ -1230,8 +1192,7 @@ int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum n
  * @param reader a `netlib_url_reader`.
  * @return NULL when absent, and for a reader that is unknown or finds no URL.
  */
-const char *netlib_url_readings_scheme(const netlib_url_readings *readings,
-                                       enum netlib_url_reader reader,
+const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum netlib_url_reader reader,
                                        size_t *len);
 
 /**
@@ -1286,29 +1247,15 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_new(double total,
-                                 double connect,
-                                 double read,
-                                 netlib_timeout **timeout,
-                                 netlib_error **err);
-
-/**
- * Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
- *
- * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_timeout_new(double total, double connect, double read, netlib_timeout **timeout,
+                                                 netlib_error **err);
 
 /**
  * Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
  *
  * @return the copy.
  */
-NETLIB_MUST_USE
-netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
+NETLIB_MUST_USE netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
 
 /** Releases a timeout. */
 void netlib_timeout_free(netlib_timeout *timeout);
@@ -1321,12 +1268,8 @@ void netlib_timeout_free(netlib_timeout *timeout);
  *        returns if it fails. May be NULL: `ctx` must stay usable until then.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
  */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
-                                       netlib_clock_fn clock,
-                                       void *ctx,
-                                       netlib_ctx_free_fn ctx_free,
-                                       netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx,
+                                                       netlib_ctx_free_fn ctx_free, netlib_error **err);
 
 /**
  * Starts the clock. Call it when the connection attempt begins.
@@ -1334,8 +1277,7 @@ netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
  *         `NETLIB_CALLBACK_FAILED`: it is not started.
  */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
 
 /**
  * The time since the clock was started.
@@ -1343,8 +1285,8 @@ netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error
  * @param seconds out: seconds, 0 or more.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds,
+                                                                  netlib_error **err);
 
 /**
  * The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
@@ -1363,8 +1305,8 @@ double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
  *         `NETLIB_CALLBACK_FAILED`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds,
+                                                          netlib_error **err);
 
 /**
  * The total limit, as it was given.
@@ -1400,8 +1342,7 @@ double netlib_timeout_none(void);
  * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
-NETLIB_MUST_USE
-netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
 
 /**
  * What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
@@ -1413,6 +1354,251 @@ double netlib_default_timeout(void);
 /* ==================================================================================================================
  * retry: How often, for which failures, and after which delay a request is sent again.
  * ================================================================================================================== */
+
+/** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
+enum netlib_delay_reason NETLIB_INT32 {
+    /** There is none. */
+    NETLIB_DELAY_NONE = 0,
+    /** The exponential backoff. */
+    NETLIB_DELAY_BACKOFF = 1,
+    /** The server asked for it. */
+    NETLIB_DELAY_RETRY_AFTER = 2
+};
+
+/**
+ * A retry policy with what is left of its counts and the history of what happened. **Immutable**:
+ * `netlib_retry_increment` makes the next one, so that one Retry serves any number of requests.
+ */
+struct netlib_retry;
+
+/**
+ * Makes a Retry.
+ *
+ * @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
+ *        `netlib_retry_options_new`.
+ * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry,
+                                               netlib_error **err);
+
+/** Returns another reference to the same Retry. */
+NETLIB_MUST_USE netlib_retry *netlib_retry_clone(const netlib_retry *retry);
+
+/** Releases a Retry. What was borrowed from it ends with its last reference. */
+void netlib_retry_free(netlib_retry *retry);
+
+/**
+ * Options that make an equal Retry, history included: change some, and make another.
+ *
+ * @return owned.
+ */
+NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
+
+/**
+ * Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
+ * and the rest; call it only where the program decides itself what to send again.
+ *
+ * It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
+ * count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
+ * redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
+ * alone. It also adds an entry to the history.
+ *
+ * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
+ * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
+ * `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
+ * `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
+ * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
+ * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
+ * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+ * `NETLIB_RESPONSE_STATUS`.
+ *
+ * @param retry the Retry, which stays as it is.
+ * @param method the request's method. May be NULL: unknown.
+ * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
+ *        NULL: unknown.
+ * @param response the response. May be NULL: there was none.
+ * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
+ *        sent. May be NULL: nothing failed.
+ * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
+ *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
+ *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
+ *         numbers.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, const char *method, const char *url,
+                                                     const netlib_response *response, const netlib_error *error,
+                                                     netlib_retry **next, netlib_error **err);
+
+/**
+ * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`, or
+ * in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
+ * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+ *
+ * @param method the request's method.
+ * @param status_code the response's status.
+ * @param has_retry_after 0 or 1: whether it has a Retry-After header.
+ * @param is_retry out: 0 or 1.
+ * @return `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, const char *method,
+                                                    int32_t status_code, int32_t has_retry_after, int32_t *is_retry,
+                                                    netlib_error **err);
+
+/**
+ * Says whether more retries were made than one of the counts allows.
+ *
+ * @return 0 or 1; 1 for NULL.
+ */
+int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
+
+/**
+ * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end of
+ * the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by each
+ * call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+ *
+ * @param seconds out: in seconds.
+ * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds,
+                                                            netlib_error **err);
+
+/**
+ * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
+ *
+ * @param response the response.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
+ *        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
+ *        ignored.
+ * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+ *         `NETLIB_CALLBACK_FAILED`.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_get_retry_after(const netlib_retry *retry, const netlib_response *response,
+                                                           double *seconds, netlib_error **err);
+
+/**
+ * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+ * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+ *
+ * @param value the header's value.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
+ *        value asks for; 0 for a date that has passed.
+ * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry, const char *value,
+                                                             double *seconds, netlib_error **err);
+
+/**
+ * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
+ *
+ * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+ * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
+ * `netlib_retry_get_backoff_time`.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
+ * @param response the last response. May be NULL: there was none.
+ * @param seconds out: in seconds; 0 for no wait.
+ * @param reason out: one of `enum netlib_delay_reason`.
+ * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
+ *        is more than a double can hold.
+ * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
+ *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
+ *         `NETLIB_IO` if the system has no random numbers.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, const netlib_response *response,
+                                                 double *seconds, enum netlib_delay_reason *reason, double *uncapped,
+                                                 netlib_error **err);
+
+/**
+ * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
+ * of 0 and no Retry-After it returns at once.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
+ * @param response the last response. May be NULL: there was none.
+ * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
+ *         history as causes; as `netlib_retry_delay` otherwise.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, const netlib_response *response,
+                                                 const netlib_limit *limit, netlib_error **err);
+
+/**
+ * Sleeps as long as the response's Retry-After header asks, whatever its status.
+ *
+ * @param response the last response. May be NULL: there was none, and nothing to wait for.
+ * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
+ * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
+ *         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
+ *         ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry, const netlib_response *response,
+                                                           const netlib_limit *limit, int32_t *slept,
+                                                           netlib_error **err);
+
+/**
+ * The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
+ * ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
+ *
+ * @return NULL for every other error.
+ */
+const netlib_retry *netlib_error_retry(const netlib_error *error);
+
+/* ---- The recommended settings. ---- */
+
+/**
+ * Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` holds urllib3's
+ * defaults: 10 retries without a wait, no status retried, and redirects followed from https to http.
+ *
+ * The settings, each with its reason and source:
+ *
+ * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
+ *   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
+ *   retries.
+ * - `other` 0: a refused certificate is refused the second time too.
+ * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
+ * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
+ * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
+ * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
+ *   be a bug, which a repetition meets again.
+ * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
+ *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
+ * - `backoff_max` 20 s, as AWS's SDKs [2].
+ * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
+ *   section 10.2.3).
+ * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
+ *   asking earlier than the server wants feeds its overload [4].
+ * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
+ *
+ * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
+ * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
+ * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http, the
+ * documentation of Client.CheckRedirect.
+ *
+ * @return Never NULL.
+ */
+NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new_recommended(void);
+
+/**
+ * A Retry with the settings of `netlib_retry_options_new_recommended`. It has no callbacks: to set some, make a Retry
+ * from those options.
+ *
+ * @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
+ */
+const netlib_retry *netlib_retry_recommended(void);
+
+/**
+ * Whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3. Recommended:
+ * 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
+ * either case.
+ *
+ * @param counts 0 or 1.
+ */
+void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
+
+/**
+ * Whether a redirect consumes one of `total`.
+ *
+ * @return 1 or 0; 1 for NULL.
+ */
+int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 
 /* ---- The settings of a Retry, collected. ---- */
 
@@ -1489,8 +1675,7 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
  *
  * @return Never NULL.
  */
-NETLIB_MUST_USE
-netlib_retry_options *netlib_retry_options_new(void);
+NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 
 /** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
@@ -1504,8 +1689,7 @@ void netlib_retry_options_free(netlib_retry_options *options);
  *        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
  *        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
  */
-void netlib_retry_options_set_total(netlib_retry_options *options,
-                                    int32_t count);
+void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
 /**
  * How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
@@ -1561,8 +1745,7 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
  * @param methods `count` method names; upper and lower case are one.
  * @param count how many; 0 allows none.
  */
-void netlib_retry_options_set_allowed_methods(netlib_retry_options *options,
-                                              const char *const *methods,
+void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
 /** Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`. */
@@ -1642,8 +1825,7 @@ void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *o
  * @param names `count` header names; upper and lower case are one.
  * @param count how many; 0 for none.
  */
-void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options,
-                                                         const char *const *names,
+void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
 
 /**
@@ -1661,8 +1843,7 @@ void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
  * @param names `count` header names; upper and lower case are one.
  * @param count how many; 0 lets none follow.
  */
-void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options,
-                                                       const char *const *names,
+void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
 /** Lets every request header follow a redirect to another origin that nothing else drops: the default. */
@@ -1684,21 +1865,15 @@ void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, en
  * @param status the response's status, 100 to 999, or `NETLIB_NONE`.
  * @param redirect_location where the response redirected to. May be NULL: it did not.
  */
-void netlib_retry_options_add_history(netlib_retry_options *options,
-                                      const char *method,
-                                      const char *url,
-                                      const netlib_error *error,
-                                      int32_t status,
-                                      const char *redirect_location);
+void netlib_retry_options_add_history(netlib_retry_options *options, const char *method, const char *url,
+                                      const netlib_error *error, int32_t status, const char *redirect_location);
 
 /**
  * Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
  *
  * @param clock the function. May be NULL: the system's clock.
  */
-void netlib_retry_options_set_wall_clock(netlib_retry_options *options,
-                                         netlib_wall_clock_fn clock,
-                                         void *ctx,
+void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx,
                                          netlib_ctx_free_fn ctx_free);
 
 /**
@@ -1707,9 +1882,7 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options,
  *
  * @param sleep the function. May be NULL: netlib waits itself.
  */
-void netlib_retry_options_set_sleep(netlib_retry_options *options,
-                                    netlib_sleep_fn sleep,
-                                    void *ctx,
+void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
                                     netlib_ctx_free_fn ctx_free);
 
 /**
@@ -1717,9 +1890,7 @@ void netlib_retry_options_set_sleep(netlib_retry_options *options,
  *
  * @param random the function. May be NULL: the system's random numbers.
  */
-void netlib_retry_options_set_random(netlib_retry_options *options,
-                                     netlib_random_fn random,
-                                     void *ctx,
+void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx,
                                      netlib_ctx_free_fn ctx_free);
 
 /* ---- The wait before the next request: jitter, and how Retry-After is obeyed. ---- */
@@ -1800,8 +1971,7 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  *
  * @param over_max one of `enum netlib_long_retry_after`.
  */
-void netlib_retry_options_set_long_retry_after(netlib_retry_options *options,
-                                               enum netlib_long_retry_after over_max);
+void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
@@ -1856,307 +2026,6 @@ enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *r
  * @return 1 or 0.
  */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
-
-/* ---- The recommended settings. ---- */
-
-/**
- * Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` holds urllib3's
- * defaults: 10 retries without a wait, no status retried, and redirects followed from https to http.
- *
- * The settings, each with its reason and source:
- *
- * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
- *   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
- *   retries.
- * - `other` 0: a refused certificate is refused the second time too.
- * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
- * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
- * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
- * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
- *   be a bug, which a repetition meets again.
- * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
- *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
- * - `backoff_max` 20 s, as AWS's SDKs [2].
- * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
- *   section 10.2.3).
- * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
- *   asking earlier than the server wants feeds its overload [4].
- * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
- *
- * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
- * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
- * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http, the
- * documentation of Client.CheckRedirect.
- *
- * @return Never NULL.
- */
-NETLIB_MUST_USE
-netlib_retry_options *netlib_retry_options_new_recommended(void);
-
-/**
- * A Retry with the settings of `netlib_retry_options_new_recommended`. It has no callbacks: to set some, make a Retry
- * from those options.
- *
- * @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
- */
-const netlib_retry *netlib_retry_recommended(void);
-
-/**
- * Whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3. Recommended:
- * 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
- * either case.
- *
- * @param counts 0 or 1.
- */
-void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options,
-                                                     int32_t counts);
-
-/**
- * Whether a redirect consumes one of `total`.
- *
- * @return 1 or 0; 1 for NULL.
- */
-int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
-
-/* ---- How often, for which failures, and after which delay a request is sent again. ---- */
-
-/** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
-enum netlib_delay_reason NETLIB_INT32 {
-    /** There is none. */
-    NETLIB_DELAY_NONE = 0,
-    /** The exponential backoff. */
-    NETLIB_DELAY_BACKOFF = 1,
-    /** The server asked for it. */
-    NETLIB_DELAY_RETRY_AFTER = 2
-};
-
-/**
- * A retry policy with what is left of its counts and the history of what happened. **Immutable**:
- * `netlib_retry_increment` makes the next one, so that one Retry serves any number of requests.
- */
-struct netlib_retry;
-
-/**
- * Makes a Retry.
- *
- * @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
- *        `netlib_retry_options_new`.
- * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry, netlib_error **err);
-
-/** Returns another reference to the same Retry. */
-NETLIB_MUST_USE
-netlib_retry *netlib_retry_clone(const netlib_retry *retry);
-
-/** Releases a Retry. What was borrowed from it ends with its last reference. */
-void netlib_retry_free(netlib_retry *retry);
-
-/**
- * Options that make an equal Retry, history included: change some, and make another.
- *
- * @return owned.
- */
-NETLIB_MUST_USE
-netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
-
-/**
- * Makes a Retry of the old way to say it: a number of retries.
- *
- * @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
- *        instead.
- * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
- * @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
- * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_from_int(int32_t count,
-                                    int32_t redirect,
-                                    const netlib_retry *default_retry,
-                                    netlib_retry **retry,
-                                    netlib_error **err);
-
-/**
- * Chooses the Retry of a request: its own, else its pool's, else one with total 3.
- *
- * @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
- * @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
- * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
- */
-const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
-
-/**
- * Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
- * and the rest; call it only where the program decides itself what to send again.
- *
- * It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
- * count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
- * redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
- * alone. It also adds an entry to the history.
- *
- * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
- * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
- * `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
- * `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
- * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
- * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
- * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
- * `NETLIB_RESPONSE_STATUS`.
- *
- * @param retry the Retry, which stays as it is.
- * @param method the request's method. May be NULL: unknown.
- * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
- *        NULL: unknown.
- * @param response the response. May be NULL: there was none.
- * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
- *        sent. May be NULL: nothing failed.
- * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
- *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
- *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
- *         numbers.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_increment(const netlib_retry *retry,
-                                     const char *method,
-                                     const char *url,
-                                     const netlib_response *response,
-                                     const netlib_error *error,
-                                     netlib_retry **next,
-                                     netlib_error **err);
-
-/**
- * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`, or
- * in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
- * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
- *
- * @param method the request's method.
- * @param status_code the response's status.
- * @param has_retry_after 0 or 1: whether it has a Retry-After header.
- * @param is_retry out: 0 or 1.
- * @return `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_is_retry(const netlib_retry *retry,
-                                    const char *method,
-                                    int32_t status_code,
-                                    int32_t has_retry_after,
-                                    int32_t *is_retry,
-                                    netlib_error **err);
-
-/**
- * Says whether more retries were made than one of the counts allows.
- *
- * @return 0 or 1; 1 for NULL.
- */
-int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
-
-/**
- * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end of
- * the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by each
- * call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
- *
- * @param seconds out: in seconds.
- * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
-
-/**
- * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
- *
- * @param response the response.
- * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
- *        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
- *        ignored.
- * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
- *         `NETLIB_CALLBACK_FAILED`.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
-                                           const netlib_response *response,
-                                           double *seconds,
-                                           netlib_error **err);
-
-/**
- * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
- * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
- *
- * @param value the header's value.
- * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
- *        value asks for; 0 for a date that has passed.
- * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
-                                             const char *value,
-                                             double *seconds,
-                                             netlib_error **err);
-
-/**
- * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
- *
- * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
- * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
- * `netlib_retry_get_backoff_time`.
- *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
- * @param response the last response. May be NULL: there was none.
- * @param seconds out: in seconds; 0 for no wait.
- * @param reason out: one of `enum netlib_delay_reason`.
- * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
- *        is more than a double can hold.
- * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
- *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
- *         `NETLIB_IO` if the system has no random numbers.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_delay(const netlib_retry *retry,
-                                 const netlib_response *response,
-                                 double *seconds,
-                                 enum netlib_delay_reason *reason,
-                                 double *uncapped,
-                                 netlib_error **err);
-
-/**
- * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
- * of 0 and no Retry-After it returns at once.
- *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
- * @param response the last response. May be NULL: there was none.
- * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
- *         history as causes; as `netlib_retry_delay` otherwise.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_sleep(const netlib_retry *retry,
-                                 const netlib_response *response,
-                                 const netlib_limit *limit,
-                                 netlib_error **err);
-
-/**
- * Sleeps as long as the response's Retry-After header asks, whatever its status.
- *
- * @param response the last response. May be NULL: there was none, and nothing to wait for.
- * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
- * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
- *         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
- *         ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- */
-NETLIB_MUST_USE
-netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
-                                           const netlib_response *response,
-                                           const netlib_limit *limit,
-                                           int32_t *slept,
-                                           netlib_error **err);
-
-/**
- * The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
- * ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
- *
- * @return NULL for every other error.
- */
-const netlib_retry *netlib_error_retry(const netlib_error *error);
 
 /* ---- What to do after a request. ---- */
 
@@ -2228,19 +2097,13 @@ struct netlib_decision;
  *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  */
-NETLIB_MUST_USE
-netlib_status netlib_retry_decide(const netlib_retry *retry,
-                                  const char *method,
-                                  const netlib_url *url,
-                                  const netlib_response *response,
-                                  const netlib_error *error,
-                                  const netlib_limit *limit,
-                                  netlib_decision **decision,
-                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
+                                                  const netlib_url *url, const netlib_response *response,
+                                                  const netlib_error *error, const netlib_limit *limit,
+                                                  netlib_decision **decision, netlib_error **err);
 
 /** Returns another reference to the same decision. */
-NETLIB_MUST_USE
-netlib_decision *netlib_decision_clone(const netlib_decision *decision);
+NETLIB_MUST_USE netlib_decision *netlib_decision_clone(const netlib_decision *decision);
 
 /** Releases a decision. What was borrowed from it ends with its last reference. */
 void netlib_decision_free(netlib_decision *decision);
@@ -2297,8 +2160,8 @@ double netlib_decision_delay_uncapped(const netlib_decision *decision);
  * @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit,
+                                                    netlib_error **err);
 
 /**
  * The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
@@ -2351,11 +2214,9 @@ const char *netlib_decision_dropped_header(const netlib_decision *decision, size
  * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_decision_headers(const netlib_decision *decision,
-                                      const netlib_headers *request_headers,
-                                      netlib_headers **next_headers,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *decision,
+                                                      const netlib_headers *request_headers,
+                                                      netlib_headers **next_headers, netlib_error **err);
 
 /* ---- What a Retry holds: its counts, its settings, its history. ---- */
 
@@ -2556,9 +2417,7 @@ const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, si
  *
  * @return NULL when no URL was given, and when there is no memory for the text.
  */
-const char *netlib_retry_history_redacted_url(const netlib_retry *retry,
-                                              size_t index,
-                                              size_t *len);
+const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * What failed in a request of the history.
@@ -2580,9 +2439,7 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
  *
  * @return NULL when it was not redirected.
  */
-const char *netlib_retry_history_redirect_location(const netlib_retry *retry,
-                                                   size_t index,
-                                                   size_t *len);
+const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * The Location that a request in the history was redirected to, for logs: redacted as by
@@ -2660,8 +2517,7 @@ struct netlib_headers_options;
  *
  * @return Never NULL.
  */
-NETLIB_MUST_USE
-netlib_headers_options *netlib_headers_options_new(void);
+NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 
 /** Releases options. */
 void netlib_headers_options_free(netlib_headers_options *options);
@@ -2745,9 +2601,7 @@ void netlib_headers_options_set_disable_cache(netlib_headers_options *options, i
  * @param name a token (RFC 9110 section 5.1), sent in the case given.
  * @param value any bytes but CR and LF; "" is an empty value.
  */
-void netlib_headers_options_add_header(netlib_headers_options *options,
-                                       const char *name,
-                                       const char *value);
+void netlib_headers_options_add_header(netlib_headers_options *options, const char *name, const char *value);
 
 /**
  * Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
@@ -2759,10 +2613,8 @@ void netlib_headers_options_add_header(netlib_headers_options *options,
  *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
  *         coding. The message begins with the setter's name.
  */
-NETLIB_MUST_USE
-netlib_status netlib_make_headers(const netlib_headers_options *options,
-                                  netlib_headers **headers,
-                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
+                                                  netlib_error **err);
 
 /**
  * Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
@@ -2770,12 +2622,10 @@ netlib_status netlib_make_headers(const netlib_headers_options *options,
  *
  * @return NULL when there is no memory for them.
  */
-NETLIB_MUST_USE
-netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
+NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
 /** Returns another reference to the same headers. */
-NETLIB_MUST_USE
-netlib_headers *netlib_headers_clone(const netlib_headers *headers);
+NETLIB_MUST_USE netlib_headers *netlib_headers_clone(const netlib_headers *headers);
 
 /** Releases headers. What was borrowed from them ends with their last reference. */
 void netlib_headers_free(netlib_headers *headers);
@@ -2824,8 +2674,7 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
  *
  * @return "" for an empty list; NULL when there is no memory for it.
  */
-const char *netlib_headers_to_wire(const netlib_headers *headers,
-                                   size_t *len);
+const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
  * response: Parsing response heads, and what they say about the body that follows.
@@ -2857,12 +2706,9 @@ struct netlib_response;
  * @param headers its headers; the response keeps its own reference.
  * @return `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
  */
-NETLIB_MUST_USE
-netlib_status netlib_response_new(const char *request_method,
-                                  int32_t status,
-                                  const netlib_headers *headers,
-                                  netlib_response **response,
-                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, int32_t status,
+                                                  const netlib_headers *headers, netlib_response **response,
+                                                  netlib_error **err);
 
 /**
  * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
@@ -2901,18 +2747,12 @@ netlib_status netlib_response_new(const char *request_method,
  *         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
  *         bytes. A wrong state that is not detected can delay the response but not change it.
  */
-NETLIB_MUST_USE
-netlib_status netlib_response_parse(const char *request_method,
-                                    const char *head,
-                                    size_t len,
-                                    uint64_t *state,
-                                    netlib_response **response,
-                                    size_t *head_len,
-                                    netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, const char *head, size_t len,
+                                                    uint64_t *state, netlib_response **response, size_t *head_len,
+                                                    netlib_error **err);
 
 /** Returns another reference to the same response. */
-NETLIB_MUST_USE
-netlib_response *netlib_response_clone(const netlib_response *response);
+NETLIB_MUST_USE netlib_response *netlib_response_clone(const netlib_response *response);
 
 /** Releases a response. What was borrowed from it ends with its last reference. */
 void netlib_response_free(netlib_response *response);
@@ -2978,11 +2818,9 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  *         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
  *         Nothing more can then be read from the connection.
  */
-NETLIB_MUST_USE
-netlib_status netlib_response_framing(const netlib_response *response,
-                                      enum netlib_body_framing *framing,
-                                      int64_t *length,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *response,
+                                                      enum netlib_body_framing *framing, int64_t *length,
+                                                      netlib_error **err);
 
 /**
  * Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
@@ -2991,24 +2829,6 @@ netlib_status netlib_response_framing(const netlib_response *response,
  * @return 0 or 1.
  */
 int32_t netlib_is_response_to_head(const netlib_response *response);
-
-/**
- * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
- * are not looked at.
- *
- * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
- * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
- * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
- * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
- *
- * @param block the lines. Borrowed for the call.
- * @param len how many bytes that is, or `NETLIB_NTS`.
- * @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
- *        whose offset is where the line begins.
- * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
- */
-NETLIB_MUST_USE
-netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
 /* ==================================================================================================================
  * body: Bodies that can be moved back, to be sent again.
@@ -3070,8 +2890,8 @@ typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
  * @param len how many, or `NETLIB_NTS`.
  * @return `NETLIB_OK`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body,
+                                                      netlib_error **err);
 
 /**
  * Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it moves
@@ -3081,10 +2901,7 @@ netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body 
  * @param body out: `netlib_body_free` does not close `fd`.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
  */
-NETLIB_MUST_USE
-netlib_status netlib_body_from_fd(int fd,
-                                  netlib_body **body,
-                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 
 /**
  * Makes a body that the program's own functions read and move.
@@ -3099,15 +2916,9 @@ netlib_status netlib_body_from_fd(int fd,
  * @param body out: its `_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_body_new(netlib_body_read_fn read,
-                              netlib_body_tell_fn tell,
-                              netlib_body_seek_fn seek,
-                              netlib_body_is_closed_fn is_closed,
-                              void *ctx,
-                              netlib_ctx_free_fn ctx_free,
-                              netlib_body **body,
-                              netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell,
+                                              netlib_body_seek_fn seek, netlib_body_is_closed_fn is_closed, void *ctx,
+                                              netlib_ctx_free_fn ctx_free, netlib_body **body, netlib_error **err);
 
 /** Releases a body. A descriptor stays open. */
 void netlib_body_free(netlib_body *body);
@@ -3119,8 +2930,7 @@ void netlib_body_free(netlib_body *body);
  * A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
  * is not called once the limit has ended; how long it takes is its own affair.
  */
-void netlib_body_set_limit(netlib_body *body,
-                           const netlib_limit *limit);
+void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 
 /**
  * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit`
@@ -3133,12 +2943,8 @@ void netlib_body_set_limit(netlib_body *body,
  *         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
  *         the limit has ended, after which the read can be tried again.
  */
-NETLIB_MUST_USE
-netlib_status netlib_body_read(netlib_body *body,
-                               void *buf,
-                               size_t len,
-                               size_t *n,
-                               netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, size_t len, size_t *n,
+                                               netlib_error **err);
 
 /**
  * How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
@@ -3147,10 +2953,7 @@ netlib_status netlib_body_read(netlib_body *body,
  *        program's own.
  * @return `NETLIB_IO`, with errno.
  */
-NETLIB_MUST_USE
-netlib_status netlib_body_length(netlib_body *body,
-                                 int64_t *length,
-                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
 
 /**
  * With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
@@ -3163,8 +2966,8 @@ netlib_status netlib_body_length(netlib_body *body,
  *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
  *         from `tell`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos,
+                                                       netlib_error **err);
 
 /**
  * Moves a body back to a recorded position, so that it can be sent again.
@@ -3174,23 +2977,41 @@ netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *
  * @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
  *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_rewind_body(netlib_body *body,
-                                 int64_t pos,
-                                 netlib_error **err);
-
-/**
- * Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
- *
- * @param closed out: 0 or 1.
- * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
- */
-NETLIB_MUST_USE
-netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos, netlib_error **err);
 
 /* ==================================================================================================================
  * socket: Connecting, and waiting for descriptors.
  * ================================================================================================================== */
+
+/**
+ * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
+ * one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there
+ * were.
+ *
+ * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
+ * it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
+ * thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
+ * a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
+ * allows where nobody listens, counts as refused.
+ *
+ * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
+ *        with or without brackets.
+ * @param port 0 to 65535.
+ * @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+ * @param err its message names the host and the port; it has one cause for each address tried, the one that a limit
+ *        ended included, which says the address, the errno and how long it took.
+ * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
+ *         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
+ *         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
+ *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
+ *         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
+ *         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option
+ *         that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the
+ *         resolve callback failed; any failure status that the resolve callback returns.
+ */
+NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t port,
+                                                       const netlib_connect_options *options,
+                                                       const netlib_limit *limit, int *fd, netlib_error **err);
 
 /* ---- How to connect. ---- */
 
@@ -3202,8 +3023,7 @@ struct netlib_connect_options;
  *
  * @return Never NULL.
  */
-NETLIB_MUST_USE
-netlib_connect_options *netlib_connect_options_new(void);
+NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 
 /** Releases options. */
 void netlib_connect_options_free(netlib_connect_options *options);
@@ -3241,8 +3061,7 @@ void netlib_connect_options_set_source_address(netlib_connect_options *options, 
  * @param name as in the list of if_nameindex(3), 1 to 15 bytes, `NETLIB_UNSUPPORTED` is reported on systems that have
  *        no such option.
  */
-void netlib_connect_options_set_interface(netlib_connect_options *options,
-                                          const char *name);
+void netlib_connect_options_set_interface(netlib_connect_options *options, const char *name);
 
 /**
  * Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which
@@ -3267,9 +3086,7 @@ void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_
  * @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has
  *        it.
  */
-void netlib_connect_options_set_keepalive(netlib_connect_options *options,
-                                          double idle,
-                                          double interval,
+void netlib_connect_options_set_keepalive(netlib_connect_options *options, double idle, double interval,
                                           int32_t count);
 
 /**
@@ -3283,8 +3100,7 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options,
  * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
  *        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
  */
-void netlib_connect_options_set_user_timeout(netlib_connect_options *options,
-                                             double seconds);
+void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
 /**
  * Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
@@ -3296,11 +3112,8 @@ void netlib_connect_options_set_user_timeout(netlib_connect_options *options,
  * @param value what the option is set to,
  * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
  */
-void netlib_connect_options_add_socket_option(netlib_connect_options *options,
-                                              int32_t level,
-                                              int32_t name,
-                                              const void *value,
-                                              size_t len);
+void netlib_connect_options_add_socket_option(netlib_connect_options *options, int32_t level, int32_t name,
+                                              const void *value, size_t len);
 
 /* ---- Which addresses may be connected to. ---- */
 
@@ -3383,18 +3196,15 @@ typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address,
  * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
  *        are refused.
  */
-void netlib_connect_options_refuse_addresses(netlib_connect_options *options,
-                                             int32_t classes);
+void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
 
 /**
  * Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
  *
  * @param callback the function. May be NULL: none.
  */
-void netlib_connect_options_set_address_callback(netlib_connect_options *options,
-                                                 netlib_address_fn callback,
-                                                 void *ctx,
-                                                 netlib_ctx_free_fn ctx_free);
+void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
+                                                 void *ctx, netlib_ctx_free_fn ctx_free);
 
 /**
  * Says which classes an address has.
@@ -3403,8 +3213,8 @@ void netlib_connect_options_set_address_callback(netlib_connect_options *options
  * @param classes out: bits of `netlib_address_class`, one at least.
  * @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
  */
-NETLIB_MUST_USE
-netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes,
+                                                      netlib_error **err);
 
 /**
  * Says which classes an address has that is written as text. To know what a name leads to, or a number such as
@@ -3414,8 +3224,7 @@ netlib_status netlib_classify_address(const void *address, size_t len, int32_t *
  * @param classes out: bits of `netlib_address_class`, one at least.
  * @return `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
 
 /**
  * The name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`.
@@ -3449,10 +3258,7 @@ struct netlib_addresses;
  *         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
  *         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
  */
-typedef int32_t (*netlib_resolve_fn)(void *ctx,
-                                     const char *host,
-                                     int32_t port,
-                                     double seconds_left,
+typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
 
 /**
@@ -3460,8 +3266,7 @@ typedef int32_t (*netlib_resolve_fn)(void *ctx,
  *
  * @return Never NULL.
  */
-NETLIB_MUST_USE
-netlib_addresses *netlib_addresses_new(void);
+NETLIB_MUST_USE netlib_addresses *netlib_addresses_new(void);
 
 /** Releases a list. */
 void netlib_addresses_free(netlib_addresses *addresses);
@@ -3477,11 +3282,8 @@ void netlib_addresses_free(netlib_addresses *addresses);
  *         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
  *         there are none.
  */
-NETLIB_MUST_USE
-netlib_status netlib_addresses_add(netlib_addresses *addresses,
-                                   const void *address,
-                                   size_t len,
-                                   netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len,
+                                                   netlib_error **err);
 
 /**
  * How many addresses a list has.
@@ -3500,46 +3302,8 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
  *
  * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
  */
-void netlib_connect_options_set_resolve_callback(netlib_connect_options *options,
-                                                 netlib_resolve_fn resolve,
-                                                 void *ctx,
-                                                 netlib_ctx_free_fn ctx_free);
-
-/* ---- Connecting, and waiting for descriptors. ---- */
-
-/**
- * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
- * one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there
- * were.
- *
- * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
- * it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
- * thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
- * a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
- * allows where nobody listens, counts as refused.
- *
- * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
- *        with or without brackets.
- * @param port 0 to 65535.
- * @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
- * @param err its message names the host and the port; it has one cause for each address tried, the one that a limit
- *        ended included, which says the address, the errno and how long it took.
- * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
- *         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
- *         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
- *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
- *         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
- *         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option
- *         that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the
- *         resolve callback failed; any failure status that the resolve callback returns.
- */
-NETLIB_MUST_USE
-netlib_status netlib_create_connection(const char *host,
-                                       int32_t port,
-                                       const netlib_connect_options *options,
-                                       const netlib_limit *limit,
-                                       int *fd,
-                                       netlib_error **err);
+void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
+                                                 void *ctx, netlib_ctx_free_fn ctx_free);
 
 /* ---- Racing connects (RFC 8305), by steps for an event loop or in one call. ---- */
 
@@ -3583,8 +3347,7 @@ struct netlib_connect;
  *
  * @param seconds 0.01 to 2; 0.25 is the default.
  */
-void netlib_connect_options_set_attempt_delay(netlib_connect_options *options,
-                                              double seconds);
+void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
 /**
  * Makes a connect to a host. Nothing begins before the first step.
@@ -3594,12 +3357,9 @@ void netlib_connect_options_set_attempt_delay(netlib_connect_options *options,
  * @return `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
  *         range; `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connect_new(const char *host,
-                                 int32_t port,
-                                 const netlib_connect_options *options,
-                                 netlib_connect **connect,
-                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
+                                                 const netlib_connect_options *options, netlib_connect **connect,
+                                                 netlib_error **err);
 
 /**
  * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of
@@ -3610,13 +3370,10 @@ netlib_status netlib_connect_new(const char *host,
  * @param addresses at least one,
  * @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connect_new_addresses(const char *host,
-                                           int32_t port,
-                                           const netlib_addresses *addresses,
-                                           const netlib_connect_options *options,
-                                           netlib_connect **connect,
-                                           netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int32_t port,
+                                                           const netlib_addresses *addresses,
+                                                           const netlib_connect_options *options,
+                                                           netlib_connect **connect, netlib_error **err);
 
 /**
  * Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
@@ -3635,10 +3392,8 @@ void netlib_connect_free(netlib_connect *connect);
  *
  * @return `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connect_set_limit(netlib_connect *connect,
-                                       const netlib_limit *limit,
-                                       netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
+                                                       netlib_error **err);
 
 /**
  * Goes on as far as it can without waiting. A name is looked up on a thread of its own meanwhile, unless a callback of
@@ -3654,10 +3409,7 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  *         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
  *         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connect_step(netlib_connect *connect,
-                                  int *fd,
-                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
 
 /**
  * Steps and waits until it is connected or has failed.
@@ -3668,8 +3420,8 @@ netlib_status netlib_connect_step(netlib_connect *connect,
  * @param err as from `netlib_connect_step`.
  * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd,
+                                                 netlib_error **err);
 
 /**
  * How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
@@ -3695,8 +3447,7 @@ size_t netlib_connect_wait_count(const netlib_connect *connect);
  *
  * @return the descriptor, borrowed; -1 for NULL.
  */
-int netlib_connect_wait_fd(const netlib_connect *connect,
-                           size_t index);
+int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
 /**
  * What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
@@ -3769,8 +3520,7 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT`
  *         beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
  */
-netlib_status netlib_connect_attempt_status(const netlib_connect *connect,
-                                            size_t index);
+netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
 /**
  * The system's number for why an attempt failed.
@@ -3802,13 +3552,9 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  *         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system that has
  *         none.
  */
-NETLIB_MUST_USE
-netlib_status netlib_create_unix_connection(const char *path,
-                                            size_t len,
-                                            const netlib_connect_options *options,
-                                            const netlib_limit *limit,
-                                            int *fd,
-                                            netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, size_t len,
+                                                            const netlib_connect_options *options,
+                                                            const netlib_limit *limit, int *fd, netlib_error **err);
 
 /**
  * Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
@@ -3820,12 +3566,9 @@ netlib_status netlib_create_unix_connection(const char *path,
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connect_new_unix(const char *path,
-                                      size_t len,
-                                      const netlib_connect_options *options,
-                                      netlib_connect **connect,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t len,
+                                                      const netlib_connect_options *options, netlib_connect **connect,
+                                                      netlib_error **err);
 
 /* ---- Waiting for descriptors, and what is left of a connection. ---- */
 
@@ -3842,8 +3585,8 @@ netlib_status netlib_connect_new_unix(const char *path,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
  *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
  */
-NETLIB_MUST_USE
-netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit,
+                                                   netlib_error **err);
 
 /**
  * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
@@ -3856,11 +3599,8 @@ netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *l
  *        waits for ever.
  * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
  */
-NETLIB_MUST_USE
-netlib_status netlib_wait_for_write(int fd,
-                                    double timeout,
-                                    const netlib_limit *limit,
-                                    netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
+                                                    netlib_error **err);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed.
@@ -3874,23 +3614,7 @@ netlib_status netlib_wait_for_write(int fd,
  * @param dropped out: 0 or 1.
  * @return `NETLIB_IO` if the system could not say.
  */
-NETLIB_MUST_USE
-netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
-
-/**
- * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
- * the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
- *
- * @return `AF_UNSPEC` or `AF_INET`.
- */
-int32_t netlib_allowed_gai_family(void);
-
-/**
- * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
- *
- * @return seconds.
- */
-double netlib_current_time(void);
+NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
 
 /* ---- The minimum throughput of a descriptor that the program reads itself. ---- */
 
@@ -3918,8 +3642,8 @@ struct netlib_throughput;
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput,
+                                                    netlib_error **err);
 
 /** Releases a guard. */
 void netlib_throughput_free(netlib_throughput *throughput);
@@ -3933,12 +3657,8 @@ void netlib_throughput_free(netlib_throughput *throughput);
  * @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
  *         `netlib_wait_for_read`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput,
-                                              int fd,
-                                              double timeout,
-                                              const netlib_limit *limit,
-                                              netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput, int fd, double timeout,
+                                                              const netlib_limit *limit, netlib_error **err);
 
 /**
  * Counts what was read.
@@ -3979,8 +3699,7 @@ struct netlib_tls_options;
  *
  * @return Never NULL.
  */
-NETLIB_MUST_USE
-netlib_tls_options *netlib_tls_options_new(void);
+NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 
 /** Releases options. Contexts made from them are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
@@ -3997,14 +3716,11 @@ void netlib_tls_options_free(netlib_tls_options *options);
  *         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
  *         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_context_new(const netlib_tls_options *options,
-                                     netlib_tls_context **context,
-                                     netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_context_new(const netlib_tls_options *options, netlib_tls_context **context,
+                                                     netlib_error **err);
 
 /** Returns another reference to the same context. */
-NETLIB_MUST_USE
-netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
+NETLIB_MUST_USE netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
 
 /** Releases a context. Its streams keep their own references. */
 void netlib_tls_context_free(netlib_tls_context *context);
@@ -4035,8 +3751,7 @@ void netlib_tls_context_free(netlib_tls_context *context);
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
  *        seconds.
  */
-void netlib_tls_options_add_ca_file(netlib_tls_options *options,
-                                    const char *path);
+void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
 
 /**
  * Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
@@ -4051,8 +3766,7 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options,
  *
  * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
  */
-void netlib_tls_options_add_ca_dir(netlib_tls_options *options,
-                                   const char *path);
+void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path);
 
 /**
  * As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
@@ -4068,8 +3782,7 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
  * none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
  * those of `netlib_tls_options_add_ca_file`.
  */
-void netlib_tls_options_set_system_trust(netlib_tls_options *options,
-                                         int32_t on);
+void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /**
  * Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
@@ -4118,9 +3831,7 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  *        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds.
  * @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
  */
-void netlib_tls_options_set_identity_files(netlib_tls_options *options,
-                                           const char *chain_path,
-                                           const char *key_path);
+void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
 /**
  * As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
@@ -4131,11 +3842,8 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options,
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
  *        `chain`.
  */
-void netlib_tls_options_set_identity(netlib_tls_options *options,
-                                     const void *chain,
-                                     size_t chain_len,
-                                     const void *key,
-                                     size_t key_len);
+void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
+                                     const void *key, size_t key_len);
 
 /**
  * The password of the private key, or of the file of PKCS#12; it may be set before or after it. As the `password` of
@@ -4148,9 +3856,7 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
  *        May be NULL: none.
  */
-void netlib_tls_options_set_key_password(netlib_tls_options *options,
-                                         const void *password,
-                                         size_t len);
+void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 
 /* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time. ---- */
 
@@ -4197,8 +3903,7 @@ enum netlib_verify_flag NETLIB_INT32 {
  *
  * @param mode one of `enum netlib_verify_mode`.
  */
-void netlib_tls_options_set_verify_mode(netlib_tls_options *options,
-                                        enum netlib_verify_mode mode);
+void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
 
 /**
  * Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
@@ -4227,8 +3932,7 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  *        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
  *        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key.
  */
-void netlib_tls_options_add_pin(netlib_tls_options *options,
-                                const char *pin);
+void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
 /**
  * Whether a pin of the peer's own certificate is asked for instead of a chain to an authority, as for one that has
@@ -4261,8 +3965,7 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
  *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`.
  */
-void netlib_tls_options_add_crl_file(netlib_tls_options *options,
-                                     const char *path);
+void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *path);
 
 /**
  * As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
@@ -4279,8 +3982,7 @@ void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *da
  *
  * @param flags bits of `enum netlib_verify_flag`.
  */
-void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
-                                         int32_t flags);
+void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t flags);
 
 /**
  * The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
@@ -4295,9 +3997,7 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
  *        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
-void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
-                                       netlib_wall_clock_fn clock,
-                                       void *ctx,
+void netlib_tls_options_set_wall_clock(netlib_tls_options *options, netlib_wall_clock_fn clock, void *ctx,
                                        netlib_ctx_free_fn ctx_free);
 
 /* ---- Versions, application protocols, resumption, the key log, the environment. ---- */
@@ -4324,8 +4024,7 @@ enum netlib_tls_version NETLIB_INT32 {
  *
  * @param version one of `enum netlib_tls_version`.
  */
-void netlib_tls_options_set_minimum_version(netlib_tls_options *options,
-                                            enum netlib_tls_version version);
+void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
 /**
  * The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
@@ -4373,8 +4072,7 @@ void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t
  *
  * @param path the file. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
  */
-void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
-                                        const char *path);
+void netlib_tls_options_set_keylog_file(netlib_tls_options *options, const char *path);
 
 /**
  * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
@@ -4384,56 +4082,7 @@ void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
  */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
-/* ---- Settings in OpenSSL's own language: the cipher string and the option bits. ---- */
-
-/** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
-#define NETLIB_OP_ALL 2147483728
-
-/**
- * Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
- * OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
- * `NETLIB_UNSUPPORTED`.
- */
-enum netlib_tls_option NETLIB_INT32 {
-    /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
-    NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
-    /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
-    NETLIB_OP_ENABLE_KTLS = 8,
-    /**
-     * `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
-     * end can do so.
-     */
-    NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
-    /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
-    NETLIB_OP_NO_TICKET = 16384,
-    /** Always so. */
-    NETLIB_OP_NO_COMPRESSION = 131072,
-    /** Always so. */
-    NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
-    /**
-     * A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
-     * a client.
-     */
-    NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
-    /** Always so. */
-    NETLIB_OP_NO_SSLv3 = 33554432,
-    /** Always so. */
-    NETLIB_OP_NO_TLSv1 = 67108864,
-    /** TLS 1.2 is neither offered nor accepted. */
-    NETLIB_OP_NO_TLSv1_2 = 134217728,
-    /** Always so. */
-    NETLIB_OP_NO_TLSv1_1 = 268435456,
-    /** TLS 1.3 is neither offered nor accepted. */
-    NETLIB_OP_NO_TLSv1_3 = 536870912,
-    /** Always so. */
-    NETLIB_OP_NO_RENEGOTIATION = 1073741824,
-    /** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
-    NETLIB_OP_NO_SSLv2 = 0,
-    /** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
-    NETLIB_OP_SINGLE_DH_USE = 0,
-    /** As `NETLIB_OP_SINGLE_DH_USE`. */
-    NETLIB_OP_SINGLE_ECDH_USE = 0
-};
+/* ---- Cipher suites and key exchange groups. ---- */
 
 /**
  * The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
@@ -4458,8 +4107,7 @@ enum netlib_tls_option NETLIB_INT32 {
  *
  * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
  */
-void netlib_tls_options_set_ciphers(netlib_tls_options *options,
-                                    const char *ciphers);
+void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
 /**
  * The groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
@@ -4480,18 +4128,6 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options,
  */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
-/**
- * OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
- * defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
- * that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
- * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
- * version.
- *
- * @param bits of `enum netlib_tls_option`, joined by `|`.
- */
-void netlib_tls_options_set_option_bits(netlib_tls_options *options,
-                                        int64_t bits);
-
 /* ---- A server that has several names, each with a context of its own. ---- */
 
 /**
@@ -4511,8 +4147,7 @@ void netlib_tls_options_set_option_bits(netlib_tls_options *options,
  *         number, 0 included, and for a context without an identity, it fails in the same way and the client is sent
  *         internal_error (80).
  */
-typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx,
-                                                        const char *server_name,
+typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
 
 /**
@@ -4524,10 +4159,8 @@ typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx,
  *
  * @param callback the function. May be NULL: none.
  */
-void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
-                                                netlib_tls_servername_fn callback,
-                                                void *ctx,
-                                                netlib_ctx_free_fn ctx_free);
+void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
+                                                void *ctx, netlib_ctx_free_fn ctx_free);
 
 /* ---- TLS streams: a session on a descriptor. ---- */
 
@@ -4576,12 +4209,9 @@ typedef struct netlib_slice {
  *         ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the
  *         context trusts nobody.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
-                                 int fd,
-                                 const char *server_hostname,
-                                 netlib_tls_stream **stream,
-                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context, int fd,
+                                                 const char *server_hostname, netlib_tls_stream **stream,
+                                                 netlib_error **err);
 
 /**
  * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
@@ -4592,11 +4222,8 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate, or has an
  *         ECHConfigList, and for a socket that listens.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_fd(const netlib_tls_context *context,
-                                   int fd,
-                                   netlib_tls_stream **stream,
-                                   netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd,
+                                                   netlib_tls_stream **stream, netlib_error **err);
 
 /**
  * Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
@@ -4619,10 +4246,8 @@ void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
-                                                 double seconds,
-                                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream, double seconds,
+                                                                 netlib_error **err);
 
 /**
  * How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
@@ -4630,10 +4255,8 @@ netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
-                                                  double seconds,
-                                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream, double seconds,
+                                                                  netlib_error **err);
 
 /**
  * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
@@ -4651,11 +4274,8 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream,
-                                                       size_t bytes,
-                                                       double seconds,
-                                                       netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream, size_t bytes,
+                                                                       double seconds, netlib_error **err);
 
 /**
  * Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
@@ -4666,10 +4286,8 @@ netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream
  * @param blocking 0 or 1.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
-                                             int32_t blocking,
-                                             netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
+                                                             netlib_error **err);
 
 /**
  * Makes the handshake, if that is not done yet. Reading and writing do it by themselves; call it to know that the peer
@@ -4691,9 +4309,7 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
  *         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
-                                          netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream, netlib_error **err);
 
 /**
  * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
@@ -4707,8 +4323,8 @@ netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
  *         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
  * @threads one reader at a time, beside one writer
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n,
+                                                     netlib_error **err);
 
 /**
  * How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
@@ -4740,11 +4356,8 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  *         `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads one call at a time, which counts as reading and as writing
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
-                                           int32_t *dropped,
-                                           netlib_status *why,
-                                           netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream, int32_t *dropped,
+                                                           netlib_status *why, netlib_error **err);
 
 /**
  * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
@@ -4761,12 +4374,8 @@ netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
  *         `netlib_tls_stream_handshake` returns.
  * @threads one writer at a time, beside one reader
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
-                                      const void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream, const void *buf, size_t len,
+                                                      size_t *n, netlib_error **err);
 
 /**
  * Writes data that is in several pieces, as `netlib_tls_stream_write` writes one. As writev(2). Small pieces share
@@ -4782,12 +4391,8 @@ netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
  *         empty.
  * @threads one writer at a time, beside one reader
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
-                                       const netlib_slice *slices,
-                                       size_t count,
-                                       size_t *n,
-                                       netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream, const netlib_slice *slices,
+                                                       size_t count, size_t *n, netlib_error **err);
 
 /**
  * Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), after what earlier writes
@@ -4800,8 +4405,7 @@ netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
  *         session.
  * @threads one writer at a time, beside one reader
  */
-netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
-                                         netlib_error **err);
+netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
 
 /**
  * Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's.
@@ -4817,8 +4421,7 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
  *         `netlib_tls_stream_read` return.
  * @threads one call at a time, which counts as reading and as writing
  */
-netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
-                                              netlib_error **err);
+netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_error **err);
 
 /* ---- What the two sides of a stream have agreed on. ---- */
 
@@ -4944,12 +4547,9 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  *         that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
  *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
-                                     netlib_tls_stream *outer,
-                                     const char *server_hostname,
-                                     netlib_tls_stream **stream,
-                                     netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
+                                                     const char *server_hostname, netlib_tls_stream **stream,
+                                                     netlib_error **err);
 
 /**
  * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
@@ -4958,11 +4558,8 @@ netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
  * @param outer the stream to run in, a client's or a server's.
  * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
-                                       netlib_tls_stream *outer,
-                                       netlib_tls_stream **stream,
-                                       netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
+                                                       netlib_tls_stream **stream, netlib_error **err);
 
 /**
  * Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
@@ -4983,15 +4580,11 @@ netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
  * @param stream out: its `_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
-                                        const char *server_hostname,
-                                        netlib_tls_read_fn read_fn,
-                                        netlib_tls_write_fn write_fn,
-                                        void *ctx,
-                                        netlib_ctx_free_fn ctx_free,
-                                        netlib_tls_stream **stream,
-                                        netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
+                                                        const char *server_hostname, netlib_tls_read_fn read_fn,
+                                                        netlib_tls_write_fn write_fn, void *ctx,
+                                                        netlib_ctx_free_fn ctx_free, netlib_tls_stream **stream,
+                                                        netlib_error **err);
 
 /**
  * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
@@ -5004,14 +4597,10 @@ netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
  * @param stream out: its `_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
-                                          netlib_tls_read_fn read_fn,
-                                          netlib_tls_write_fn write_fn,
-                                          void *ctx,
-                                          netlib_ctx_free_fn ctx_free,
-                                          netlib_tls_stream **stream,
-                                          netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
+                                                          netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
+                                                          void *ctx, netlib_ctx_free_fn ctx_free,
+                                                          netlib_tls_stream **stream, netlib_error **err);
 
 /* ---- TLS engines: a session over a transport of your own. ---- */
 
@@ -5039,11 +4628,9 @@ struct netlib_tls_engine;
  * @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the context has
  *         an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
-                                           const char *server_hostname,
-                                           netlib_tls_engine **engine,
-                                           netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
+                                                           const char *server_hostname, netlib_tls_engine **engine,
+                                                           netlib_error **err);
 
 /**
  * Makes a server's engine.
@@ -5051,10 +4638,8 @@ netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
  * @param context the context, with an identity.
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
-                                           netlib_tls_engine **engine,
-                                           netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
+                                                           netlib_tls_engine **engine, netlib_error **err);
 
 /** Releases an engine. Output that was not drained is lost with it. */
 void netlib_tls_engine_free(netlib_tls_engine *engine);
@@ -5070,12 +4655,8 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
  * @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
-                                     const void *data,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine, const void *data, size_t len,
+                                                     size_t *n, netlib_error **err);
 
 /**
  * Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
@@ -5092,12 +4673,8 @@ void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
  * @param n out: how many bytes were given; 0 if there are none.
  * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
-                                      void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
+                                                      netlib_error **err);
 
 /**
  * How many bytes wait to be drained.
@@ -5119,8 +4696,7 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback` failed.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
 
 /**
  * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
@@ -5133,12 +4709,8 @@ netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_erro
  *         the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
  *         missing; all that `netlib_tls_engine_handshake` returns.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
-                                     void *buf,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
+                                                     netlib_error **err);
 
 /**
  * How many bytes a read would return without more input. It decrypts a record that has been fed.
@@ -5157,12 +4729,8 @@ size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
  *         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_engine_handshake` returns.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
-                                      const void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine, const void *buf, size_t len,
+                                                      size_t *n, netlib_error **err);
 
 /**
  * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
@@ -5250,8 +4818,7 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 struct netlib_tls_session;
 
 /** Returns another reference to the same session: what uses one up uses up the other. */
-NETLIB_MUST_USE
-netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
+NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
 
 /** Releases a session. With the last reference its secret is overwritten. */
 void netlib_tls_session_free(netlib_tls_session *session);
@@ -5299,8 +4866,7 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  *        the context has forgotten it or does not resume sessions, or the stream verifies no name.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
  */
-netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
-                                             netlib_tls_session **session,
+netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_tls_session **session,
                                              netlib_error **err);
 
 /**
@@ -5320,8 +4886,7 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
  *         not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
  *         failure of the session.
  */
-netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
-                                            const netlib_tls_session *session,
+netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const netlib_tls_session *session,
                                             netlib_error **err);
 
 /**
@@ -5331,8 +4896,7 @@ netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
  * @param session NULL if there is none.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
  */
-netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
-                                             netlib_tls_session **session,
+netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_tls_session **session,
                                              netlib_error **err);
 
 /**
@@ -5343,8 +4907,7 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
  * @param err why it cannot be resumed here.
  * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
  */
-netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine,
-                                            const netlib_tls_session *session,
+netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
                                             netlib_error **err);
 
 /**
@@ -5434,12 +4997,8 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *         taken.
  * @threads one writer at a time, beside one reader
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
-                                                 const void *buf,
-                                                 size_t len,
-                                                 size_t *n,
-                                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream, const void *buf,
+                                                                 size_t len, size_t *n, netlib_error **err);
 
 /**
  * What has become of the early data. As SSL_get_early_data_status.
@@ -5474,12 +5033,8 @@ size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
  *         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
  *         but `NETLIB_WANT_READ`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
-                                                 const void *buf,
-                                                 size_t len,
-                                                 size_t *n,
-                                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine, const void *buf,
+                                                                 size_t len, size_t *n, netlib_error **err);
 
 /**
  * What has become of the early data; as `netlib_tls_stream_early_data_status`.
@@ -5567,12 +5122,9 @@ void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
  *         `NETLIB_UNSUPPORTED` for a list without a configuration that can be used; `NETLIB_NO_TRUST_ANCHORS` if the
  *         context trusts nobody.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context,
-                                          const void *config_list,
-                                          size_t len,
-                                          netlib_tls_context **with_ech,
-                                          netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context, const void *config_list,
+                                                          size_t len, netlib_tls_context **with_ech,
+                                                          netlib_error **err);
 
 /**
  * The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
@@ -5619,8 +5171,7 @@ enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *eng
  *
  * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
  */
-const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
-                                              size_t *len);
+const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t *len);
 
 /* ---- Certificates as text, and fingerprints. ---- */
 
@@ -5658,15 +5209,11 @@ struct netlib_certificate;
  * @return `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
  *         `NETLIB_OUT_OF_MEMORY`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_certificate_parse(const void *data,
-                                       size_t len,
-                                       netlib_certificate **certificate,
-                                       netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_certificate_parse(const void *data, size_t len, netlib_certificate **certificate,
+                                                       netlib_error **err);
 
 /** Returns another reference to the same certificate. */
-NETLIB_MUST_USE
-netlib_certificate *netlib_certificate_clone(const netlib_certificate *certificate);
+NETLIB_MUST_USE netlib_certificate *netlib_certificate_clone(const netlib_certificate *certificate);
 
 /** Releases a certificate. */
 void netlib_certificate_free(netlib_certificate *certificate);
@@ -5743,9 +5290,7 @@ size_t netlib_certificate_name_count(const netlib_certificate *certificate);
  *
  * @return owned.
  */
-const char *netlib_certificate_name(const netlib_certificate *certificate,
-                                    size_t index,
-                                    size_t *len);
+const char *netlib_certificate_name(const netlib_certificate *certificate, size_t index, size_t *len);
 
 /**
  * The kind of one of the names.
@@ -5818,27 +5363,6 @@ const char *netlib_certificate_fingerprint(const netlib_certificate *certificate
  */
 const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
- * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
- * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
- * its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
- *
- * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
- *        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
- *        `cert_len` and the fingerprint.
- * @param cert_len its length in bytes; 0 is as NULL.
- * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
- * @param err of a mismatch, its message has the expected fingerprint and the actual one.
- * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
- *         for a fingerprint of another length, or with anything else in it.
- */
-NETLIB_MUST_USE
-netlib_status netlib_assert_fingerprint(const void *cert,
-                                        size_t cert_len,
-                                        const char *fingerprint,
-                                        netlib_error **err);
-
 /* ---- Chains of certificates, verified without a session. ---- */
 
 /**
@@ -5875,14 +5399,10 @@ enum netlib_purpose NETLIB_INT32 {
  *         `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time out of range, and what is too large;
  *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
-                                              const void *chain,
-                                              size_t len,
-                                              enum netlib_purpose purpose,
-                                              const char *name,
-                                              const double *time,
-                                              netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context, const void *chain,
+                                                              size_t len, enum netlib_purpose purpose,
+                                                              const char *name, const double *time,
+                                                              netlib_error **err);
 
 /* ---- What a context has, and what it was made from. ---- */
 
@@ -5910,8 +5430,7 @@ enum netlib_trust_kind NETLIB_INT32 {
  *
  * @return owned.
  */
-NETLIB_MUST_USE
-netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
+NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
 /**
  * The number of trusted certificates, of authorities and of peers. Certificates with the same name and key count once,
@@ -5972,9 +5491,7 @@ size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *c
  * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
  * @return borrowed from `context`, for people.
  */
-const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context,
-                                                    size_t index,
-                                                    size_t skipped,
+const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
                                                     size_t *len);
 
 /**
@@ -6059,16 +5576,6 @@ size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
- * The same suite by its name in OpenSSL and Python.
- *
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @return borrowed: a constant.
- */
-const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context,
-                                                         size_t index,
-                                                         size_t *len);
-
-/**
  * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
  *
  * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
@@ -6090,14 +5597,6 @@ size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *con
  * @return borrowed: a constant.
  */
 const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
-
-/**
- * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
- * `SSLContext.options` has only what was set.)
- *
- * @return the bits.
- */
-int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
 /**
  * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
@@ -6143,16 +5642,11 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  * @return `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the setters of
  *         `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_connection_key(const netlib_url *url,
-                                    const netlib_url *proxy,
-                                    const netlib_tls_context *context,
-                                    const netlib_connect_options *connect_options,
-                                    const netlib_slice *slices,
-                                    size_t count,
-                                    char *key,
-                                    size_t size,
-                                    netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const netlib_url *proxy,
+                                                    const netlib_tls_context *context,
+                                                    const netlib_connect_options *connect_options,
+                                                    const netlib_slice *slices, size_t count, char *key, size_t size,
+                                                    netlib_error **err);
 
 /**
  * A digest of all that makes a context what it is. Contexts with equal digests trust the same authorities, revocation
@@ -6164,10 +5658,104 @@ netlib_status netlib_connection_key(const netlib_url *url,
  * @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
  *         process.
  */
-const char *netlib_tls_context_digest(const netlib_tls_context *context,
-                                      size_t *len);
+const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t *len);
 
-/* ---- For programs that are ported from urllib3 or Python's ssl: what a new program does not need. ---- */
+/* ==================================================================================================================
+ * compatibility: For programs ported from urllib3, Python's ssl or OpenSSL. A new program needs none of this.
+ * ================================================================================================================== */
+
+
+/* ---- Helper functions of urllib3. ---- */
+
+/**
+ * Makes a Retry of the old way to say it: a number of retries.
+ *
+ * @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
+ *        instead.
+ * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
+ * @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
+ * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redirect,
+                                                    const netlib_retry *default_retry, netlib_retry **retry,
+                                                    netlib_error **err);
+
+/**
+ * Chooses the Retry of a request: its own, else its pool's, else one with total 3.
+ *
+ * @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
+ * @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
+ * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
+ */
+const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
+
+/**
+ * Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
+ *
+ * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+ */
+NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
+
+/**
+ * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
+ * are not looked at.
+ *
+ * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
+ * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
+ * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
+ * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
+ *
+ * @param block the lines. Borrowed for the call.
+ * @param len how many bytes that is, or `NETLIB_NTS`.
+ * @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
+ *        whose offset is where the line begins.
+ * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
+ */
+NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
+
+/**
+ * Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
+ *
+ * @param closed out: 0 or 1.
+ * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
+ */
+NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
+
+/**
+ * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
+ * the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
+ *
+ * @return `AF_UNSPEC` or `AF_INET`.
+ */
+int32_t netlib_allowed_gai_family(void);
+
+/**
+ * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
+ *
+ * @return seconds.
+ */
+double netlib_current_time(void);
+
+/**
+ * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
+ * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
+ * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
+ * its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+ *
+ * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
+ *        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
+ *        `cert_len` and the fingerprint.
+ * @param cert_len its length in bytes; 0 is as NULL.
+ * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
+ * @param err of a mismatch, its message has the expected fingerprint and the actual one.
+ * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
+ *         for a fingerprint of another length, or with anything else in it.
+ */
+NETLIB_MUST_USE netlib_status netlib_assert_fingerprint(const void *cert, size_t cert_len, const char *fingerprint,
+                                                        netlib_error **err);
+
+/* ---- Functions and settings of Python's ssl module and urllib3's ssl_wrap_socket. ---- */
 
 /** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
 enum netlib_ssl_version NETLIB_INT32 {
@@ -6216,14 +5804,10 @@ enum netlib_ssl_version NETLIB_INT32 {
  * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
  *         return.
  */
-NETLIB_MUST_USE
-netlib_status netlib_ssl_wrap_socket(int fd,
-                                     const netlib_tls_options *tls_options,
-                                     const netlib_tls_context *context,
-                                     const char *server_hostname,
-                                     const netlib_limit *limit,
-                                     netlib_tls_stream **stream,
-                                     netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_options *tls_options,
+                                                     const netlib_tls_context *context, const char *server_hostname,
+                                                     const netlib_limit *limit, netlib_tls_stream **stream,
+                                                     netlib_error **err);
 
 /**
  * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
@@ -6234,8 +5818,7 @@ netlib_status netlib_ssl_wrap_socket(int fd,
  *        checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
 /**
  * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
@@ -6247,8 +5830,7 @@ netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, n
  *        checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
-NETLIB_MUST_USE
-netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
 
 /**
  * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
@@ -6296,9 +5878,86 @@ void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int
  */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
-/* ==================================================================================================================
- * deprecated: Old names of urllib3, for programs that are ported from it.
- * ================================================================================================================== */
+/* ---- Option bits and cipher suite names of OpenSSL. ---- */
+
+/** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
+#define NETLIB_OP_ALL 2147483728
+
+/**
+ * Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
+ * OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
+ * `NETLIB_UNSUPPORTED`.
+ */
+enum netlib_tls_option NETLIB_INT32 {
+    /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
+    NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
+    /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
+    NETLIB_OP_ENABLE_KTLS = 8,
+    /**
+     * `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
+     * end can do so.
+     */
+    NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
+    /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
+    NETLIB_OP_NO_TICKET = 16384,
+    /** Always so. */
+    NETLIB_OP_NO_COMPRESSION = 131072,
+    /** Always so. */
+    NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
+    /**
+     * A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
+     * a client.
+     */
+    NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
+    /** Always so. */
+    NETLIB_OP_NO_SSLv3 = 33554432,
+    /** Always so. */
+    NETLIB_OP_NO_TLSv1 = 67108864,
+    /** TLS 1.2 is neither offered nor accepted. */
+    NETLIB_OP_NO_TLSv1_2 = 134217728,
+    /** Always so. */
+    NETLIB_OP_NO_TLSv1_1 = 268435456,
+    /** TLS 1.3 is neither offered nor accepted. */
+    NETLIB_OP_NO_TLSv1_3 = 536870912,
+    /** Always so. */
+    NETLIB_OP_NO_RENEGOTIATION = 1073741824,
+    /** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
+    NETLIB_OP_NO_SSLv2 = 0,
+    /** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
+    NETLIB_OP_SINGLE_DH_USE = 0,
+    /** As `NETLIB_OP_SINGLE_DH_USE`. */
+    NETLIB_OP_SINGLE_ECDH_USE = 0
+};
+
+/**
+ * OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
+ * defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
+ * that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
+ * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
+ * version.
+ *
+ * @param bits of `enum netlib_tls_option`, joined by `|`.
+ */
+void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
+
+/**
+ * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
+ * `SSLContext.options` has only what was set.)
+ *
+ * @return the bits.
+ */
+int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
+
+/**
+ * The same suite by its name in OpenSSL and Python.
+ *
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @return borrowed: a constant.
+ */
+const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
+                                                         size_t *len);
+
+/* ---- Old names of urllib3. ---- */
 
 /**
  * The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
@@ -6307,8 +5966,7 @@ int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context
  * @param count how many; 0 allows none.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
-void netlib_retry_options_set_method_whitelist(netlib_retry_options *options,
-                                               const char *const *methods,
+void netlib_retry_options_set_method_whitelist(netlib_retry_options *options, const char *const *methods,
                                                size_t count);
 
 /**
@@ -6332,7 +5990,8 @@ const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count
  *
  * @return seconds.
  */
-NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max") double netlib_backoff_max(void);
+NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
+double netlib_backoff_max(void);
 
 /**
  * The old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not `netlib_retry_recommended`.
@@ -6340,7 +5999,8 @@ NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max") double netlib_bac
  *
  * @return borrowed: a constant that is never freed. Never NULL.
  */
-NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve") const netlib_retry *netlib_retry_default(void);
+NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
+const netlib_retry *netlib_retry_default(void);
 
 /**
  * Parses a URL, and gives it the scheme "http" if it has none.
@@ -6350,11 +6010,7 @@ NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve") const netlib_retry *netlib_re
  * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
-NETLIB_MUST_USE
-netlib_status netlib_get_host(const char *url,
-                              size_t len,
-                              netlib_url **out,
-                              netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
 /**
  * Finds the first place at which one of the delimiters stands, and splits the text there: the text before is `text[0]`
@@ -6371,15 +6027,9 @@ netlib_status netlib_get_host(const char *url,
  * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
-NETLIB_MUST_USE
-netlib_status netlib_split_first(const char *text,
-                                 size_t len,
-                                 const char *const *delimiters,
-                                 size_t count,
-                                 size_t *before_end,
-                                 size_t *after_start,
-                                 int64_t *delimiter,
-                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, const char *const *delimiters,
+                                                 size_t count, size_t *before_end, size_t *after_start,
+                                                 int64_t *delimiter, netlib_error **err);
 
 /**
  * Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
@@ -6392,8 +6042,7 @@ netlib_status netlib_split_first(const char *text,
  *        netlib_tls_version`.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
-void netlib_tls_options_set_ssl_version(netlib_tls_options *options,
-                                        enum netlib_ssl_version version);
+void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib_ssl_version version);
 
 
 #if !defined(NETLIB_PLAIN_C) && !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -6401,15 +6050,15 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
                sizeof(enum netlib_verdict) == 4 && sizeof(enum netlib_outcome) == 4 &&
                sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
-               sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
-               sizeof(enum netlib_long_retry_after) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
+               sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
+               sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
                sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
                sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
-               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_tls_option) == 4 &&
-               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
-               sizeof(enum netlib_certificate_name_kind) == 4 && sizeof(enum netlib_purpose) == 4 &&
-               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4,
+               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
+               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_purpose) == 4 && sizeof(enum netlib_trust_kind) == 4 &&
+               sizeof(enum netlib_ssl_version) == 4 && sizeof(enum netlib_tls_option) == 4,
                "an enum of netlib has four bytes: compile without -fshort-enums");
 #endif
 

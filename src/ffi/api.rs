@@ -1,4 +1,4 @@
-//! One file per section of netlib.h, in its order.
+//! One module per section of netlib.h. The order of the `pub mod` lines, here and in each section, is that of the header.
 //!
 //! The functions are `unsafe extern "C"`: their safety contract is the documentation that the header carries.
 #![allow(non_camel_case_types, clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
@@ -13,6 +13,6 @@ pub mod response;
 pub mod body;
 pub mod socket;
 pub mod tls;
-pub mod deprecated;
+pub mod compatibility;
 #[cfg(feature = "self-test")]
 mod self_test;

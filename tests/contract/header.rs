@@ -5,62 +5,14 @@ use std::path::Path;
 
 use netlib::status::Status;
 
-/// The header's sections, in reading order: a file of `src/ffi/api` each, unless [`parts`] says more.
-const SECTIONS: &[&str] =
-    &["basics", "limit", "url", "timeout", "retry", "headers", "response", "body", "socket", "tls", "deprecated"];
+/// The module whose declarations are the table of contents: its public modules are the sections of the header, and the
+/// public modules of a section are its chapters, in the order in which they are declared. A section begins with the items
+/// of its own file.
+const CONTENTS: &str = "src/ffi/api";
 
-/// The files of a section under `src/ffi/api`, in reading order. Its title is the first line of `<section>.rs`.
-fn parts(section: &str) -> Vec<String> {
-    match section {
-        "retry" => [
-            "retry/options.rs",
-            "retry/waits.rs",
-            "retry/recommended.rs",
-            "retry.rs",
-            "retry/decision.rs",
-            "retry/fields.rs",
-            "retry/constants.rs",
-        ]
-        .map(String::from)
-        .to_vec(),
-        "url" => ["url.rs", "url/readers.rs"].map(String::from).to_vec(),
-        "socket" => [
-            "socket/options.rs",
-            "socket/address.rs",
-            "socket/resolve.rs",
-            "socket.rs",
-            "socket/race.rs",
-            "socket/unix.rs",
-            "socket/wait.rs",
-            "socket/throughput.rs",
-        ]
-        .map(String::from)
-        .to_vec(),
-        "tls" => [
-            "tls.rs",
-            "tls/trust.rs",
-            "tls/identity.rs",
-            "tls/verify.rs",
-            "tls/options.rs",
-            "tls/openssl.rs",
-            "tls/servername.rs",
-            "tls/stream.rs",
-            "tls/session.rs",
-            "tls/transport.rs",
-            "tls/engine.rs",
-            "tls/resumption.rs",
-            "tls/early.rs",
-            "tls/ech.rs",
-            "tls/certificate.rs",
-            "tls/chain.rs",
-            "tls/context.rs",
-            "tls/connection_key.rs",
-            "tls/urllib3.rs",
-        ]
-        .map(String::from)
-        .to_vec(),
-        one_file => vec![format!("{one_file}.rs")],
-    }
+fn public_modules(source: &str) -> Vec<String> {
+    let lines = source.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    lines.map(str::to_owned).collect()
 }
 
 /// The whole text of `include/netlib.h`.
@@ -68,11 +20,8 @@ pub fn generate(root: &Path) -> String {
     let template = read(&root.join("src/ffi/netlib.h.in"));
     let mut handles = String::new();
     let mut sections = String::new();
-    for name in SECTIONS {
-        let file = root.join(format!("src/ffi/api/{name}.rs"));
-        if file.exists() {
-            add_section(root, name, &mut handles, &mut sections);
-        }
+    for name in public_modules(&contents(root)) {
+        add_section(root, &name, &mut handles, &mut sections);
     }
     let [major, minor, patch] =
         [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")];
@@ -86,23 +35,31 @@ pub fn generate(root: &Path) -> String {
         .replace("@SECTIONS@", &sections)
 }
 
+/// The source of [`CONTENTS`].
+fn contents(root: &Path) -> String {
+    read(&root.join(CONTENTS).with_extension("rs"))
+}
+
 fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut String) {
-    let source = read(&root.join(format!("src/ffi/api/{name}.rs")));
-    let title = source.lines().next().unwrap_or("").trim_start_matches("//! ");
+    let directory = root.join(CONTENTS);
+    let file = directory.join(format!("{name}.rs"));
+    let source = read(&file);
     let rule = "=".repeat(114);
-    let _ = write!(sections, "/* {rule}\n * {name}: {title}\n * {rule} */\n\n");
+    let _ = write!(sections, "/* {rule}\n * {name}: {}\n * {rule} */\n\n", title(&source));
     if name == "basics" {
         sections.push_str(&status_codes());
     }
-    for (index, part) in parts(name).into_iter().enumerate() {
-        let file = root.join("src/ffi/api").join(part);
-        // A section of several files is long: each of them is a chapter to look for.
-        let chapter = read(&file).lines().next().unwrap_or("").trim_start_matches("//! ").to_owned();
-        if index > 0 || chapter != title {
-            let _ = write!(sections, "/* ---- {chapter} ---- */\n\n");
-        }
+    add_part(root, &file, handles, sections);
+    for chapter in public_modules(&source) {
+        let file = directory.join(name).join(format!("{chapter}.rs"));
+        let _ = write!(sections, "/* ---- {} ---- */\n\n", title(&read(&file)));
         add_part(root, &file, handles, sections);
     }
+}
+
+/// The first line of a module's documentation.
+fn title(source: &str) -> &str {
+    source.lines().next().unwrap_or("").trim_start_matches("//! ")
 }
 
 fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
@@ -119,7 +76,7 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
     cbindgen::Builder::new().with_config(config).with_src(file).generate().expect("cbindgen").write(&mut text);
     let text = String::from_utf8(text).expect("UTF-8");
 
-    for line in enumerators(&compact(&text)).lines() {
+    for line in filled(&enumerators(&compact(&text))).lines() {
         match line.strip_prefix("typedef struct ").and_then(|rest| rest.strip_suffix(';')) {
             // The typedefs stand together at the top, so that a section may use a later one's handles; the type's
             // documentation stays in its section, on a declaration that C and C++ allow any number of times.
@@ -129,9 +86,6 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
                 let _ = writeln!(sections, "struct {handle};");
             }
             _ => {
-                if is_must_use(line) {
-                    sections.push_str("NETLIB_MUST_USE\n");
-                }
                 sections.push_str(line);
                 sections.push('\n');
             }
@@ -205,6 +159,65 @@ fn compact(text: &str) -> String {
         at += 1;
     }
     out.join("\n")
+}
+
+/// Writes each function and callback type on as few lines as fit, its attributes before it.
+fn filled(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    let mut attribute = None;
+    while let Some(mut line) = lines.next() {
+        if line.starts_with("NETLIB_DEPRECATED") {
+            let (note, rest) = line.split_once("\")").expect("a quoted note");
+            attribute = Some(format!("{note}\")"));
+            line = rest.trim_start();
+        }
+        let is_start =
+            line.starts_with("const ") || line.contains('(') && line.starts_with(|c: char| c.is_lowercase());
+        if !is_start {
+            if attribute.is_none() || !line.is_empty() {
+                let _ = writeln!(out, "{line}");
+            }
+            continue;
+        }
+        if let Some(attribute) = attribute.take() {
+            let _ = writeln!(out, "{attribute}");
+        }
+        let mut declaration = line.to_owned();
+        while !declaration.ends_with(';') {
+            let next = lines.next().expect("a declaration ends").trim();
+            declaration.push_str(if declaration.ends_with('(') { "" } else { " " });
+            declaration.push_str(next);
+        }
+        if is_must_use(&declaration) {
+            declaration.insert_str(0, "NETLIB_MUST_USE ");
+        }
+        fill(&declaration, &mut out);
+    }
+    out
+}
+
+/// Breaks a declaration of more than 118 columns behind commas, and aligns what follows with the first parameter.
+fn fill(declaration: &str, out: &mut String) {
+    const WIDTH: usize = 118;
+    let (name, params) = match declaration.split_once(")(") {
+        Some((name, params)) => (format!("{name})("), params),
+        None => declaration.split_once('(').map(|(name, params)| (format!("{name}("), params)).expect("a function"),
+    };
+    let indent = " ".repeat(name.len());
+    let mut line = name;
+    for (at, param) in params.split(", ").enumerate() {
+        let last = param.ends_with(';');
+        if at > 0 && line.len() + 1 + param.len() + usize::from(!last) > WIDTH {
+            let _ = writeln!(out, "{line}");
+            line = indent.clone();
+        } else if at > 0 {
+            line.push(' ');
+        }
+        line.push_str(param);
+        line.push_str(if last { "" } else { "," });
+    }
+    let _ = writeln!(out, "{line}");
 }
 
 /// The condition of the static assertion: every enum has four bytes. At most 120 columns wide.

@@ -37,8 +37,8 @@ pub struct Function {
     /// Carry the attributes.
     pub deprecated: bool,
     pub must_use: bool,
-    /// The header's section it stands in.
-    pub section: String,
+    /// The title of the chapter it stands in, empty before the first of a section.
+    pub chapter: String,
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl Header {
     pub fn parse(text: &str) -> Header {
         let mut header = Header::default();
         let mut doc = String::new();
-        let mut section = String::new();
+        let mut chapter = String::new();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             let mut item = line.trim().to_owned();
@@ -78,8 +78,9 @@ impl Header {
                     item.push_str(lines.next().expect("a comment ends").trim());
                 }
                 if item.starts_with("/* ====") {
-                    let title = item.lines().nth(1).unwrap_or("").trim_start_matches(['*', ' ']);
-                    section = title.split(':').next().unwrap_or("").to_owned();
+                    chapter.clear();
+                } else if let Some(title) = item.strip_prefix("/* ---- ") {
+                    chapter = title.trim_end_matches(" ---- */").to_owned();
                 }
                 doc = if item.starts_with("/**") { item } else { String::new() };
                 continue;
@@ -149,12 +150,12 @@ impl Header {
                 }
             }
             let doc = Doc::parse(&std::mem::take(&mut doc));
-            header.add(item.trim_end_matches(';'), &section, doc, enum_values);
+            header.add(item.trim_end_matches(';'), &chapter, doc, enum_values);
         }
         header
     }
 
-    fn add(&mut self, item: &str, section: &str, doc: Doc, values: Vec<Item>) {
+    fn add(&mut self, item: &str, chapter: &str, doc: Doc, values: Vec<Item>) {
         if let Some(name) = item.strip_prefix("enum ").filter(|rest| rest.ends_with('{')) {
             let name = name.split(' ').next().unwrap_or("").to_owned();
             self.enums.push(Enum { name, doc, values });
@@ -173,7 +174,7 @@ impl Header {
                         doc,
                         deprecated: false,
                         must_use: false,
-                        section: section.to_owned(),
+                        chapter: chapter.to_owned(),
                     });
                 }
                 None => {
@@ -182,7 +183,7 @@ impl Header {
                 }
             }
         } else {
-            self.functions.push(parse_function(item, section, doc));
+            self.functions.push(parse_function(item, chapter, doc));
         }
     }
 
@@ -270,7 +271,7 @@ impl Doc {
     }
 }
 
-fn parse_function(item: &str, section: &str, doc: Doc) -> Function {
+fn parse_function(item: &str, chapter: &str, doc: Doc) -> Function {
     let mut rest = item.trim();
     let (mut deprecated, mut must_use) = (false, false);
     loop {
@@ -295,7 +296,7 @@ fn parse_function(item: &str, section: &str, doc: Doc) -> Function {
         doc,
         deprecated,
         must_use,
-        section: section.to_owned(),
+        chapter: chapter.to_owned(),
     }
 }
 

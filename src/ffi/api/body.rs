@@ -236,20 +236,3 @@ pub unsafe extern "C" fn netlib_rewind_body(
 ) -> netlib_status {
     guard::status(err, || arg_mut!(body).rewind(Position::from_number(pos)?))
 }
-
-/// Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
-///
-/// @param closed out: 0 or 1.
-/// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_is_fp_closed(
-    body: *mut netlib_body,
-    closed: *mut i32,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let closed = outs!(closed);
-        closed.set_bool(arg_mut!(body).is_fp_closed()?);
-        Ok(())
-    })
-}

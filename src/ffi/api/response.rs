@@ -11,7 +11,6 @@ use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::{in_out, out_opt, outs};
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
-use crate::headers::assert_header_parsing;
 use crate::response::{Framing, Response, check_status};
 use crate::status::Status;
 
@@ -236,26 +235,4 @@ pub unsafe extern "C" fn netlib_response_framing(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_response) -> i32 {
     read_bool(response, false, Response::is_response_to_head)
-}
-
-/// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
-/// are not looked at.
-///
-/// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
-/// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
-/// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
-/// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
-///
-/// @param block the lines. Borrowed for the call.
-/// @param len how many bytes that is, or `NETLIB_NTS`.
-/// @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
-///        whose offset is where the line begins.
-/// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_assert_header_parsing(
-    block: *const c_char,
-    len: usize,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
 }

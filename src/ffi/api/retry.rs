@@ -1,11 +1,11 @@
 //! How often, for which failures, and after which delay a request is sent again.
 
-pub mod constants;
+pub mod recommended;
+pub mod options;
+pub mod waits;
 pub mod decision;
 pub mod fields;
-pub mod options;
-pub mod recommended;
-pub mod waits;
+pub mod constants;
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::ffi::enums::enum_netlib_delay_reason;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{Handle, Options, Shared, guard, handle, options as ffi_options};
-use crate::retry::{Count, Retry};
+use crate::retry::Retry;
 
 /// Why there is a wait before the next request. Stored by `netlib_retry_delay`.
 #[repr(C)]
@@ -79,46 +79,6 @@ pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> *mut netlib_retry_options {
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
-}
-
-/// Makes a Retry of the old way to say it: a number of retries.
-///
-/// @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
-///        instead.
-/// @param redirect 0 or 1: whether redirects are followed. It does not change the default.
-/// @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
-/// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_from_int(
-    count: i32,
-    redirect: i32,
-    default_retry: *const netlib_retry,
-    retry: *mut *mut netlib_retry,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let retry = outs!(retry);
-        let redirect = arg_bool!(redirect);
-        let default_retry = arg_shared_opt!(default_retry);
-        retry.give(Retry::from_int(Count::from_code(count), redirect, default_retry));
-        Ok(())
-    })
-}
-
-/// Chooses the Retry of a request: its own, else its pool's, else one with total 3.
-///
-/// @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
-/// @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
-/// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_resolve(
-    per_request: *const netlib_retry,
-    pool_default: *const netlib_retry,
-) -> *const netlib_retry {
-    guard::value(std::ptr::null(), || {
-        let given = [per_request, pool_default].into_iter().find(|retry| !retry.is_null());
-        Ok(given.unwrap_or_else(|| handle::lend(Some(Retry::default_retry()))))
-    })
 }
 
 /// Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this

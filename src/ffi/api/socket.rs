@@ -1,12 +1,12 @@
 //! Connecting, and waiting for descriptors.
 
-pub mod address;
 pub mod options;
-pub mod race;
+pub mod address;
 pub mod resolve;
-pub mod throughput;
+pub mod race;
 pub mod unix;
 pub mod wait;
+pub mod throughput;
 
 use std::ffi::{c_char, c_int};
 use std::os::fd::IntoRawFd;

@@ -57,23 +57,6 @@ pub unsafe extern "C" fn netlib_timeout_new(
     })
 }
 
-/// Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
-///
-/// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_timeout_from_float(
-    timeout: f64,
-    out: *mut *mut netlib_timeout,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let out = outs!(out);
-        out.give(Box::new(Timeout::from_float(timeout)?));
-        Ok(())
-    })
-}
-
 /// Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
 ///
 /// @return the copy.

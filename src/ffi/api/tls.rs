@@ -1,23 +1,22 @@
 //! Contexts, and streams on a socket you already have.
 
-pub mod certificate;
-pub mod chain;
-pub mod connection_key;
-pub mod context;
+pub mod trust;
+pub mod identity;
+pub mod verify;
+pub mod options;
+pub mod ciphers;
+pub mod servername;
+pub mod stream;
+pub mod session;
+pub mod transport;
+pub mod engine;
+pub mod resumption;
 pub mod early;
 pub mod ech;
-pub mod engine;
-pub mod identity;
-pub mod openssl;
-pub mod options;
-pub mod resumption;
-pub mod servername;
-pub mod session;
-pub mod stream;
-pub mod transport;
-pub mod trust;
-pub mod urllib3;
-pub mod verify;
+pub mod certificate;
+pub mod chain;
+pub mod context;
+pub mod connection_key;
 
 use std::sync::Arc;
 

@@ -110,14 +110,17 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if is_setting(function) && !function.doc.whole.to_lowercase().contains("default") {
         problems.push("a setting that says nothing of its default".to_owned());
     }
-    if function.deprecated != (function.section == "deprecated") {
-        problems.push("the section deprecated is of the functions with the attribute, and of no others".to_owned());
+    if function.deprecated != (function.chapter == OLD_NAMES) {
+        problems.push(format!("the chapter \"{OLD_NAMES}\" has the functions with the attribute, and no others"));
     }
     if function.returns == "netlib_status" && !function.returns_status() && !function.name.ends_with("_status") {
         problems.push("a function that can fail takes `netlib_error **err` last".to_owned());
     }
     problems
 }
+
+/// The chapter of the deprecated functions.
+const OLD_NAMES: &str = "Old names of urllib3.";
 
 /// A setter of options, or of a handle that holds a setting; an old name says what it is the old name of.
 fn is_setting(function: &Function) -> bool {

@@ -71,20 +71,3 @@ pub unsafe extern "C" fn netlib_is_connection_dropped(
         Ok(())
     })
 }
-
-/// The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
-/// the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
-///
-/// @return `AF_UNSPEC` or `AF_INET`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
-    guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
-}
-
-/// The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
-///
-/// @return seconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_current_time() -> f64 {
-    guard::value(0.0, || Ok(sys::monotonic_seconds()))
-}

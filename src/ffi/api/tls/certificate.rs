@@ -4,13 +4,12 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg_bytes, arg_cstr};
+use crate::ffi::args::arg_bytes;
 use crate::ffi::enums::enum_netlib_certificate_name_kind;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::Certificate;
-use crate::tls::x509::fingerprint;
 
 /// What a certificate says, as text. **Immutable**: share it between threads. Nothing is verified by reading it. For
 /// what a peer sent, give `netlib_certificate_parse` the bytes of `netlib_tls_stream_peer_certificate`.
@@ -279,31 +278,4 @@ pub unsafe extern "C" fn netlib_certificate_public_key_pin(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(certificate, len, |certificate| Some(certificate.public_key_pin()))
-}
-
-/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
-/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
-/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
-/// its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
-///
-/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
-///        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
-///        `cert_len` and the fingerprint.
-/// @param cert_len its length in bytes; 0 is as NULL.
-/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
-/// @param err of a mismatch, its message has the expected fingerprint and the actual one.
-/// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
-///         for a fingerprint of another length, or with anything else in it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_assert_fingerprint(
-    cert: *const c_void,
-    cert_len: usize,
-    fingerprint: *const c_char,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let fingerprint = arg_cstr!(fingerprint).to_bytes();
-        let cert_len = if cert.is_null() { 0 } else { cert_len };
-        fingerprint::assert(arg_bytes!(cert, cert_len), fingerprint)
-    })
 }

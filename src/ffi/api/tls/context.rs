@@ -232,19 +232,6 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
     lend_text(context, len, |context| context.cipher(index))
 }
 
-/// The same suite by its name in OpenSSL and Python.
-///
-/// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
-/// @return borrowed: a constant.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
-    context: *const netlib_tls_context,
-    index: usize,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(context, len, |context| context.cipher_openssl_name(index))
-}
-
 /// The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
 ///
 /// @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
@@ -276,15 +263,6 @@ pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(context, len, |context| context.key_exchange_group(index))
-}
-
-/// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
-/// `SSLContext.options` has only what was set.)
-///
-/// @return the bits.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
-    read(context, 0, Context::option_bits)
 }
 
 /// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.

@@ -47,7 +47,7 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         (
             "netlib_status netlib_say",
             "NETLIB_DEPRECATED_NOTE(\"x\")\nnetlib_status netlib_say",
-            "the section deprecated",
+            "the chapter \"Old names",
         ),
         ("Says something.", "Says something, as Python.", "an option without its default"),
         ("Says something.", "Says something. Default: none.", "an option without its nearest name"),

@@ -1,4 +1,4 @@
-//! Old names of urllib3, for programs that are ported from it.
+//! Old names of urllib3.
 
 use std::ffi::c_char;
 

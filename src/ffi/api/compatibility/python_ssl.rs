@@ -1,4 +1,4 @@
-//! For programs that are ported from urllib3 or Python's ssl: what a new program does not need.
+//! Functions and settings of Python's ssl module and urllib3's ssl_wrap_socket.
 
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;

@@ -1,0 +1,90 @@
+//! Option bits and cipher suite names of OpenSSL.
+
+use std::ffi::c_char;
+
+use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
+use crate::ffi::options as builder;
+use crate::ffi::strings::{lend_text, read};
+use crate::tls::{Context, TlsOptions};
+
+/// Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
+/// OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
+/// `NETLIB_UNSUPPORTED`.
+#[repr(C)]
+pub enum netlib_tls_option {
+    /// Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none.
+    NETLIB_OP_LEGACY_SERVER_CONNECT = 0x4,
+    /// `NETLIB_UNSUPPORTED`: the kernel's TLS is not used.
+    NETLIB_OP_ENABLE_KTLS = 0x8,
+    /// `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
+    /// end can do so.
+    NETLIB_OP_IGNORE_UNEXPECTED_EOF = 0x80,
+    /// No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0.
+    NETLIB_OP_NO_TICKET = 0x4000,
+    /// Always so.
+    NETLIB_OP_NO_COMPRESSION = 0x20000,
+    /// Always so.
+    NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 0x100000,
+    /// A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
+    /// a client.
+    NETLIB_OP_CIPHER_SERVER_PREFERENCE = 0x400000,
+    /// Always so.
+    NETLIB_OP_NO_SSLv3 = 0x2000000,
+    /// Always so.
+    NETLIB_OP_NO_TLSv1 = 0x4000000,
+    /// TLS 1.2 is neither offered nor accepted.
+    NETLIB_OP_NO_TLSv1_2 = 0x8000000,
+    /// Always so.
+    NETLIB_OP_NO_TLSv1_1 = 0x10000000,
+    /// TLS 1.3 is neither offered nor accepted.
+    NETLIB_OP_NO_TLSv1_3 = 0x20000000,
+    /// Always so.
+    NETLIB_OP_NO_RENEGOTIATION = 0x40000000,
+}
+
+/// OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here.
+pub const NETLIB_OP_ALL: i64 = 0x8000_0050;
+
+/// SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit.
+#[allow(non_upper_case_globals)]
+pub const NETLIB_OP_NO_SSLv2: i64 = 0;
+
+/// Every key exchange has a key of its own; in OpenSSL too, so that it is no bit.
+pub const NETLIB_OP_SINGLE_DH_USE: i64 = 0;
+
+/// As `NETLIB_OP_SINGLE_DH_USE`.
+pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
+
+/// OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
+/// defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
+/// that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
+/// bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
+/// version.
+///
+/// @param bits of `enum netlib_tls_option`, joined by `|`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_option_bits(options: *mut netlib_tls_options, bits: i64) {
+    builder::set(options, "netlib_tls_options_set_option_bits", |options: &mut TlsOptions| options.set_options(bits));
+}
+
+/// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
+/// `SSLContext.options` has only what was set.)
+///
+/// @return the bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
+    read(context, 0, Context::option_bits)
+}
+
+/// The same suite by its name in OpenSSL and Python.
+///
+/// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+/// @return borrowed: a constant.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
+    context: *const netlib_tls_context,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, |context| context.cipher_openssl_name(index))
+}

@@ -1,0 +1,156 @@
+//! Helper functions of urllib3.
+
+use std::ffi::{c_char, c_void};
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::body::netlib_body;
+use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::api::timeout::netlib_timeout;
+use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_mut, arg_shared_opt};
+use crate::ffi::out::outs;
+use crate::ffi::{guard, handle};
+use crate::headers::assert_header_parsing;
+use crate::retry::{Count, Retry};
+use crate::socket::{self, sys};
+use crate::timeout::Timeout;
+use crate::tls::x509::fingerprint;
+
+/// Makes a Retry of the old way to say it: a number of retries.
+///
+/// @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
+///        instead.
+/// @param redirect 0 or 1: whether redirects are followed. It does not change the default.
+/// @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
+/// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_from_int(
+    count: i32,
+    redirect: i32,
+    default_retry: *const netlib_retry,
+    retry: *mut *mut netlib_retry,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let retry = outs!(retry);
+        let redirect = arg_bool!(redirect);
+        let default_retry = arg_shared_opt!(default_retry);
+        retry.give(Retry::from_int(Count::from_code(count), redirect, default_retry));
+        Ok(())
+    })
+}
+
+/// Chooses the Retry of a request: its own, else its pool's, else one with total 3.
+///
+/// @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
+/// @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
+/// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_resolve(
+    per_request: *const netlib_retry,
+    pool_default: *const netlib_retry,
+) -> *const netlib_retry {
+    guard::value(std::ptr::null(), || {
+        let given = [per_request, pool_default].into_iter().find(|retry| !retry.is_null());
+        Ok(given.unwrap_or_else(|| handle::lend(Some(Retry::default_retry()))))
+    })
+}
+
+/// Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
+///
+/// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_from_float(
+    timeout: f64,
+    out: *mut *mut netlib_timeout,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let out = outs!(out);
+        out.give(Box::new(Timeout::from_float(timeout)?));
+        Ok(())
+    })
+}
+
+/// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
+/// are not looked at.
+///
+/// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
+/// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
+/// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
+/// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
+///
+/// @param block the lines. Borrowed for the call.
+/// @param len how many bytes that is, or `NETLIB_NTS`.
+/// @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
+///        whose offset is where the line begins.
+/// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_assert_header_parsing(
+    block: *const c_char,
+    len: usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
+}
+
+/// Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
+///
+/// @param closed out: 0 or 1.
+/// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_is_fp_closed(
+    body: *mut netlib_body,
+    closed: *mut i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let closed = outs!(closed);
+        closed.set_bool(arg_mut!(body).is_fp_closed()?);
+        Ok(())
+    })
+}
+
+/// The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
+/// the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
+///
+/// @return `AF_UNSPEC` or `AF_INET`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
+    guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
+}
+
+/// The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
+///
+/// @return seconds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_current_time() -> f64 {
+    guard::value(0.0, || Ok(sys::monotonic_seconds()))
+}
+
+/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
+/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
+/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
+/// its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+///
+/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
+///        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
+///        `cert_len` and the fingerprint.
+/// @param cert_len its length in bytes; 0 is as NULL.
+/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
+/// @param err of a mismatch, its message has the expected fingerprint and the actual one.
+/// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
+///         for a fingerprint of another length, or with anything else in it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_assert_fingerprint(
+    cert: *const c_void,
+    cert_len: usize,
+    fingerprint: *const c_char,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let fingerprint = arg_cstr!(fingerprint).to_bytes();
+        let cert_len = if cert.is_null() { 0 } else { cert_len };
+        fingerprint::assert(arg_bytes!(cert, cert_len), fingerprint)
+    })
+}
