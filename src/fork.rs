@@ -15,7 +15,7 @@ use std::num::NonZeroU64;
 use std::process;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{MutexGuard, OnceLock, PoisonError};
+use std::sync::{MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -261,6 +261,17 @@ impl<T> Mutex<T> {
     pub(crate) fn lock(&self) -> Locked<'_, T> {
         let delay = delay();
         Locked { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
+    }
+
+    /// `None` if the mutex is locked.
+    pub(crate) fn try_lock(&self) -> Option<Locked<'_, T>> {
+        let delay = delay();
+        let value = match self.0.try_lock() {
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Ok(value) => value,
+        };
+        Some(Locked { value, _delay: delay })
     }
 }
 

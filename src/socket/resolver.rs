@@ -3,12 +3,12 @@
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use socket2::{Domain, Socket, Type};
 
 use crate::error::{Error, Result};
-use crate::fork::Process;
+use crate::fork::{Mutex, Process};
 use crate::socket::host_port::HostPort;
 use crate::socket::lookup_queue::{LookupQueue, Ticket};
 use crate::socket::sys::{self, Wake};
@@ -86,16 +86,16 @@ impl Lookup {
 
     /// Takes the result, once. `None` while the lookup runs.
     pub(crate) fn take(&self) -> Option<Result<Vec<SocketAddr>>> {
-        lock(&self.state).result.take()
+        self.state.lock().result.take()
     }
 
     /// A result can be taken. False although the descriptor is readable: something else made it readable.
     pub(crate) fn is_done(&self) -> bool {
-        lock(&self.state).result.is_some()
+        self.state.lock().result.is_some()
     }
 
     /// This process is a forked child, which has no copy of the thread. No result will come, although the parent's thread
-    /// makes the shared descriptor readable. The lock must not be waited for: that thread may have held it at the fork.
+    /// makes the shared descriptor readable.
     pub(crate) fn is_orphaned(&self) -> bool {
         self.process != Process::current()
     }
@@ -108,7 +108,8 @@ impl Drop for Lookup {
         {
             queue.cancel(ticket);
         }
-        let state = if self.is_orphaned() { self.state.try_lock().ok() } else { Some(lock(&self.state)) };
+        // A fork waits until the thread releases the lock, but not for ever, so a child must not rely on it.
+        let state = if self.is_orphaned() { self.state.try_lock() } else { Some(self.state.lock()) };
         // Closes the descriptor now, not when the thread drops the state.
         drop(state.and_then(|mut state| state.done.take()));
     }
@@ -146,10 +147,6 @@ struct LookupState {
     done: Option<Wake>,
 }
 
-fn lock(state: &Mutex<LookupState>) -> MutexGuard<'_, LookupState> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Reports the result of a lookup, even if the lookup function panics or never runs.
 struct Reporter {
     /// A forked child has copies of its parent's queued lookups. They must not wake the parent.
@@ -163,7 +160,7 @@ impl Reporter {
             return;
         }
         let Some(state) = self.state.upgrade() else { return };
-        let mut state = lock(&state);
+        let mut state = state.lock();
         if state.reported {
             return;
         }
@@ -185,7 +182,7 @@ impl Drop for Reporter {
 mod tests {
     use super::*;
     use std::io;
-    use std::sync::mpsc;
+    use std::sync::{Mutex, mpsc};
     use std::time::{Duration, Instant};
 
     use crate::limit::Limit;

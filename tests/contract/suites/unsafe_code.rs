@@ -14,7 +14,6 @@ const ALLOWING: &[&str] = &["src/ffi.rs", "src/socket/sys.rs", "src/url/scan.rs"
 /// `fork::Mutex` or `once_cell::race::OnceBox`.
 const LOCKING: &[(&str, &str)] = &[
     ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
-    ("src/socket/resolver.rs", "a lookup's answer: a child asks `Lookup::is_lost` before it locks"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),
     ("src/tls/context/derive.rs", "as src/tls/context.rs"),
     ("src/tls/session/hkdf.rs", "try_lock only"),

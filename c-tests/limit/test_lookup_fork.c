@@ -1,0 +1,53 @@
+/* A fork while a lookup's thread reports its answer. */
+#define _GNU_SOURCE
+#include "forks.h"
+#include "hung_lookups.h"
+#include "stop.h"
+
+#include <sys/syscall.h>
+
+static atomic_bool is_armed, is_reporting, has_forked;
+
+/* Replaces write(2), by which the thread of a lookup wakes the waiting thread. Once armed, it returns when the fork is
+ * over, or after 0.2 s, because the fork may wait for it. */
+ssize_t write(int fd, const void *buf, size_t len) {
+    if (atomic_exchange(&is_armed, false)) {
+        double began = netlib_current_time();
+        is_reporting = true;
+        while (!has_forked && netlib_current_time() - began < 0.2) sched_yield();
+    }
+    return syscall(SYS_write, fd, buf, len);
+}
+
+/* The child frees its copy of the connect, which closes its descriptor. */
+static void a_child_closes_the_descriptors_of_a_lookup(void) {
+    netlib_error *err = NULL;
+    netlib_connect *connect = NULL;
+    int fd = -1;
+    int descriptors = open_descriptors();
+    CHECK_OK(netlib_connect_new("hung.test", 80, NULL, &connect, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    until_lookups_hang(1);
+    is_armed = true;
+    release_lookups();
+    for (double began = netlib_current_time(); !is_reporting && netlib_current_time() - began < 10;) sched_yield();
+    CHECK(is_reporting);
+    struct child child = begin_child();
+    if (child.process == 0) {
+        netlib_connect_free(connect);
+        child.told[0] = open_descriptors();
+        end_child();
+    }
+    has_forked = true;
+    join_child(&child);
+    CHECK_INT(descriptors, child.told[0]);
+    drop_child(&child);
+    netlib_connect_free(connect);
+    until_alone();
+    CHECK_INT(descriptors, open_descriptors());
+}
+
+int main(void) {
+    a_child_closes_the_descriptors_of_a_lookup();
+    return report("lookup fork");
+}
