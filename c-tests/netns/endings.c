@@ -1,14 +1,14 @@
-/* What ends a connect to hosts that never answer: a deadline, or a cancel from another thread. */
+/* Connects to silent hosts end by a deadline, a timeout, or a cancel from another thread. */
 #define _GNU_SOURCE
-#include "story.h"
+#include "scenario.h"
 
-static const struct host black_holes[] = {
+static const struct host silent_hosts[] = {
     {.address = "2001:db8::a", .answer = SILENT},
     {.address = "203.0.113.1", .answer = SILENT},
     {.address = "2001:db8::b", .answer = SILENT},
 };
 
-static void black_holes_and_a_deadline(int tun, enum way way) {
+static void a_deadline_ends_all_attempts(int tun, enum api api) {
     static const struct attempt expected[] = {
         {"2001:db8::a", NETLIB_DEADLINE_EXCEEDED, 0, 0.0, 0.6},
         {"203.0.113.1", NETLIB_DEADLINE_EXCEEDED, 0, 0.25, 0.6},
@@ -17,18 +17,18 @@ static void black_holes_and_a_deadline(int tun, enum way way) {
     static const char *const message =
         "cannot connect to name.test port 80, 3 addresses tried, the last: the limit's deadline has passed";
     struct peer peer;
-    START_PEER(&peer, tun, black_holes);
+    START_PEER(&peer, tun, silent_hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
     netlib_limit *limit = limit_of(0.6);
-    struct outcome outcome = connect_to(way, "name.test", options, limit);
+    struct outcome outcome = connect_to(api, "name.test", options, limit);
     CHECK_INT(-1, outcome.fd);
-    /* One after the other, the first takes all the time there is. */
-    CHECK_INT(way == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
-    if (way != SEQUENTIAL) CHECK_STR(message, netlib_error_message(outcome.err, NULL));
+    /* The first sequential attempt takes all the time. */
+    CHECK_INT(api == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
+    if (api != SEQUENTIAL) CHECK_STR(message, netlib_error_message(outcome.err, NULL));
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
-    /* The limit is a little older than the call. */
+    /* The limit was created shortly before the call. */
     CHECK_SECONDS(0.59, outcome.seconds);
-    if (way == SEQUENTIAL) {
+    if (api == SEQUENTIAL) {
         CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);
     } else {
         struct attempt early[3];
@@ -49,7 +49,7 @@ struct canceller {
     double cancelled;
 };
 
-static void *cancel_when_asked(void *arg) {
+static void *cancel_after_syn(void *arg) {
     struct canceller *canceller = arg;
     await_syns(canceller->peer, canceller->host, 1);
     canceller->cancelled = netlib_current_time();
@@ -57,23 +57,23 @@ static void *cancel_when_asked(void *arg) {
     return NULL;
 }
 
-/* When packets to the last address are on their way: the first, if one waits for the other. */
-static void black_holes_and_a_cancel(int tun, enum way way) {
+/* Cancels once the last attempt has started. A sequential connect gets no further than the first. */
+static void a_cancel_ends_all_attempts(int tun, enum api api) {
     struct peer peer;
-    START_PEER(&peer, tun, black_holes);
+    START_PEER(&peer, tun, silent_hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    struct canceller canceller = {&peer, way == SEQUENTIAL ? 0 : 2, limit, 0.0};
+    struct canceller canceller = {&peer, api == SEQUENTIAL ? 0 : 2, limit, 0.0};
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, cancel_when_asked, &canceller) == 0);
-    struct outcome outcome = connect_to(way, "name.test", options, limit);
+    CHECK(pthread_create(&thread, NULL, cancel_after_syn, &canceller) == 0);
+    struct outcome outcome = connect_to(api, "name.test", options, limit);
     double ended = netlib_current_time();
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_SECONDS(0.0, ended - canceller.cancelled);
     CHECK_INT(-1, outcome.fd);
-    CHECK_INT(way == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
+    CHECK_INT(api == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
     CHECK_ENDED(NETLIB_CANCELLED, outcome);
-    if (way != SEQUENTIAL) {
+    if (api != SEQUENTIAL) {
         CHECK_INT(3, (long long)netlib_connect_attempt_count(outcome.connect));
         for (size_t i = 0; i < 3; i++) CHECK_INT(NETLIB_CANCELLED, netlib_connect_attempt_status(outcome.connect, i));
         CHECK_INT(-1, netlib_connect_winner(outcome.connect));
@@ -84,8 +84,7 @@ static void black_holes_and_a_cancel(int tun, enum way way) {
     stop_peer(&peer);
 }
 
-/* The nearer of the two ends an attempt. */
-static void a_timeout_and_a_deadline(int tun, enum way way) {
+static void the_earlier_of_timeout_and_deadline_is_reported(int tun, enum api api) {
     static const struct host hosts[] = {{.address = "203.0.113.1", .answer = SILENT}};
     static const struct {
         double timeout, deadline;
@@ -99,7 +98,7 @@ static void a_timeout_and_a_deadline(int tun, enum way way) {
     for (size_t i = 0; i < 2; i++) {
         netlib_connect_options *options = options_for(&peer, rows[i].timeout);
         netlib_limit *limit = limit_of(rows[i].deadline);
-        struct outcome outcome = connect_to(way, "name.test", options, limit);
+        struct outcome outcome = connect_to(api, "name.test", options, limit);
         CHECK_ENDED(rows[i].expected, outcome);
         CHECK_SECONDS(0.19, outcome.seconds);
         end(&outcome);
@@ -110,16 +109,10 @@ static void a_timeout_and_a_deadline(int tun, enum way way) {
 }
 
 int main(void) {
-    static const struct story stories[] = {
-        {"black holes and a deadline", black_holes_and_a_deadline, RUN, 0},
-        {"black holes and a deadline", black_holes_and_a_deadline, STEPS, 0},
-        {"black holes and a deadline", black_holes_and_a_deadline, SEQUENTIAL, 0},
-        {"black holes and a cancel", black_holes_and_a_cancel, RUN, 0},
-        {"black holes and a cancel", black_holes_and_a_cancel, STEPS, 0},
-        {"black holes and a cancel", black_holes_and_a_cancel, SEQUENTIAL, 0},
-        {"a timeout and a deadline", a_timeout_and_a_deadline, RUN, 0},
-        {"a timeout and a deadline", a_timeout_and_a_deadline, STEPS, 0},
-        {"a timeout and a deadline", a_timeout_and_a_deadline, SEQUENTIAL, 0},
+    static const struct scenario scenarios[] = {
+        {"a deadline ends all attempts", a_deadline_ends_all_attempts, ALL_APIS, 0, NULL, NULL},
+        {"a cancel ends all attempts", a_cancel_ends_all_attempts, ALL_APIS, 0, NULL, NULL},
+        {"the earlier of timeout and deadline is reported", the_earlier_of_timeout_and_deadline_is_reported, ALL_APIS, 0, NULL, NULL},
     };
-    return TELL("netns endings", stories);
+    return RUN_SCENARIOS("netns endings", scenarios);
 }

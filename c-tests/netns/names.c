@@ -1,6 +1,6 @@
-/* Name servers that never answer, answer half, or each time otherwise; names with addresses that are refused. */
+/* Name servers that never answer, answer for one family only, or change their answer; names with refused addresses. */
 #define _GNU_SOURCE
-#include "story.h"
+#include "scenario.h"
 
 #include <netdb.h>
 
@@ -9,7 +9,7 @@ static const char *no_answer(const char *name, int family, int query) {
     return NULL;
 }
 
-static const char *ipv4_alone_is_answered(const char *name, int family, int query) {
+static const char *only_ipv4_is_answered(const char *name, int family, int query) {
     (void)name, (void)query;
     return family == AF_INET ? "203.0.113.1" : NULL;
 }
@@ -20,7 +20,7 @@ static const char *both_families(const char *name, int family, int query) {
     return family == AF_INET ? "203.0.113.1" : "2001:db8::a";
 }
 
-/* A public address, and when it is asked again, one of the inner network. */
+/* Alternates between a public address and a private one. */
 static const char *rebinding(const char *name, int family, int query) {
     (void)name;
     if (family == AF_INET6) return "";
@@ -34,7 +34,7 @@ static const char *rebinding_ipv6(const char *name, int family, int query) {
     return query % 2 == 0 ? "2001:db8::a" : inner[query / 2 % 4];
 }
 
-static void both_families_are_asked(int tun, enum way way) {
+static void both_families_are_queried(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
         {.address = "2001:db8::a", .answer = ACCEPTS},
@@ -43,13 +43,13 @@ static void both_families_are_asked(int tun, enum way way) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
-    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    struct outcome outcome = connect_to(api, "name.test", options, NULL);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "2001:db8::a");
     CHECK_INT(1, seen_at(&peer, 0).ipv4_queries);
     CHECK_INT(1, seen_at(&peer, 0).ipv6_queries);
     end(&outcome);
-    outcome = connect_to(way, "other.test", options, NULL);
+    outcome = connect_to(api, "other.test", options, NULL);
     CHECK(netlib_error_resolver_code(outcome.err) != 0);
     CHECK_ENDED(NETLIB_NAME_RESOLUTION, outcome);
     end(&outcome);
@@ -57,8 +57,8 @@ static void both_families_are_asked(int tun, enum way way) {
     stop_peer(&peer);
 }
 
-/* A machine without IPv6 is spared the question. */
-static void ipv4_alone_is_asked(int tun, enum way way) {
+/* Without IPv6, AAAA records are not queried. */
+static void only_ipv4_is_queried(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
         {.address = "203.0.113.1", .answer = ACCEPTS},
@@ -66,7 +66,7 @@ static void ipv4_alone_is_asked(int tun, enum way way) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
-    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    struct outcome outcome = connect_to(api, "name.test", options, NULL);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "203.0.113.1");
     CHECK_INT(1, seen_at(&peer, 0).ipv4_queries);
@@ -81,15 +81,15 @@ struct canceller {
     const netlib_limit *limit;
 };
 
-static void *cancel_when_asked(void *arg) {
+static void *cancel_after_query(void *arg) {
     struct canceller *canceller = arg;
     await_query(canceller->peer, 0);
     netlib_limit_cancel(canceller->limit);
     return NULL;
 }
 
-/* The system's resolver goes on for seconds; nobody waits for it. */
-static void a_name_server_that_never_answers(int tun, enum way way) {
+/* The system's resolver continues for seconds. The call does not wait for it. */
+static void a_silent_name_server(int tun, enum api api) {
     static const struct host hosts[] = {{.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = no_answer}};
     struct peer peer;
     START_PEER(&peer, tun, hosts);
@@ -97,8 +97,8 @@ static void a_name_server_that_never_answers(int tun, enum way way) {
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     struct canceller canceller = {&peer, limit};
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, cancel_when_asked, &canceller) == 0);
-    struct outcome outcome = connect_to(way, "name.test", options, limit);
+    CHECK(pthread_create(&thread, NULL, cancel_after_query, &canceller) == 0);
+    struct outcome outcome = connect_to(api, "name.test", options, limit);
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(outcome.err, NULL));
     CHECK_ENDED(NETLIB_CANCELLED, outcome);
@@ -107,37 +107,37 @@ static void a_name_server_that_never_answers(int tun, enum way way) {
     netlib_limit_free(limit);
 
     limit = limit_of(0.4);
-    outcome = connect_to(way, "name.test", options, limit);
+    outcome = connect_to(api, "name.test", options, limit);
     CHECK_INT(-1, outcome.fd);
     CHECK_STR("cannot connect to name.test port 80: the limit's deadline has passed", netlib_error_message(outcome.err, NULL));
     CHECK_INT(0, (long long)netlib_error_cause_count(outcome.err));
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
     CHECK_SECONDS(0.39, outcome.seconds);
-    if (way != SEQUENTIAL) CHECK_INT(0, (long long)netlib_connect_attempt_count(outcome.connect));
+    if (api != SEQUENTIAL) CHECK_INT(0, (long long)netlib_connect_attempt_count(outcome.connect));
     end(&outcome);
     netlib_limit_free(limit);
     netlib_connect_options_free(options);
     stop_peer(&peer);
 }
 
-/* Which the system's resolver waits for, as long as it is told to; a limit ends that too. */
-static void the_question_for_ipv6_is_swallowed(int tun, enum way way) {
+/* The system's resolver waits for the AAAA answer until its own timeout. A limit ends the wait. */
+static void an_unanswered_aaaa_query(int tun, enum api api) {
     static const struct host hosts[] = {
-        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = ipv4_alone_is_answered},
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = only_ipv4_is_answered},
         {.address = "203.0.113.1", .answer = ACCEPTS},
     };
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
     netlib_limit *limit = limit_of(0.4);
-    struct outcome outcome = connect_to(way, "name.test", options, limit);
+    struct outcome outcome = connect_to(api, "name.test", options, limit);
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
     CHECK_SECONDS(0.39, outcome.seconds);
     end(&outcome);
     netlib_limit_free(limit);
 
     limit = limit_of(20.0);
-    outcome = connect_to(way, "name.test", options, limit);
+    outcome = connect_to(api, "name.test", options, limit);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "203.0.113.1");
     CHECK(outcome.seconds >= 1.0);
@@ -148,8 +148,8 @@ static void the_question_for_ipv6_is_swallowed(int tun, enum way way) {
     stop_peer(&peer);
 }
 
-/* What the program finds when it looks the name up itself. */
-static int lookups(const char *name, int family) {
+/* The number of addresses that the application itself gets for the name. */
+static int count_addresses(const char *name, int family) {
     struct addrinfo hints, *found = NULL;
     int count = 0;
     memset(&hints, 0, sizeof hints);
@@ -171,8 +171,8 @@ static void check_refused(struct outcome *outcome) {
     }
 }
 
-/* R18: the name was checked, with an address of the world as the answer; the next answer is one of the inner network. */
-static void r18_a_name_that_changes_its_address(int tun, enum way way) {
+/* R18: the application checks the name and gets a public address. The next answer is a private one. */
+static void r18_a_name_that_changes_its_address(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding},
         {.address = "203.0.113.1", .answer = ACCEPTS},
@@ -183,15 +183,15 @@ static void r18_a_name_that_changes_its_address(int tun, enum way way) {
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE);
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(1, lookups("name.test", AF_INET));
-        struct outcome outcome = connect_to(way, "name.test", options, NULL);
+        CHECK_INT(1, count_addresses("name.test", AF_INET));
+        struct outcome outcome = connect_to(api, "name.test", options, NULL);
         check_refused(&outcome);
         end(&outcome);
     }
     CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);
-    /* The address that is judged is the one that is connected to: each connect asks once. */
+    /* The checked address is the one that is connected: each connect resolves once. */
     for (int i = 0; i < 4; i++) {
-        struct outcome outcome = connect_to(way, "name.test", options, NULL);
+        struct outcome outcome = connect_to(api, "name.test", options, NULL);
         if (i % 2 == 0) {
             CHECK_ENDED(NETLIB_OK, outcome);
             CHECK_CONNECTED(outcome.fd, "203.0.113.1");
@@ -207,7 +207,7 @@ static void r18_a_name_that_changes_its_address(int tun, enum way way) {
     stop_peer(&peer);
 }
 
-static void r18_the_same_with_ipv6(int tun, enum way way) {
+static void r18_the_same_with_ipv6(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding_ipv6},
         {.address = "2001:db8::a", .answer = ACCEPTS},
@@ -220,7 +220,7 @@ static void r18_the_same_with_ipv6(int tun, enum way way) {
     netlib_connect_options_refuse_addresses(
         options, NETLIB_ADDRESS_CLASS_PRIVATE | NETLIB_ADDRESS_CLASS_LOOPBACK | NETLIB_ADDRESS_CLASS_LINK_LOCAL);
     for (int i = 0; i < 8; i++) {
-        struct outcome outcome = connect_to(way, "name.test", options, NULL);
+        struct outcome outcome = connect_to(api, "name.test", options, NULL);
         if (i % 2 == 0) CHECK_ENDED(NETLIB_OK, outcome);
         else check_refused(&outcome);
         end(&outcome);
@@ -231,8 +231,8 @@ static void r18_the_same_with_ipv6(int tun, enum way way) {
     stop_peer(&peer);
 }
 
-/* Of the addresses of a name those that are refused are passed over, without a packet and without a stagger. */
-static void r18_inner_addresses_among_others(int tun, enum way way) {
+/* Refused addresses are skipped without a packet and without a delay. */
+static void r18_inner_addresses_among_others(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "fd00::1", .answer = ACCEPTS},
         {.address = "10.0.0.1", .answer = ACCEPTS},
@@ -250,11 +250,11 @@ static void r18_inner_addresses_among_others(int tun, enum way way) {
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE);
     netlib_connect_options_set_attempt_delay(options, 2.0);
-    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    struct outcome outcome = connect_to(api, "name.test", options, NULL);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "203.0.113.1");
     CHECK_SECONDS(0.0, outcome.seconds);
-    if (way != SEQUENTIAL) CHECK_ATTEMPTS(outcome.connect, expected);
+    if (api != SEQUENTIAL) CHECK_ATTEMPTS(outcome.connect, expected);
     for (size_t i = 0; i < 3; i++) CHECK_INT(0, seen_at(&peer, i).syns);
     end(&outcome);
     netlib_connect_options_free(options);
@@ -262,25 +262,14 @@ static void r18_inner_addresses_among_others(int tun, enum way way) {
 }
 
 int main(void) {
-    static const struct story stories[] = {
-        {"both families are asked", both_families_are_asked, RUN, WITH_NAMESERVER},
-        {"both families are asked", both_families_are_asked, STEPS, WITH_NAMESERVER},
-        {"both families are asked", both_families_are_asked, SEQUENTIAL, WITH_NAMESERVER},
-        {"IPv4 alone is asked", ipv4_alone_is_asked, RUN, WITH_NAMESERVER | WITHOUT_IPV6},
-        {"IPv4 alone is asked", ipv4_alone_is_asked, SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6},
-        {"a name server that never answers", a_name_server_that_never_answers, RUN, WITH_NAMESERVER},
-        {"a name server that never answers", a_name_server_that_never_answers, STEPS, WITH_NAMESERVER},
-        {"a name server that never answers", a_name_server_that_never_answers, SEQUENTIAL, WITH_NAMESERVER},
-        {"the question for IPv6 is swallowed", the_question_for_ipv6_is_swallowed, RUN, WITH_NAMESERVER},
-        {"the question for IPv6 is swallowed", the_question_for_ipv6_is_swallowed, SEQUENTIAL, WITH_NAMESERVER},
-        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, RUN, WITH_NAMESERVER},
-        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, STEPS, WITH_NAMESERVER},
-        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, SEQUENTIAL, WITH_NAMESERVER},
-        {"R18: the same with IPv6", r18_the_same_with_ipv6, RUN, WITH_NAMESERVER},
-        {"R18: the same with IPv6", r18_the_same_with_ipv6, SEQUENTIAL, WITH_NAMESERVER},
-        {"R18: inner addresses among others", r18_inner_addresses_among_others, RUN, 0},
-        {"R18: inner addresses among others", r18_inner_addresses_among_others, STEPS, 0},
-        {"R18: inner addresses among others", r18_inner_addresses_among_others, SEQUENTIAL, 0},
+    static const struct scenario scenarios[] = {
+        {"both families are queried", both_families_are_queried, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
+        {"only IPv4 is queried", only_ipv4_is_queried, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6, NULL, NULL},
+        {"a silent name server", a_silent_name_server, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
+        {"an unanswered AAAA query", an_unanswered_aaaa_query, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
+        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
+        {"R18: the same with IPv6", r18_the_same_with_ipv6, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
+        {"R18: inner addresses among others", r18_inner_addresses_among_others, ALL_APIS, 0, NULL, NULL},
     };
-    return TELL("netns names", stories);
+    return RUN_SCENARIOS("netns names", scenarios);
 }

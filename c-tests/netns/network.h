@@ -1,4 +1,4 @@
-/* A network of the test's own: a namespace with a TUN device, to whose other end the test answers. */
+/* The test's own network: a namespace with a TUN device. The test reads and writes its packets. */
 #ifndef NETLIB_TEST_NETWORK_H
 #define NETLIB_TEST_NETWORK_H
 
@@ -23,17 +23,17 @@
 #define OWN_IPV6 "2001:db8::1"
 #define NAMESERVER_IPV4 "192.0.2.53"
 
-/* What a network is to be. */
+/* The properties of a network. */
 enum {
-    /* IPv6 is switched off everywhere, even for the loopback device. */
+    /* IPv6 is disabled, also on the loopback device. */
     WITHOUT_IPV6 = 1,
-    /* IPv6 ends at the loopback device: no address and no route beyond. */
+    /* Only the loopback device has IPv6. */
     WITHOUT_IPV6_ROUTE = 2,
-    /* Names are looked up at NAMESERVER_IPV4. */
+    /* Names are resolved by NAMESERVER_IPV4. */
     WITH_NAMESERVER = 4,
 };
 
-/* Why there is none. */
+/* Why there is no network. */
 static char no_network[256];
 
 __attribute__((format(printf, 1, 2))) static inline int without_network(const char *format, ...) {
@@ -56,7 +56,7 @@ static inline int write_file(const char *path, const char *text) {
     return whole ? 0 : -1;
 }
 
-/* Root has namespaces by right; others where the system lets them have users of their own. */
+/* Root may create namespaces. Other users need a user namespace, which not every system allows. */
 static inline int enter_namespaces(void) {
     char map[64];
     unsigned uid = (unsigned)getuid(), gid = (unsigned)getgid();
@@ -91,8 +91,8 @@ static inline int bring_up(int control, const char *name) {
     return up ? 0 : without_network("%s cannot be brought up", name);
 }
 
-/* The address of the near end, and everything else behind the device. */
-static inline int ipv4_of_tun(int control) {
+/* Sets the address of the device, and a default route to it. */
+static inline int configure_ipv4(int control) {
     struct ifreq request;
     struct rtentry route;
     struct sockaddr_in *address = (struct sockaddr_in *)&request.ifr_addr;
@@ -110,8 +110,9 @@ static inline int ipv4_of_tun(int control) {
     return ioctl(control, SIOCADDRT, &route) == 0 ? 0 : without_network("no IPv4 route");
 }
 
-/* The kernel makes an address usable in its own time, and until then connects from another. A datagram that arrives at it
- * shows that it is. No duplicate of it is looked for, which takes a second, because a TUN device has no neighbours. */
+/* Waits until the kernel uses the IPv6 address. It does so with a delay, and connects from another address until then. A
+ * datagram that the address receives proves that it is usable. Duplicate address detection, which takes a second, does
+ * not run on a TUN device. */
 static inline int await_own_ipv6(void) {
     struct sockaddr_in6 own = {.sin6_family = AF_INET6};
     socklen_t len = sizeof own;
@@ -129,8 +130,8 @@ static inline int await_own_ipv6(void) {
     return arrived ? 0 : without_network("the IPv6 address stays unusable");
 }
 
-static inline int ipv6_of_tun(int control) {
-    /* struct in6_ifreq, whose header does not go together with the C library's. */
+static inline int configure_ipv6(int control) {
+    /* struct in6_ifreq: its header conflicts with the C library's. */
     struct {
         struct in6_addr address;
         uint32_t prefix;
@@ -148,7 +149,7 @@ static inline int ipv6_of_tun(int control) {
     return ioctl(control, SIOCADDRT, &route) == 0 ? await_own_ipv6() : without_network("no IPv6 route");
 }
 
-/* A file of this process alone in place of one of the system's, where the system has it. */
+/* Replaces a system file for this process only, if it exists. */
 static inline int replace_file(const char *path, const char *text) {
     char own[] = "/tmp/netlib-netns-XXXXXX";
     if (access(path, F_OK) != 0) return 0;
@@ -161,14 +162,14 @@ static inline int replace_file(const char *path, const char *text) {
     return done;
 }
 
-static inline int name_service(void) {
+static inline int configure_name_service(void) {
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return without_network("the mounts cannot be made private");
     if (access("/etc/resolv.conf", F_OK) != 0) return without_network("no /etc/resolv.conf to replace");
     if (replace_file("/etc/resolv.conf", "nameserver " NAMESERVER_IPV4 "\noptions timeout:1 attempts:2\n") != 0) return -1;
     return replace_file("/etc/nsswitch.conf", "hosts: files dns\n");
 }
 
-/* Moves this process, which has one thread, into a network of its own: the far end of its device, or -1. */
+/* Moves this single-threaded process into its own network. Returns the descriptor of the TUN device, or -1. */
 static inline int open_network(unsigned flags) {
     if (enter_namespaces() != 0) return -1;
     int tun = tun_device();
@@ -185,11 +186,11 @@ static inline int open_network(unsigned flags) {
     int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), control6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (control < 0 || control6 < 0) return without_network("no socket");
     int done = bring_up(control, "lo");
-    if (done == 0) done = ipv4_of_tun(control);
-    if (done == 0 && !(flags & (WITHOUT_IPV6 | WITHOUT_IPV6_ROUTE))) done = ipv6_of_tun(control6);
+    if (done == 0) done = configure_ipv4(control);
+    if (done == 0 && !(flags & (WITHOUT_IPV6 | WITHOUT_IPV6_ROUTE))) done = configure_ipv6(control6);
     close(control);
     close(control6);
-    if (done == 0 && flags & WITH_NAMESERVER) done = name_service();
+    if (done == 0 && flags & WITH_NAMESERVER) done = configure_name_service();
     if (done == 0) return tun;
     close(tun);
     return -1;

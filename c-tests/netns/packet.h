@@ -1,4 +1,4 @@
-/* IP packets, taken apart and put together: TCP, UDP and ICMP over IPv4 and IPv6. */
+/* Parses and writes IP packets: TCP, UDP and ICMP over IPv4 and IPv6. */
 #ifndef NETLIB_TEST_PACKET_H
 #define NETLIB_TEST_PACKET_H
 
@@ -13,15 +13,15 @@ enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_PSH = 8, TCP_ACK = 16 };
 struct packet {
     bool is_ipv6;
     int protocol;
-    /* Of 4 bytes, or of 16. */
+    /* 4 or 16 bytes. */
     uint8_t source[16], destination[16];
-    /* Of TCP and UDP. */
+    /* TCP and UDP. */
     uint16_t source_port, destination_port;
     uint32_t sequence, acknowledged;
     int flags;
     const uint8_t *data;
     size_t len;
-    /* As it came. */
+    /* The whole packet. */
     const uint8_t *whole;
     size_t whole_len;
 };
@@ -44,7 +44,7 @@ static inline void put32(uint8_t *at, uint32_t value) {
     put16(at + 2, value & 0xffff);
 }
 
-/* The sum of RFC 1071, not folded. */
+/* The unfolded sum of RFC 1071. */
 static inline uint32_t sum16(uint32_t sum, const uint8_t *bytes, size_t len) {
     for (size_t i = 0; i + 1 < len; i += 2) sum += get16(bytes + i);
     return len % 2 == 1 ? sum + (uint32_t)(bytes[len - 1] << 8) : sum;
@@ -55,7 +55,7 @@ static inline uint16_t checksum(uint32_t sum) {
     return (uint16_t)~sum;
 }
 
-/* What the namespace's kernel sends has no options of IPv4 and no extension headers of IPv6. */
+/* Parses a packet of the namespace's kernel, which sends no IPv4 options and no IPv6 extension headers. */
 static inline bool read_packet(const uint8_t *bytes, size_t len, struct packet *packet) {
     memset(packet, 0, sizeof *packet);
     packet->is_ipv6 = len > 0 && bytes[0] >> 4 == 6;
@@ -85,7 +85,7 @@ static inline bool read_packet(const uint8_t *bytes, size_t len, struct packet *
     return true;
 }
 
-/* Writes an IP packet around `inner`, whose checksum is at `check`; its length. */
+/* Writes an IP packet around `inner`, whose checksum is at offset `check`. Returns its length. */
 static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const uint8_t *source, const uint8_t *destination,
                               uint8_t *inner, size_t len, size_t check) {
     size_t header = is_ipv6 ? 40 : 20, address = is_ipv6 ? 16 : 4;
@@ -105,7 +105,7 @@ static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const ui
     memcpy(out + header - address, destination, address);
     if (!is_ipv6) put16(out + 10, checksum(sum16(0, out, header)));
     put16(inner + check, 0);
-    /* ICMP of IPv4 alone does without the addresses. */
+    /* Only the checksum of ICMP over IPv4 does not cover the addresses. */
     uint32_t sum = 0;
     if (protocol != PROTOCOL_ICMP) sum = sum16((uint32_t)protocol + (uint32_t)len, out + header - 2 * address, 2 * address);
     put16(inner + check, checksum(sum16(sum, inner, len)));
@@ -113,7 +113,7 @@ static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const ui
     return header + len;
 }
 
-/* An answer to `to`, from where that went. */
+/* Writes a TCP answer to a packet. */
 static inline size_t write_tcp(uint8_t *out, const struct packet *to, uint32_t sequence, uint32_t acknowledged, int flags,
                                const void *data, size_t len) {
     uint8_t inner[PACKET_MAX - 64] = {0};
@@ -137,7 +137,7 @@ static inline size_t write_udp(uint8_t *out, const struct packet *to, const uint
     return write_ip(out, to->is_ipv6, PROTOCOL_UDP, to->destination, to->source, inner, 8 + len, 6);
 }
 
-/* "Destination unreachable", with the packet that it is about. */
+/* Writes "destination unreachable" about a packet. */
 static inline size_t write_unreachable(uint8_t *out, const struct packet *about, int code) {
     uint8_t inner[PACKET_MAX - 64] = {0};
     size_t len = about->whole_len < 512 ? about->whole_len : 512;

@@ -1,4 +1,4 @@
-/* The hosts behind the TUN device: a thread that answers each packet as the host's script says. */
+/* The hosts behind the TUN device: a thread that answers each packet as its host is described. */
 #ifndef NETLIB_TEST_PEER_H
 #define NETLIB_TEST_PEER_H
 
@@ -10,48 +10,48 @@
 enum { HOSTS_MAX = 16, FLOWS_MAX = 64 };
 
 enum answer {
-    /* A black hole. */
+    /* Never answers. */
     SILENT,
     /* SYN+ACK; then `data`, a byte at a time; then FIN if `ends`. */
     ACCEPTS,
     RESETS,
     /* ICMP "destination unreachable", with `code`. */
     UNREACHABLE,
-    /* Answers queries as `find` says. */
+    /* A name server: answers queries with `find`. */
     ANSWERS_NAMES,
 };
 
-/* For the `query`th question for addresses of this family of a name, from 0: an address, "" if it has none, or NULL for
- * no answer at all. */
+/* Returns the answer to a query for a name and a family: an address, "" for no address, or NULL for no answer. `query`
+ * counts the queries of this family from 0. */
 typedef const char *find_fn(const char *name, int family, int query);
 
 struct host {
     const char *address;
     enum answer answer;
-    /* Seconds from a SYN to its answer. */
+    /* Seconds between a SYN and its answer. */
     double delay;
     int code;
     const char *data;
-    /* Seconds from one byte to the next. */
+    /* Seconds between two bytes. */
     double every;
     bool ends;
     find_fn *find;
 };
 
-/* What happened at a host. */
+/* The packets that a host has received. */
 struct seen {
-    /* The first SYN, and how many came. */
+    /* The time of the first SYN, and the number of SYNs. */
     double first;
     int syns;
-    /* Handshakes that were completed. */
+    /* Completed handshakes. */
     int opened;
-    /* Connections that netlib's end ended, answered or not. */
+    /* RSTs and FINs of connections that the host has answered. */
     int reset, closed;
-    /* Questions for addresses. */
+    /* Queries for addresses. */
     int ipv4_queries, ipv6_queries;
 };
 
-enum flow_state { FLOW_NONE, FLOW_WAITS, FLOW_ANSWERED, FLOW_OPEN, FLOW_OVER };
+enum flow_state { FLOW_NONE, FLOW_SYN_RECEIVED, FLOW_ANSWERED, FLOW_OPEN, FLOW_CLOSED };
 
 struct flow {
     enum flow_state state;
@@ -59,7 +59,7 @@ struct flow {
     uint8_t bytes[256];
     struct packet syn;
     uint32_t next, theirs;
-    /* When there is something to send; HUGE_VAL: never. */
+    /* The time of the next packet to send. HUGE_VAL: never. */
     double due;
     size_t sent;
 };
@@ -78,7 +78,7 @@ struct peer {
 
 static inline void send_packet(const struct peer *peer, const uint8_t *bytes, size_t len) {
     if (write(peer->tun, bytes, len) != (ssize_t)len) {
-        fprintf(stderr, "the device does not take a packet of %zu bytes: %s\n", len, strerror(errno));
+        fprintf(stderr, "the device refuses a packet of %zu bytes: %s\n", len, strerror(errno));
         abort();
     }
 }
@@ -89,20 +89,20 @@ static inline void send_tcp(const struct peer *peer, struct flow *flow, int flag
     flow->next += (uint32_t)len + (flags & (TCP_SYN | TCP_FIN) ? 1 : 0);
 }
 
-static inline void after_opening(const struct peer *peer, struct flow *flow) {
+static inline void schedule_data(const struct peer *peer, struct flow *flow) {
     const struct host *host = &peer->hosts[flow->host];
     bool more = host->data != NULL && flow->sent < strlen(host->data);
     flow->due = more || host->ends ? netlib_current_time() + host->every : HUGE_VAL;
 }
 
-/* Sends what is due. */
-static inline void act(const struct peer *peer, struct flow *flow) {
+/* Sends the packet that is due. */
+static inline void send_due(const struct peer *peer, struct flow *flow) {
     const struct host *host = &peer->hosts[flow->host];
     uint8_t bytes[PACKET_MAX];
     flow->due = HUGE_VAL;
     if (flow->state == FLOW_OPEN && host->data != NULL && flow->sent < strlen(host->data)) {
         send_tcp(peer, flow, TCP_PSH | TCP_ACK, host->data + flow->sent++, 1);
-        after_opening(peer, flow);
+        schedule_data(peer, flow);
     } else if (flow->state == FLOW_OPEN) {
         send_tcp(peer, flow, TCP_FIN | TCP_ACK, NULL, 0);
     } else if (host->answer == ACCEPTS) {
@@ -110,21 +110,21 @@ static inline void act(const struct peer *peer, struct flow *flow) {
         flow->next = 1000000;
         send_tcp(peer, flow, TCP_SYN | TCP_ACK, NULL, 0);
     } else if (host->answer == RESETS) {
-        flow->state = FLOW_OVER;
+        flow->state = FLOW_CLOSED;
         send_tcp(peer, flow, TCP_RST | TCP_ACK, NULL, 0);
     } else if (host->answer == UNREACHABLE) {
-        flow->state = FLOW_OVER;
+        flow->state = FLOW_CLOSED;
         send_packet(peer, bytes, write_unreachable(bytes, &flow->syn, host->code));
     }
 }
 
-static inline void take_syn(struct peer *peer, size_t at, struct flow *flow, const struct packet *packet) {
+static inline void receive_syn(struct peer *peer, size_t at, struct flow *flow, const struct packet *packet) {
     struct seen *seen = &peer->seen[at];
     double now = netlib_current_time();
     if (seen->syns++ == 0) seen->first = now;
-    /* Repeated while it waits for its answer. */
-    if (flow->state == FLOW_WAITS) return;
-    flow->state = FLOW_WAITS;
+    /* A repeated SYN. */
+    if (flow->state == FLOW_SYN_RECEIVED) return;
+    flow->state = FLOW_SYN_RECEIVED;
     flow->host = at;
     size_t len = packet->whole_len < sizeof flow->bytes ? packet->whole_len : sizeof flow->bytes;
     memcpy(flow->bytes, packet->whole, len);
@@ -137,7 +137,7 @@ static inline void take_syn(struct peer *peer, size_t at, struct flow *flow, con
     flow->due = peer->hosts[at].answer == SILENT ? HUGE_VAL : now + peer->hosts[at].delay;
 }
 
-static inline void take_tcp(struct peer *peer, size_t at, const struct packet *packet) {
+static inline void receive_tcp(struct peer *peer, size_t at, const struct packet *packet) {
     struct flow *flow = NULL, *unused = NULL;
     for (size_t i = 0; i < FLOWS_MAX; i++) {
         struct flow *one = &peer->flows[i];
@@ -147,26 +147,26 @@ static inline void take_tcp(struct peer *peer, size_t at, const struct packet *p
     if (flow == NULL) flow = unused;
     if (flow == NULL) abort();
     if (packet->flags & TCP_SYN) {
-        take_syn(peer, at, flow, packet);
+        receive_syn(peer, at, flow, packet);
         return;
     }
     if (flow->state != FLOW_ANSWERED && flow->state != FLOW_OPEN) return;
     if (packet->flags & TCP_RST) {
         peer->seen[at].reset++;
-        flow->state = FLOW_OVER;
+        flow->state = FLOW_CLOSED;
         flow->due = HUGE_VAL;
         return;
     }
     if (flow->state == FLOW_ANSWERED) {
         flow->state = FLOW_OPEN;
         peer->seen[at].opened++;
-        after_opening(peer, flow);
+        schedule_data(peer, flow);
     }
     flow->theirs = packet->sequence + (uint32_t)packet->len;
     if (packet->flags & TCP_FIN) {
         flow->theirs++;
         peer->seen[at].closed++;
-        flow->state = FLOW_OVER;
+        flow->state = FLOW_CLOSED;
         flow->due = HUGE_VAL;
         send_tcp(peer, flow, TCP_FIN | TCP_ACK, NULL, 0);
     } else if (packet->len > 0) {
@@ -174,8 +174,8 @@ static inline void take_tcp(struct peer *peer, size_t at, const struct packet *p
     }
 }
 
-/* A query of RFC 1035 with one question. */
-static inline void take_query(struct peer *peer, size_t at, const struct packet *packet) {
+/* Answers a query of RFC 1035 with one question. */
+static inline void receive_query(struct peer *peer, size_t at, const struct packet *packet) {
     uint8_t bytes[PACKET_MAX], reply[600] = {0};
     char name[256];
     size_t from = 12, len = 0;
@@ -214,7 +214,7 @@ static inline void take_query(struct peer *peer, size_t at, const struct packet 
     send_packet(peer, bytes, write_udp(bytes, packet, reply, len));
 }
 
-static inline void take_packet(struct peer *peer, const uint8_t *bytes, size_t len) {
+static inline void receive_packet(struct peer *peer, const uint8_t *bytes, size_t len) {
     struct packet packet;
     if (!read_packet(bytes, len, &packet)) return;
     for (size_t i = 0; i < peer->count; i++) {
@@ -222,12 +222,12 @@ static inline void take_packet(struct peer *peer, const uint8_t *bytes, size_t l
         uint8_t address[16];
         if (inet_pton(packet.is_ipv6 ? AF_INET6 : AF_INET, host->address, address) != 1) continue;
         if (memcmp(address, packet.destination, packet.is_ipv6 ? 16 : 4) != 0) continue;
-        if (packet.protocol == PROTOCOL_TCP) take_tcp(peer, i, &packet);
-        else if (host->answer == ANSWERS_NAMES) take_query(peer, i, &packet);
+        if (packet.protocol == PROTOCOL_TCP) receive_tcp(peer, i, &packet);
+        else if (host->answer == ANSWERS_NAMES) receive_query(peer, i, &packet);
     }
 }
 
-/* The flow that has something to send first. */
+/* The flow whose next packet is due first. */
 static inline struct flow *next_due(struct peer *peer) {
     struct flow *next = NULL;
     for (size_t i = 0; i < FLOWS_MAX; i++) {
@@ -245,9 +245,9 @@ static inline void *answer_packets(void *arg) {
         uint8_t bytes[PACKET_MAX];
         ssize_t len;
         pthread_mutex_lock(&peer->lock);
-        while ((len = read(peer->tun, bytes, sizeof bytes)) > 0) take_packet(peer, bytes, (size_t)len);
+        while ((len = read(peer->tun, bytes, sizeof bytes)) > 0) receive_packet(peer, bytes, (size_t)len);
         struct flow *next;
-        while ((next = next_due(peer)) != NULL && next->due <= netlib_current_time()) act(peer, next);
+        while ((next = next_due(peer)) != NULL && next->due <= netlib_current_time()) send_due(peer, next);
         pthread_cond_broadcast(&peer->changed);
         pthread_mutex_unlock(&peer->lock);
         double seconds = next != NULL ? next->due - netlib_current_time() : 60.0;
@@ -277,21 +277,21 @@ static inline struct seen seen_at(struct peer *peer, size_t host) {
     return seen;
 }
 
-/* Waits until so many SYNs have come to a host. */
+/* Waits until a host has received this number of SYNs. */
 static inline void await_syns(struct peer *peer, size_t host, int count) {
     pthread_mutex_lock(&peer->lock);
     while (peer->seen[host].syns < count) pthread_cond_wait(&peer->changed, &peer->lock);
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* Waits until netlib's end has given up a connection to a host that the host had answered. */
+/* Waits until a connection that the host has answered is reset. */
 static inline void await_reset(struct peer *peer, size_t host) {
     pthread_mutex_lock(&peer->lock);
     while (peer->seen[host].reset == 0) pthread_cond_wait(&peer->changed, &peer->lock);
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* Waits until a host was asked for a name. */
+/* Waits until a name server has received a query. */
 static inline void await_query(struct peer *peer, size_t host) {
     pthread_mutex_lock(&peer->lock);
     while (peer->seen[host].ipv4_queries == 0) pthread_cond_wait(&peer->changed, &peer->lock);

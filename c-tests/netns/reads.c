@@ -1,6 +1,6 @@
-/* Hosts that accept, and then say nothing, a byte at a time, or goodbye. */
+/* Waiting to read from hosts that send nothing, a byte at a time, or FIN. */
 #define _GNU_SOURCE
-#include "story.h"
+#include "scenario.h"
 
 static int connected(struct peer *peer) {
     netlib_error *err = NULL;
@@ -18,22 +18,22 @@ static bool is_dropped(int fd) {
     return dropped;
 }
 
-static void never_a_byte(int tun, enum way way) {
+static void a_silent_peer(int tun, enum api api) {
     static const struct host hosts[] = {{.address = "2001:db8::a", .answer = ACCEPTS}};
     netlib_error *err = NULL;
     struct peer peer;
-    (void)way;
+    (void)api;
     START_PEER(&peer, tun, hosts);
     int fd = connected(&peer);
-    double began = netlib_current_time();
+    double start = netlib_current_time();
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(fd, 0.3, NULL, &err));
-    CHECK_SECONDS(0.3, netlib_current_time() - began);
-    began = netlib_current_time();
+    CHECK_SECONDS(0.3, netlib_current_time() - start);
+    start = netlib_current_time();
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(fd, 0.0, NULL, &err));
-    CHECK_SECONDS(0.0, netlib_current_time() - began);
+    CHECK_SECONDS(0.0, netlib_current_time() - start);
     netlib_limit *limit = limit_of(0.3);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_wait_for_read(fd, NETLIB_TIMEOUT_NONE, limit, &err));
-    CHECK_SECONDS(0.3, netlib_current_time() - began);
+    CHECK_SECONDS(0.3, netlib_current_time() - start);
     netlib_limit_free(limit);
     CHECK_OK(netlib_wait_for_write(fd, 0.0, NULL, &err));
     CHECK(!is_dropped(fd));
@@ -41,24 +41,24 @@ static void never_a_byte(int tun, enum way way) {
     stop_peer(&peer);
 }
 
-/* A timeout is for each byte, however many there are; a limit is for all of them. */
-static void a_byte_at_a_time(int tun, enum way way) {
+/* A timeout applies to each wait, a limit to all of them. */
+static void a_peer_that_sends_a_byte_at_a_time(int tun, enum api api) {
     static const struct host hosts[] = {{.address = "203.0.113.1", .answer = ACCEPTS, .data = "0123456789", .every = 0.2}};
     netlib_error *err = NULL;
     struct peer peer;
-    (void)way;
+    (void)api;
     START_PEER(&peer, tun, hosts);
     int fd = connected(&peer);
-    double began = netlib_current_time();
+    double start = netlib_current_time();
     for (int i = 0; i < 4; i++) {
         char byte = 0;
         CHECK_OK(netlib_wait_for_read(fd, 0.2 + ROOM, NULL, &err));
         CHECK_INT(1, recv(fd, &byte, 1, MSG_DONTWAIT));
         CHECK_INT("0123456789"[i], byte);
     }
-    /* Longer than the timeout, taken together. */
-    CHECK_SECONDS(0.75, netlib_current_time() - began);
-    began = netlib_current_time();
+    /* Together longer than the timeout. */
+    CHECK_SECONDS(0.75, netlib_current_time() - start);
+    start = netlib_current_time();
     netlib_limit *limit = limit_of(0.5);
     netlib_status status;
     int count = 0;
@@ -67,22 +67,22 @@ static void a_byte_at_a_time(int tun, enum way way) {
         count += recv(fd, &byte, 1, MSG_DONTWAIT) == 1;
     }
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
-    CHECK_SECONDS(0.5, netlib_current_time() - began);
+    CHECK_SECONDS(0.5, netlib_current_time() - start);
     CHECK(count >= 1 && count <= 3);
     netlib_limit_free(limit);
     close(fd);
     stop_peer(&peer);
 }
 
-/* What came before is read first. */
-static void goodbye(int tun, enum way way) {
+/* The bytes before the FIN are read first. */
+static void a_peer_that_closes(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = ACCEPTS, .data = "ab", .every = 0.05, .ends = true},
     };
     netlib_error *err = NULL;
     struct peer peer;
     char byte = 0;
-    (void)way;
+    (void)api;
     START_PEER(&peer, tun, hosts);
     int fd = connected(&peer);
     CHECK(!is_dropped(fd));
@@ -96,10 +96,10 @@ static void goodbye(int tun, enum way way) {
 }
 
 int main(void) {
-    static const struct story stories[] = {
-        {"never a byte", never_a_byte, SEQUENTIAL, 0},
-        {"a byte at a time", a_byte_at_a_time, SEQUENTIAL, 0},
-        {"goodbye", goodbye, SEQUENTIAL, 0},
+    static const struct scenario scenarios[] = {
+        {"a silent peer", a_silent_peer, 1 << SEQUENTIAL, 0, NULL, NULL},
+        {"a peer that sends a byte at a time", a_peer_that_sends_a_byte_at_a_time, 1 << SEQUENTIAL, 0, NULL, NULL},
+        {"a peer that closes", a_peer_that_closes, 1 << SEQUENTIAL, 0, NULL, NULL},
     };
-    return TELL("netns reads", stories);
+    return RUN_SCENARIOS("netns reads", scenarios);
 }

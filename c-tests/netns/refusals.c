@@ -1,27 +1,27 @@
-/* Refusals of every kind by all addresses: each has its errno, its time and its line in the error. */
+/* All kinds of refusals. Each has its errno, its duration and its cause in the error. */
 #define _GNU_SOURCE
-#include "story.h"
+#include "scenario.h"
 
-/* ICMP needs a moment: what comes while connect(2) is still at work is not heeded, and the next SYN is a second away. */
-#define MOMENT 0.03
+/* The delay of an ICMP error. The kernel ignores one that arrives during connect(2), and repeats the SYN after a second. */
+#define ICMP_DELAY 0.03
 
 struct refusal {
     struct host host;
     int errnum;
 };
 
-/* In the order of a race, which is the resolver's here too. */
+/* The families alternate, so that both schedules have this order. */
 static const struct refusal refusals[] = {
     {{.address = "2001:db8::a", .answer = RESETS}, ECONNREFUSED},
     {{.address = "203.0.113.1", .answer = RESETS}, ECONNREFUSED},
-    {{.address = "2001:db8::b", .answer = UNREACHABLE, .delay = MOMENT, .code = 0}, ENETUNREACH},   /* no route */
-    {{.address = "203.0.113.2", .answer = UNREACHABLE, .delay = MOMENT, .code = 0}, ENETUNREACH},   /* network */
-    {{.address = "2001:db8::c", .answer = UNREACHABLE, .delay = MOMENT, .code = 1}, EACCES},        /* prohibited */
-    {{.address = "203.0.113.3", .answer = UNREACHABLE, .delay = MOMENT, .code = 13}, EHOSTUNREACH}, /* prohibited */
-    {{.address = "2001:db8::d", .answer = UNREACHABLE, .delay = MOMENT, .code = 3}, EHOSTUNREACH},  /* address */
-    {{.address = "203.0.113.4", .answer = UNREACHABLE, .delay = MOMENT, .code = 1}, EHOSTUNREACH},  /* host */
-    {{.address = "2001:db8::e", .answer = UNREACHABLE, .delay = MOMENT, .code = 4}, ECONNREFUSED},  /* port */
-    {{.address = "203.0.113.5", .answer = UNREACHABLE, .delay = MOMENT, .code = 3}, ECONNREFUSED},  /* port */
+    {{.address = "2001:db8::b", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 0}, ENETUNREACH},   /* no route */
+    {{.address = "203.0.113.2", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 0}, ENETUNREACH},   /* network */
+    {{.address = "2001:db8::c", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 1}, EACCES},        /* prohibited */
+    {{.address = "203.0.113.3", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 13}, EHOSTUNREACH}, /* prohibited */
+    {{.address = "2001:db8::d", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 3}, EHOSTUNREACH},  /* address */
+    {{.address = "203.0.113.4", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 1}, EHOSTUNREACH},  /* host */
+    {{.address = "2001:db8::e", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 4}, ECONNREFUSED},  /* port */
+    {{.address = "203.0.113.5", .answer = UNREACHABLE, .delay = ICMP_DELAY, .code = 3}, ECONNREFUSED},  /* port */
 };
 enum { COUNT = sizeof refusals / sizeof refusals[0] };
 
@@ -41,24 +41,24 @@ static void check_cause(const netlib_error *cause, const struct refusal *refusal
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_error_status(cause));
 }
 
-static void refusal_by_all(int tun, enum way way) {
+static void all_addresses_refuse(int tun, enum api api) {
     struct host hosts[COUNT];
     struct attempt expected[COUNT];
-    double before = 0.0;
+    double elapsed = 0.0;
     for (int i = 0; i < COUNT; i++) {
         hosts[i] = refusals[i].host;
         expected[i].address = hosts[i].address;
         expected[i].status = NETLIB_CONNECT_FAILED;
         expected[i].errnum = refusals[i].errnum;
-        expected[i].start = before;
-        expected[i].end = before += hosts[i].delay;
+        expected[i].start = elapsed;
+        expected[i].end = elapsed += hosts[i].delay;
     }
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
-    /* Each is followed at once: no stagger passes. */
+    /* A refusal starts the next attempt immediately, whatever the delay. */
     netlib_connect_options_set_attempt_delay(options, 2.0);
-    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    struct outcome outcome = connect_to(api, "name.test", options, NULL);
     CHECK_INT(-1, outcome.fd);
     CHECK_STR("cannot connect to name.test port 80, 10 addresses tried, the last: Connection refused",
               netlib_error_message(outcome.err, NULL));
@@ -66,16 +66,16 @@ static void refusal_by_all(int tun, enum way way) {
     CHECK_INT(COUNT, (long long)netlib_error_cause_count(outcome.err));
     for (size_t i = 0; i < COUNT; i++) check_cause(netlib_error_cause(outcome.err, i), &refusals[i]);
     CHECK_ENDED(NETLIB_CONNECT_FAILED, outcome);
-    CHECK_SECONDS(before, outcome.seconds);
-    if (way != SEQUENTIAL) CHECK_ATTEMPTS(outcome.connect, expected);
+    CHECK_SECONDS(elapsed, outcome.seconds);
+    if (api != SEQUENTIAL) CHECK_ATTEMPTS(outcome.connect, expected);
     for (size_t i = 1; i < COUNT; i++) CHECK_GAP(&peer, i, i - 1, hosts[i - 1].delay);
     end(&outcome);
     netlib_connect_options_free(options);
     stop_peer(&peer);
 }
 
-/* Who ended last speaks for all, though another began last. */
-static void the_last_to_end_speaks(int tun, enum way way) {
+/* The error is that of the attempt that ended last, although another one started last. */
+static void the_attempt_that_ended_last_is_the_error(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = UNREACHABLE, .delay = 0.6, .code = 1},
         {.address = "203.0.113.1", .answer = RESETS, .delay = 0.1},
@@ -87,7 +87,7 @@ static void the_last_to_end_speaks(int tun, enum way way) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
-    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    struct outcome outcome = connect_to(api, "name.test", options, NULL);
     CHECK_STR("cannot connect to name.test port 80, 2 addresses tried, the last: Permission denied",
               netlib_error_message(outcome.err, NULL));
     CHECK_INT(EACCES, netlib_error_errno(outcome.err));
@@ -100,12 +100,9 @@ static void the_last_to_end_speaks(int tun, enum way way) {
 }
 
 int main(void) {
-    static const struct story stories[] = {
-        {"refusal by all", refusal_by_all, RUN, 0},
-        {"refusal by all", refusal_by_all, STEPS, 0},
-        {"refusal by all", refusal_by_all, SEQUENTIAL, 0},
-        {"the last to end speaks", the_last_to_end_speaks, RUN, 0},
-        {"the last to end speaks", the_last_to_end_speaks, STEPS, 0},
+    static const struct scenario scenarios[] = {
+        {"all addresses refuse", all_addresses_refuse, ALL_APIS, 0, NULL, NULL},
+        {"the attempt that ended last is the error", the_attempt_that_ended_last_is_the_error, RACING_APIS, 0, NULL, NULL},
     };
-    return TELL("netns refusals", stories);
+    return RUN_SCENARIOS("netns refusals", scenarios);
 }

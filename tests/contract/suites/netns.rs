@@ -1,5 +1,5 @@
-//! The programs of c-tests/netns: connecting in networks of their own, where the test answers each packet. A machine that
-//! allows no such networks is said so, and counts nothing.
+//! The scenarios of c-tests/netns: connecting in network namespaces, where the test answers each packet. A machine that
+//! does not allow namespaces skips them, and the suite says so.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,16 +8,16 @@ use crate::env::{Env, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::take_counts;
 
-/// Each story of a program has a shorter limit of its own.
+/// Each scenario has a shorter time limit.
 const SECONDS: u64 = 120;
 
-/// `EXIT_SKIPPED` of c-tests/netns/story.h.
+/// `EXIT_SKIPPED` of c-tests/netns/scenario.h.
 const SKIPPED: i32 = 77;
 
 pub fn run(env: &Env, report: &mut Report) {
     let (library, scratch) = (env.library(), env.scratch("netns"));
     let sources = env.files("c-tests/netns", "", ".c");
-    report.check(!sources.is_empty(), "there are programs for networks of their own");
+    report.check(!sources.is_empty(), "there are netns scenarios");
     check(env, &sources, &scratch, library, report);
 }
 
@@ -35,7 +35,7 @@ pub fn check(env: &Env, sources: &[impl AsRef<Path> + Sync], scratch: &Path, lib
     }
 }
 
-/// What a program found, or why this machine is not one for it.
+/// The results of a program, or why this machine cannot run it.
 fn test(env: &Env, source: &Path, scratch: &Path, library: &Path) -> (Report, Option<String>) {
     let mut report = Report::default();
     let program = scratch.join(stem(source));

@@ -1,34 +1,40 @@
-/* Stories: each is told in a process and a network of its own, all at the same time. */
-#ifndef NETLIB_TEST_STORY_H
-#define NETLIB_TEST_STORY_H
+/* Scenarios of connecting. Each runs in its own process and its own network, all at the same time. */
+#ifndef NETLIB_TEST_SCENARIO_H
+#define NETLIB_TEST_SCENARIO_H
 
 #include "peer.h"
 
 #include <sys/types.h>
 #include <sys/wait.h>
 
-/* What a busy machine may add to a time. Times are never shorter than they should be. */
+/* The delay that a busy machine may add. A time is never shorter than expected. */
 #define ROOM 0.5
-/* A story that takes so many seconds has hung. */
-enum { STORY_SECONDS = 40, STORIES_MAX = 32, PORT = 80 };
-/* The suite's word for "not on this machine". */
+/* After SCENARIO_SECONDS a scenario has hung. */
+enum { SCENARIO_SECONDS = 40, CHILDREN_MAX = 48, PORT = 80 };
+/* The exit status for "not possible on this machine", which the suite knows. */
 enum { EXIT_SKIPPED = 77 };
 
-/* The ways to connect to a name: netlib_connect_run, the loop around netlib_connect_step, netlib_create_connection. */
-enum way { RUN, STEPS, SEQUENTIAL };
-static const char *const way_names[] = {"run", "steps", "sequential"};
+/* The functions that connect: netlib_connect_run, a loop of netlib_connect_step, and netlib_create_connection, whose
+ * attempts are sequential. */
+enum api { RUN, STEPS, SEQUENTIAL, APIS };
+static const char *const api_names[] = {"run", "steps", "sequential"};
 
-struct story {
+/* Sets of them. */
+enum { RACING_APIS = 1 << RUN | 1 << STEPS, ALL_APIS = RACING_APIS | 1 << SEQUENTIAL };
+
+/* A test in its own process and network, once for each of its APIs. Has `run`, or `run_row` with `row`. */
+struct scenario {
     const char *name;
-    void (*tell)(int tun, enum way way);
-    enum way way;
+    void (*run)(int tun, enum api api);
+    unsigned apis;
     unsigned network;
+    void (*run_row)(int tun, enum api api, const void *row);
+    const void *row;
 };
 
 /* ---- connecting ---- */
 
 struct outcome {
-    enum way way;
     netlib_status status;
     int fd;
     double seconds;
@@ -37,7 +43,7 @@ struct outcome {
     netlib_connect *connect;
 };
 
-/* The resolver of the stories: all hosts that connections can be made to, in the order of the script. */
+/* A resolve callback: returns all hosts but name servers, in their order. */
 static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, double seconds_left, netlib_addresses *addresses) {
     const struct peer *peer = ctx;
     (void)name, (void)port, (void)seconds_left;
@@ -56,7 +62,7 @@ static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, doubl
     return NETLIB_OK;
 }
 
-/* Of the peer's hosts; a NULL peer leaves names to the system. The stagger is the default. */
+/* Options that resolve every name to the hosts of a peer. Without a peer, the system resolves names. */
 static inline netlib_connect_options *options_for(struct peer *peer, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
     if (peer != NULL) netlib_connect_options_set_resolve_callback(options, all_hosts, peer, NULL);
@@ -86,29 +92,29 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
     return status;
 }
 
-static inline struct outcome connect_to(enum way way, const char *name, const netlib_connect_options *options,
+static inline struct outcome connect_to(enum api api, const char *name, const netlib_connect_options *options,
                                         const netlib_limit *limit) {
-    struct outcome outcome = {.way = way, .fd = -1};
+    struct outcome outcome = {.fd = -1};
     netlib_error *err = NULL;
-    double began = netlib_current_time();
-    if (way == SEQUENTIAL) {
+    double start = netlib_current_time();
+    if (api == SEQUENTIAL) {
         outcome.status = netlib_create_connection(name, PORT, options, limit, &outcome.fd, &outcome.err);
     } else {
         CHECK_OK(netlib_connect_new(name, PORT, options, &outcome.connect, &err));
-        if (way == RUN) {
+        if (api == RUN) {
             outcome.status = netlib_connect_run(outcome.connect, limit, &outcome.fd, &outcome.err);
         } else {
             CHECK_OK(netlib_connect_set_limit(outcome.connect, limit, &err));
             outcome.status = step_to_the_end(outcome.connect, &outcome.fd, &outcome.err);
         }
     }
-    outcome.seconds = netlib_current_time() - began;
+    outcome.seconds = netlib_current_time() - start;
     return outcome;
 }
 
-/* Checks how it ended; after that there is no error to look at. */
+/* Checks the status and frees the error. */
 #define CHECK_ENDED(expected, outcome) \
-    check_status((expected), (outcome).status, &(outcome).err, __FILE__, __LINE__, "how connecting ended")
+    check_status((expected), (outcome).status, &(outcome).err, __FILE__, __LINE__, "the status of the connect")
 
 static inline void end(struct outcome *outcome) {
     if (outcome->fd >= 0) CHECK(close(outcome->fd) == 0);
@@ -116,17 +122,17 @@ static inline void end(struct outcome *outcome) {
     netlib_connect_free(outcome->connect);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static inline void check_seconds(double least, double seconds, const char *file, int line) {
     bool ok = seconds >= least && seconds <= least + ROOM;
-    check_report(ok, file, line, "it takes as long as it should");
+    check_report(ok, file, line, "the duration");
     if (!ok) fprintf(stderr, "    expected %.3f to %.3f s, got %.3f s\n", least, least + ROOM, seconds);
 }
 
 #define CHECK_SECONDS(least, seconds) check_seconds((least), (seconds), __FILE__, __LINE__)
 
-/* An attempt, as the report has it: seconds from the first step. */
+/* A line of the report. Times are in seconds since the first step. */
 struct attempt {
     const char *address;
     netlib_status status;
@@ -139,7 +145,7 @@ static inline void check_attempts(const netlib_connect *connect, const struct at
     int32_t winner = -1;
     check_int((long long)count, (long long)netlib_connect_attempt_count(connect), file, line, "the number of attempts");
     for (size_t i = 0; i < count; i++) {
-        check_str(expected[i].address, netlib_connect_attempt_address(connect, i, NULL), file, line, "whose turn it is");
+        check_str(expected[i].address, netlib_connect_attempt_address(connect, i, NULL), file, line, "the address of the attempt");
         check_int(PORT, netlib_connect_attempt_port(connect, i), file, line, "the port");
         check_int(expected[i].status, netlib_connect_attempt_status(connect, i), file, line, expected[i].address);
         check_int(expected[i].errnum, netlib_connect_attempt_errno(connect, i), file, line, expected[i].address);
@@ -153,18 +159,18 @@ static inline void check_attempts(const netlib_connect *connect, const struct at
 #define CHECK_ATTEMPTS(connect, expected) \
     check_attempts((connect), (expected), sizeof(expected) / sizeof *(expected), __FILE__, __LINE__)
 
-/* The packets of one attempt come so many seconds after those of another, as the hosts saw it: a host that was late to
- * look at the earlier one makes the time a little shorter. */
-static inline void check_gap(struct peer *peer, size_t host, size_t after, double least, const char *file, int line) {
+/* Checks the time between the first packets at two hosts. It may be a little shorter than expected if the test read the
+ * earlier packet late. */
+static inline void check_gap(struct peer *peer, size_t host, size_t after, double expected, const char *file, int line) {
     double gap = seen_at(peer, host).first - seen_at(peer, after).first;
-    bool ok = gap > least - 0.1 && gap < least + ROOM;
-    check_report(ok, file, line, "packets are sent in their order and time");
-    if (!ok) fprintf(stderr, "    host %zu %.3f s after host %zu, expected %.3f s\n", host, gap, after, least);
+    bool ok = gap > expected - 0.1 && gap < expected + ROOM;
+    check_report(ok, file, line, "the time between packets");
+    if (!ok) fprintf(stderr, "    host %zu %.3f s after host %zu, expected %.3f s\n", host, gap, after, expected);
 }
 
-#define CHECK_GAP(peer, host, after, least) check_gap((peer), (host), (after), (least), __FILE__, __LINE__)
+#define CHECK_GAP(peer, host, after, expected) check_gap((peer), (host), (after), (expected), __FILE__, __LINE__)
 
-/* The connection is blocking, and one to this address. */
+/* Checks that the connection is blocking and to this address. */
 static inline void check_connected(int fd, const char *address, const char *file, int line) {
     struct sockaddr_storage to;
     socklen_t len = sizeof to;
@@ -180,90 +186,96 @@ static inline void check_connected(int fd, const char *address, const char *file
 
 #define CHECK_CONNECTED(fd, address) check_connected((fd), (address), __FILE__, __LINE__)
 
-/* ---- telling them ---- */
+/* ---- running scenarios ---- */
 
-struct told {
+struct child {
     pid_t pid;
-    int counts;
+    int results;
 };
 
-/* The text of `no_network` comes through the pipe too. */
+/* What a child writes into its pipe. */
 struct result {
     unsigned long passed, failed;
     char reason[sizeof no_network];
 };
 
-static inline struct told begin_story(const struct story *story, unsigned network) {
-    struct told told = {-1, -1};
+/* Starts a scenario in a child process. Without one, the child only opens the network. */
+static inline struct child start_scenario(const struct scenario *scenario, enum api api, unsigned network) {
+    struct child child = {-1, -1};
     int ends[2];
     fflush(NULL);
-    if (pipe(ends) != 0) return told;
-    told.pid = fork();
-    if (told.pid == 0) {
+    if (pipe(ends) != 0) return child;
+    child.pid = fork();
+    if (child.pid == 0) {
         struct result result;
         memset(&result, 0, sizeof result);
-        alarm(STORY_SECONDS);
+        alarm(SCENARIO_SECONDS);
         checks_passed = checks_failed = 0;
         int tun = open_network(network);
         snprintf(result.reason, sizeof result.reason, "%s", tun < 0 ? no_network : "");
-        if (tun >= 0 && story != NULL) story->tell(tun, story->way);
+        if (tun >= 0 && scenario != NULL && scenario->row != NULL) scenario->run_row(tun, api, scenario->row);
+        else if (tun >= 0 && scenario != NULL) scenario->run(tun, api);
         result.passed = checks_passed;
         result.failed = checks_failed;
         bool whole = write(ends[1], &result, sizeof result) == (ssize_t)sizeof result;
-        /* By exit: what the library left to threads of its own must not stand in the way. */
+        /* exit(3) does not wait for threads of abandoned lookups. */
         exit(whole ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     close(ends[1]);
-    told.counts = ends[0];
-    return told;
+    child.results = ends[0];
+    return child;
 }
 
-/* Whether the process ended as it should. */
-static inline bool end_story(const struct told *told, struct result *result) {
+/* Waits for a child. False if it crashed or hung. */
+static inline bool await_scenario(const struct child *child, struct result *result) {
     int status = -1;
     memset(result, 0, sizeof *result);
-    bool whole = told->pid > 0 && read(told->counts, result, sizeof *result) == (ssize_t)sizeof *result;
-    if (told->pid > 0) waitpid(told->pid, &status, 0);
-    close(told->counts);
+    bool whole = child->pid > 0 && read(child->results, result, sizeof *result) == (ssize_t)sizeof *result;
+    if (child->pid > 0) waitpid(child->pid, &status, 0);
+    close(child->results);
     return whole && status == 0;
 }
 
-/* Whether this machine allows such networks. If not, says why. */
+/* Whether this machine allows such networks. Prints the reason if not. */
 static inline bool has_networks(unsigned network) {
     struct result result;
-    struct told told = begin_story(NULL, network);
-    bool ended = end_story(&told, &result);
-    if (!ended) return true; /* The stories will say. */
+    struct child child = start_scenario(NULL, RUN, network);
+    if (!await_scenario(&child, &result)) return true; /* The scenarios will fail and show the reason. */
     if (result.reason[0] != '\0') printf("skipped: %s\n", result.reason);
     return result.reason[0] == '\0';
 }
 
-/* The body of main. */
-static inline int tell_stories(const char *name, const struct story *stories, size_t count) {
-    struct told told[STORIES_MAX];
-    char names[STORIES_MAX][80];
+/* The body of main. All scenarios run at the same time. */
+static inline int run_scenarios(const char *name, const struct scenario *scenarios, size_t count) {
+    struct child children[CHILDREN_MAX];
+    char names[CHILDREN_MAX][128];
     unsigned network = 0;
-    for (size_t i = 0; i < count; i++) network |= stories[i].network & WITH_NAMESERVER;
+    size_t started = 0;
+    for (size_t i = 0; i < count; i++) network |= scenarios[i].network & WITH_NAMESERVER;
     if (!has_networks(network)) return EXIT_SKIPPED;
-    CHECK(count <= STORIES_MAX);
-    for (size_t i = 0; i < count && i < STORIES_MAX; i++) {
-        snprintf(names[i], sizeof names[i], "%s (%s)", stories[i].name, way_names[stories[i].way]);
-        told[i] = begin_story(&stories[i], stories[i].network);
+    for (size_t i = 0; i < count; i++) {
+        for (int api = 0; api < APIS; api++) {
+            if (!(scenarios[i].apis & 1u << api)) continue;
+            CHECK(started < CHILDREN_MAX);
+            if (started >= CHILDREN_MAX) continue;
+            snprintf(names[started], sizeof names[started], "%s (%s)", scenarios[i].name, api_names[api]);
+            children[started++] = start_scenario(&scenarios[i], (enum api)api, scenarios[i].network);
+        }
     }
-    for (size_t i = 0; i < count && i < STORIES_MAX; i++) {
+    for (size_t i = 0; i < started; i++) {
         struct result result;
-        bool ended = end_story(&told[i], &result);
+        bool ended = await_scenario(&children[i], &result);
         CHECK(ended && result.reason[0] == '\0');
         checks_passed += result.passed;
         checks_failed += result.failed;
-        if (!ended) fprintf(stderr, "    the story \"%s\" crashed or hung\n", names[i]);
-        else if (result.reason[0] != '\0') fprintf(stderr, "    the story \"%s\": %s\n", names[i], result.reason);
-        else if (result.failed > 0) fprintf(stderr, "    in the story \"%s\"\n", names[i]);
-        else if (result.passed == 0) CHECK(!"a story checks something");
+        if (!ended) fprintf(stderr, "    scenario \"%s\" crashed or hung\n", names[i]);
+        else if (result.reason[0] != '\0') fprintf(stderr, "    scenario \"%s\": %s\n", names[i], result.reason);
+        else if (result.failed > 0) fprintf(stderr, "    in scenario \"%s\"\n", names[i]);
+        else if (result.passed == 0) CHECK(!"a scenario has checks");
     }
     return report(name);
 }
 
-#define TELL(name, stories) tell_stories((name), (stories), sizeof(stories) / sizeof *(stories))
+#define RUN_SCENARIOS(name, scenarios) run_scenarios((name), (scenarios), sizeof(scenarios) / sizeof *(scenarios))
 
 #endif
