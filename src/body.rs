@@ -1,4 +1,4 @@
-//! Bodies that can be moved back: bytes in memory, a descriptor, or functions of the program.
+//! Request bodies that can be rewound: bytes in memory, a descriptor, or callbacks.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -11,7 +11,7 @@ use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// A request's body, read by one thread at a time.
+/// A request body. One thread at a time reads it.
 pub struct Body {
     source: Source,
     limit: Option<Arc<Limit>>,
@@ -20,15 +20,15 @@ pub struct Body {
 enum Source {
     Memory {
         data: Vec<u8>,
-        /// May be beyond the end, where there is nothing to read.
+        /// May be beyond the end; reads there return nothing.
         position: i64,
     },
-    /// Borrowed: whoever opened it closes it.
+    /// Borrowed: the caller closes it.
     Descriptor(RawFd),
     Callbacks(Callbacks),
 }
 
-/// The program's own source of bytes. What these return is checked.
+/// The callbacks of an application's body. Their results are checked.
 pub struct Callbacks {
     pub read: ReadCallback,
     pub tell: Option<TellCallback>,
@@ -36,20 +36,20 @@ pub struct Callbacks {
     pub is_closed: Option<IsClosedCallback>,
 }
 
-/// How many bytes it put into the buffer; 0 at the end.
+/// Returns the number of bytes written to the buffer, 0 at the end.
 pub type ReadCallback = Box<dyn FnMut(&mut [u8]) -> Result<usize> + Send>;
 pub type TellCallback = Box<dyn FnMut() -> Result<i64> + Send>;
 pub type SeekCallback = Box<dyn FnMut(i64) -> Result<()> + Send>;
 pub type IsClosedCallback = Box<dyn FnMut() -> Result<bool> + Send>;
 
-/// Where a body was when that was recorded.
+/// A recorded position of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Not recorded: the body has no way to tell.
+    /// Not recorded, because the body has no tell callback.
     None,
-    /// The body could not tell.
+    /// Recording failed.
     Failed,
-    /// So many bytes from its start.
+    /// This many bytes from the start.
     At(i64),
 }
 
@@ -75,12 +75,12 @@ impl Position {
     }
 }
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     Bytes(usize),
     End,
-    /// A descriptor that does not block has nothing yet.
+    /// A nonblocking descriptor has no bytes yet.
     WouldBlock,
 }
 
@@ -105,12 +105,12 @@ impl Body {
         Body { source, limit: None }
     }
 
-    /// What ends the reads that begin from now on.
+    /// Sets the limit for later reads.
     pub fn set_limit(&mut self, limit: Option<Arc<Limit>>) {
         self.limit = limit;
     }
 
-    /// Fills the front of `buffer`. Nothing is asked of the source for an empty one.
+    /// Reads into the start of `buffer`. An empty buffer does not access the source.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Read> {
         if buffer.is_empty() {
             return Ok(Read::Bytes(0));
@@ -154,7 +154,7 @@ impl Body {
         Ok(if count == 0 { Read::End } else { Read::Bytes(count) })
     }
 
-    /// How many bytes are left to read, if that is known without reading them.
+    /// The number of bytes left, if it is known without reading them.
     pub fn length(&self) -> Result<Option<i64>> {
         match &self.source {
             Source::Memory { data, position } => {
@@ -167,7 +167,7 @@ impl Body {
         }
     }
 
-    /// With a position: moves there. Without: records where the body is, to be moved back there later.
+    /// Moves to `position` if one is given; otherwise returns the current position.
     pub fn set_file_position(&mut self, position: Position) -> Result<Position> {
         if position != Position::None {
             self.rewind(position)?;
@@ -213,7 +213,7 @@ impl Body {
         Ok(())
     }
 
-    /// Whether the source has been closed.
+    /// Returns whether the source is closed.
     pub fn is_fp_closed(&mut self) -> Result<bool> {
         match &mut self.source {
             Source::Memory { .. } => Ok(false),
@@ -257,7 +257,7 @@ mod tests {
         file
     }
 
-    /// A body of callbacks over a vector; `tell` and `seek` fail when told to.
+    /// A body of callbacks over a vector. `tell` and `seek` return the given results.
     fn callbacks(tell: Option<Result<i64>>, seek: Option<Result<()>>) -> Body {
         Body::from_callbacks(Callbacks {
             read: Box::new(|buffer| Ok(buffer.len())),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_files_are_read_and_rewound_alike() {
+    fn memory_and_files_read_and_rewind_the_same() {
         let file = file(b"hello world");
         for mut body in [Body::from_memory(b"hello world").unwrap(), Body::from_fd(file.as_raw_fd()).unwrap()] {
             let mut start = [0; 6];
@@ -283,7 +283,7 @@ mod tests {
             assert_eq!(body.set_file_position(Position::At(0)).unwrap(), Position::At(0));
             assert_eq!(body.read(&mut []).unwrap(), Read::Bytes(0));
             assert_eq!(read_all(&mut body, 3), b"hello world");
-            // As with any file, there is nothing beyond the end.
+            // As in a file, a read beyond the end returns nothing.
             assert_eq!(body.set_file_position(Position::At(100)).unwrap(), Position::At(100));
             assert_eq!((body.length().unwrap(), read_all(&mut body, 9)), (Some(0), vec![]));
             assert_eq!(body.set_file_position(Position::None).unwrap(), Position::At(100));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_cannot_tell() {
+    fn a_pipe_has_no_position() {
         let (read, mut write) = std::io::pipe().unwrap();
         let mut body = Body::from_fd(read.as_raw_fd()).unwrap();
         assert_eq!(body.length().unwrap(), None);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_that_does_not_block_says_so() {
+    fn a_nonblocking_descriptor_returns_would_block() {
         let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
         assert_eq!(Body::from_fd(left.as_raw_fd()).unwrap().read(&mut [0]).unwrap(), Read::WouldBlock);
@@ -331,12 +331,12 @@ mod tests {
         assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::End));
         body.set_limit(None);
         assert_eq!(body.read(&mut [0]).unwrap(), Read::End);
-        // Every body obeys it, those that never wait included.
+        // Every body obeys it, also one that never waits.
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(None, None)] {
             assert_eq!(outcome(&mut body, 0.0, false), Err(Status::DeadlineExceeded));
             assert!(matches!(outcome(&mut body, 30.0, false), Ok(Read::Bytes(_))));
         }
-        // What does not block is not waited for.
+        // A nonblocking descriptor is not waited for.
         let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
         let mut body = Body::from_fd(left.as_raw_fd()).unwrap();
@@ -344,8 +344,8 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_descriptor_is_told() {
-        // A number that no process has open.
+    fn a_closed_descriptor_is_detected() {
+        // A descriptor that is not open.
         let mut body = Body::from_fd(i32::MAX).unwrap();
         assert!(body.is_fp_closed().unwrap());
         assert_eq!(body.read(&mut [0]).unwrap_err().errno(), libc::EBADF);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_were_not_recorded_rewind_nothing() {
+    fn a_position_that_was_not_recorded_cannot_be_rewound_to() {
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(Some(Ok(0)), Some(Ok(())))] {
             for position in [Position::None, Position::Failed] {
                 assert_eq!(body.rewind(position).unwrap_err().status(), Status::UnrewindableBody);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn callbacks_are_not_believed() {
+    fn results_of_callbacks_are_checked() {
         let failed = || Error::new(Status::CallbackFailed, "it failed");
         let rows = [
             (None, Ok(Position::None)),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_have_numbers() {
+    fn positions_convert_to_numbers_and_back() {
         for position in [Position::None, Position::Failed, Position::At(0), Position::At(i64::MAX)] {
             assert_eq!(Position::from_number(position.number()).unwrap(), position);
         }

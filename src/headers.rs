@@ -1,4 +1,4 @@
-//! Request and response headers: the ordered list, the shortcut that makes one, and what is wrong with a raw block.
+//! Request and response headers: the ordered list, `make_headers`, and the defects of a raw header block.
 
 use std::ffi::{CStr, CString};
 
@@ -10,33 +10,33 @@ use crate::status::Status;
 
 mod defects;
 mod make;
-pub(crate) mod parse;
+pub(crate) mod fields;
 
 pub use defects::assert_header_parsing;
+pub use fields::MAX_FIELDS;
 pub use make::{HeaderOptions, make_headers};
-pub use parse::MAX_FIELDS;
 
-/// The most bytes of names and values one list may hold. Far above what any server accepts; it keeps every size that
-/// is derived from a list (its wire form, its copies) small enough to be reserved without asking.
+/// The maximum number of bytes of names and values in one list. It is far above what any server accepts, and keeps the
+/// sizes derived from a list (its wire form, its copies) from overflowing.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// An ordered list of header fields, immutable once built. Names compare without case and keep the case they were
-/// given; a repeated name stays repeated.
+/// An ordered list of header fields, immutable once built. Names are compared case-insensitively and keep their case. A
+/// repeated name stays repeated.
 #[derive(Debug, Default)]
 pub struct Headers {
     fields: Fields,
     wire: OnceBox<Wire>,
 }
 
-/// Names and values in one buffer, each with a NUL behind it, so that a field is lent as text without a copy and a list
-/// of any length is two allocations.
+/// Names and values in one buffer, each followed by a NUL. A field is lent as C text without a copy, and a list of any
+/// length is two allocations.
 #[derive(Clone, Debug, Default)]
 struct Fields {
     bytes: Vec<u8>,
     spans: Vec<Span>,
 }
 
-/// Where a field's name and value are, without their NULs. [`MAX_BYTES`] fits 32 bits.
+/// The offsets and lengths of a field's name and value, without their NULs. [`MAX_BYTES`] fits in 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     name: u32,
@@ -57,7 +57,7 @@ impl Span {
 }
 
 impl Fields {
-    /// With room for so many fields of so many bytes, a NUL behind each name and value included.
+    /// Reserves room for this many fields and bytes. The bytes include a NUL after each name and value.
     fn with_room(fields: usize, bytes: usize) -> Result<Fields> {
         let mut room = Fields::default();
         memory::reserve(&mut room.bytes, bytes, "headers")?;
@@ -65,7 +65,7 @@ impl Fields {
         Ok(room)
     }
 
-    /// Adds a field that was checked. The value is the two parts together.
+    /// Adds a field that was already checked. The value is the concatenation of the two parts.
     fn push(&mut self, name: &[u8], value: [&[u8]; 2]) -> Result<()> {
         let [front, back] = value;
         let more = [name.len(), front.len(), back.len(), 2].into_iter().fold(0, usize::saturating_add);
@@ -104,7 +104,7 @@ impl Fields {
         (0..self.spans.len()).filter_map(|index| self.at(index))
     }
 
-    /// The values of a name. Most names are told apart by their length.
+    /// The values of a name. Comparing lengths first rules out most fields.
     fn named(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.spans.iter().filter_map(move |span| {
             let name = name.as_ref();
@@ -118,14 +118,14 @@ impl Fields {
     }
 }
 
-/// Values may be credentials.
+/// Wipes the bytes, because values may be credentials.
 impl Drop for Fields {
     fn drop(&mut self) {
         memory::wipe(&mut self.bytes);
     }
 }
 
-/// The lines to send.
+/// The field lines as they are sent.
 #[derive(Debug)]
 struct Wire(CString);
 
@@ -163,11 +163,11 @@ impl Headers {
         self.fields.named(name)
     }
 
-    /// The bytes to send: a line for each field, without the empty line that ends a head. Made once, then kept.
+    /// The bytes to send: one line per field, without the empty line that ends a head. Made on first use.
     pub fn wire(&self) -> Result<&CStr> {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
-            // Another thread may have been faster, with the same bytes.
+            // Another thread may have set the same bytes first.
             let _ = self.wire.set(Box::new(Wire(made)));
         }
         Ok(self.wire.get().map_or(c"", |wire| wire.0.as_c_str()))
@@ -175,7 +175,7 @@ impl Headers {
 
     fn make_wire(&self) -> Result<CString> {
         let mut lines = Vec::new();
-        // Two NULs of each field become ": " and CRLF: two bytes more than are held.
+        // The two NULs of each field become ": " and CRLF: two more bytes.
         memory::reserve(&mut lines, self.fields.bytes.len() + 2 * self.len() + 1, "the lines of headers")?;
         for (name, value) in self.iter() {
             lines.extend_from_slice(name.to_bytes());
@@ -187,7 +187,7 @@ impl Headers {
         Ok(CString::from_vec_with_nul(lines).unwrap_or_default())
     }
 
-    /// A copy without the fields for which `drop`, given the name as it was added, says true.
+    /// A copy without the fields for whose names, in their original case, `drop` returns true.
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Result<Headers> {
         let mut kept = Fields::with_room(self.len(), self.fields.bytes.len())?;
         for (name, value) in self.iter() {
@@ -200,7 +200,7 @@ impl Headers {
     }
 }
 
-/// A list in the making: the one way to one, so that no list holds a name or value that could break out of its line.
+/// Builds a list. There is no other way to make one, so no list contains a name or value with a line end.
 #[derive(Clone, Debug, Default)]
 pub struct HeadersBuilder {
     fields: Fields,
@@ -219,8 +219,8 @@ impl HeadersBuilder {
         self.fields.spans.is_empty()
     }
 
-    /// Adds a field at the end. The name must be a token (RFC 9110 section 5.1); the value may be any bytes but CR, LF
-    /// and NUL (section 5.5).
+    /// Appends a field. The name must be a token (RFC 9110 section 5.1); the value may have any bytes except CR, LF and
+    /// NUL (section 5.5).
     pub fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         check_name(name)?;
         check_value(name, value)?;
@@ -238,7 +238,7 @@ impl From<Fields> for Headers {
     }
 }
 
-/// RFC 9110 section 5.6.2: the letters of a token.
+/// Returns whether a token may contain the byte: RFC 9110 section 5.6.2.
 pub(crate) const fn is_token_byte(byte: u8) -> bool {
     TOKEN[byte as usize]
 }
@@ -266,7 +266,7 @@ fn check_name(name: &[u8]) -> Result<()> {
     match name.iter().position(|&byte| !is_token_byte(byte)) {
         None => Ok(()),
         Some(at) => {
-            // Only what stands before the bad byte is shown: of a whole line given as a name, that is the name.
+            // Only the text before the bad byte is shown: if a whole line was passed as a name, that is the name.
             let good = show_name(name.get(..at).unwrap_or_default());
             let bad = name.get(at).copied().unwrap_or_default();
             let message = format!("header name beginning \"{good}\": {} is not allowed at byte {at}", show_byte(bad));
@@ -275,12 +275,12 @@ fn check_name(name: &[u8]) -> Result<()> {
     }
 }
 
-/// The caller's own header: no request can carry it, so the error is never retried.
+/// The error for a header of the caller. It is never retried, because no request can have that header.
 fn invalid_header(message: impl AsRef<str>) -> Error {
     Error::new(Status::InvalidHeader, message).never_retried()
 }
 
-/// `name` is for the message, which never shows a value: it may be a credential.
+/// The message shows `name` but never the value, which may be a credential.
 fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
     match memchr::memchr3(b'\r', b'\n', 0, value) {
         None => Ok(()),
@@ -293,7 +293,7 @@ fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
     }
 }
 
-/// A name for a message: enough to recognise it by.
+/// The name for a message, shortened if it is long.
 pub(crate) fn show_name(name: &[u8]) -> String {
     const SHOWN: usize = 64;
     let shown = String::from_utf8_lossy(name.get(..SHOWN).unwrap_or(name)).into_owned();
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_order_case_and_repetition() {
+    fn a_list_keeps_order_case_and_repeated_names() {
         let headers = list(&[("Set-Cookie", "a=1"), ("X-Y", ""), ("set-cookie", "b=2")]);
         assert_eq!((headers.len(), headers.is_empty()), (3, false));
         assert_eq!(headers.at(0), Some((c"Set-Cookie", c"a=1")));
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn without_drops_by_name() {
+    fn without_drops_fields_by_name() {
         let headers = list(&[("Authorization", "x"), ("Accept", "*/*"), ("AUTHORIZATION", "y")]);
         let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization")).unwrap();
         assert_eq!(kept.wire().unwrap(), c"Accept: */*\r\n");
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_breaks_out_of_its_line() {
+    fn values_with_line_ends_or_nul_are_refused() {
         for (bad, word) in [(b'\r', "CR"), (b'\n', "LF"), (0, "NUL")] {
             for at in 0..4 {
                 let mut value = *b"s3cr";
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_largest_size() {
+    fn the_size_of_a_list_is_limited() {
         let mut builder = HeadersBuilder::new();
         let value = vec![b'v'; MAX_BYTES - 3];
         builder.add(b"n", &value).unwrap();
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_between_threads() {
+    fn headers_are_send_and_sync() {
         fn shared<T: Send + Sync>() {}
         shared::<Headers>();
     }

@@ -1,4 +1,4 @@
-//! The one way to stop waiting: an absolute deadline and a trigger that anyone may pull.
+//! The limit that ends waiting: an absolute deadline and a cancel trigger.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -19,17 +19,18 @@ pub struct Limit {
     wakes: Wakes,
 }
 
-/// What is readable once the limit is cancelled. Opened by the first wait, because most limits are never waited on.
+/// Descriptors that become readable when the limit is cancelled. The first wait opens one, because most limits are never
+/// waited on.
 ///
-/// A forked child has a copy of the limit, but shares the descriptor. So each process opens its own, and raises no
-/// other: a list of one entry, but where a process forked and the child waited too. It only grows, and takes no lock,
-/// which a signal handler could find taken, and a child taken for good.
+/// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens its own and signals
+/// only that one. The list has one entry unless a forked child also waits. It only grows, and needs no lock: a signal
+/// handler could find a lock taken, and a forked child could find it taken forever.
 #[derive(Debug, Default)]
 struct Wakes(OnceBox<OwnWake>);
 
 #[derive(Debug)]
 struct OwnWake {
-    /// Whose it is.
+    /// The process that opened the descriptor.
     process: Process,
     wake: Wake,
     others: Wakes,
@@ -45,7 +46,7 @@ impl Wakes {
         entry.map(|own| &own.wake)
     }
 
-    /// Of two that are added at once for one process the slower is dropped.
+    /// If two threads add an entry for one process at once, the second one is dropped.
     fn add(&self, process: Process, wake: Wake) -> &Wake {
         let mut fresh = Some(Box::new(OwnWake { process, wake, others: Wakes::default() }));
         let mut end = &self.0;
@@ -60,7 +61,7 @@ impl Wakes {
 }
 
 impl Limit {
-    /// `seconds` from now; infinity means that only the trigger ends it.
+    /// The deadline is `seconds` from now. With infinity only the trigger ends a wait.
     pub fn new(seconds: f64) -> Result<Limit> {
         if seconds.is_nan() || seconds < 0.0 {
             return Err(Error::new(
@@ -76,7 +77,7 @@ impl Limit {
         self.cancelled.store(true, Ordering::SeqCst);
         // Pairs with the fence of `wake_fd`: either this sees the descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
-        // Before the first wait there is no descriptor to signal, and the process may not be known yet.
+        // Before the first wait there is no descriptor, and the process may not be known yet.
         if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.of(Process::current())) {
             wake.raise();
         }
@@ -95,7 +96,7 @@ impl Limit {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails when waiting must stop.
+    /// Fails if the limit is cancelled or its deadline has passed.
     pub fn check(&self) -> Result<()> {
         self.check_cancelled()?;
         if self.remaining() == Some(Duration::ZERO) {
@@ -104,7 +105,7 @@ impl Limit {
         Ok(())
     }
 
-    /// Fails when the trigger was pulled, whatever the deadline.
+    /// Fails if the limit is cancelled; ignores the deadline.
     pub(crate) fn check_cancelled(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(Status::Cancelled, "the limit was cancelled"));
@@ -116,13 +117,14 @@ impl Limit {
         Error::new(Status::DeadlineExceeded, "the limit's deadline has passed")
     }
 
-    /// Not cancelled, yet its descriptor says so: told, so that nobody takes it for a wait that is over, or spins.
+    /// The error if the descriptor is readable although the limit is not cancelled. Without it a wait would end early or
+    /// spin.
     pub(crate) fn raised_by_others() -> Error {
         let message = "the limit's own descriptor was closed by the program, or written to";
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 
-    /// A descriptor that becomes readable when the limit is cancelled, to be polled beside whatever is waited for.
+    /// A descriptor that becomes readable when the limit is cancelled. Waits poll it beside their own descriptor.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
         let process = Process::current();
         if let Some(wake) = self.wakes.of(process) {
@@ -130,7 +132,7 @@ impl Limit {
         }
         let wake = self.wakes.add(process, Wake::open()?);
         fence(Ordering::SeqCst);
-        // A cancel that ran before saw no descriptor to write to.
+        // An earlier cancel found no descriptor to write to.
         if self.is_cancelled() {
             wake.raise();
         }
@@ -138,7 +140,7 @@ impl Limit {
     }
 }
 
-/// `None` when that is never: infinity, or beyond what the clock can count.
+/// `None` for infinity, and for a time beyond the clock's range.
 pub(crate) fn deadline_after(seconds: f64) -> Option<Instant> {
     Duration::try_from_secs_f64(seconds).ok().and_then(|wait| Instant::now().checked_add(wait))
 }
@@ -149,7 +151,7 @@ mod tests {
     use crate::socket::sys::is_readable_now;
 
     #[test]
-    fn refuses_what_is_no_duration() {
+    fn invalid_durations_are_refused() {
         for seconds in [-1.0, f64::NAN, f64::NEG_INFINITY] {
             assert_eq!(Limit::new(seconds).unwrap_err().status(), Status::InvalidArgument);
         }
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn deadline_and_trigger_are_told_apart() {
+    fn deadline_and_cancel_are_distinct_errors() {
         let limit = Limit::new(0.0).unwrap();
         assert_eq!(limit.check().unwrap_err().status(), Status::DeadlineExceeded);
         limit.cancel();
@@ -165,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn each_process_has_a_wake_of_its_own() {
+    fn each_process_has_its_own_wake_descriptor() {
         let wakes = Wakes::default();
         assert!(wakes.of(Process::numbered(1)).is_none());
         let processes = [1, 2, 3].map(Process::numbered);
         let fds = processes.map(|process| wakes.add(process, Wake::open().unwrap()).fd());
         assert_eq!(processes.map(|process| wakes.of(process).unwrap().fd()), fds);
         assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
-        // The first stays.
+        // The first one is kept.
         assert_eq!(wakes.add(processes[1], Wake::open().unwrap()).fd(), fds[1]);
         assert!(wakes.of(Process::numbered(4)).is_none());
         wakes.of(processes[1]).unwrap().raise();
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_before_or_after_the_first_wait_wakes_it() {
+    fn a_cancel_before_or_after_the_first_wait_ends_it() {
         for early in [true, false] {
             let limit = Limit::new(f64::INFINITY).unwrap();
             if early {

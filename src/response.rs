@@ -1,4 +1,4 @@
-//! Response heads: parsing them and asking them.
+//! Response heads: parsing, framing and redirect location.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -10,14 +10,14 @@ use crate::memory;
 use crate::status::Status;
 
 mod framing;
-mod parse;
+mod head;
 mod progress;
 mod reason;
 
 pub use framing::Framing;
-pub use parse::MAX_HEAD;
+pub use head::MAX_HEAD;
 
-/// The head of a response and the method that asked for it: immutable, cheap to share behind an `Arc`.
+/// The head of a response and the method of its request. Immutable and cheap to share behind an `Arc`.
 #[derive(Debug)]
 pub struct Response {
     request_method: Cow<'static, CStr>,
@@ -25,8 +25,8 @@ pub struct Response {
     headers: Arc<Headers>,
     reason: Option<Cow<'static, CStr>>,
     minor_version: Option<u8>,
-    /// The Location of a redirect that is not in the headers as it is lent.
-    own_location: Option<CString>,
+    /// The Location of a redirect, if it differs from the header's value.
+    encoded_location: Option<CString>,
 }
 
 impl Response {
@@ -34,8 +34,8 @@ impl Response {
         check_method(request_method)?;
         let request_method = reason::own_method(request_method.as_bytes())?;
         let status = check_status(status.into())?;
-        let own_location = if redirects(status) { own_location(&headers)? } else { None };
-        Ok(Response { request_method, status, headers, reason: None, minor_version: None, own_location })
+        let encoded_location = if redirects(status) { encoded_location(&headers)? } else { None };
+        Ok(Response { request_method, status, headers, reason: None, minor_version: None, encoded_location })
     }
 
     pub fn request_method(&self) -> &CStr {
@@ -50,7 +50,7 @@ impl Response {
         &self.headers
     }
 
-    /// The words after the status, if the response was parsed.
+    /// The reason phrase, if the response was parsed.
     pub fn reason(&self) -> Option<&CStr> {
         self.reason.as_deref()
     }
@@ -60,17 +60,17 @@ impl Response {
         self.minor_version
     }
 
-    /// Where a redirect leads: the Location of a 301, 302, 303, 307 or 308. An empty one leads nowhere. Always UTF-8.
+    /// The Location of a 301, 302, 303, 307 or 308, as UTF-8. `None` if it is absent or empty.
     pub fn redirect_location(&self) -> Option<&CStr> {
         if !redirects(self.status) {
             return None;
         }
-        let location = self.own_location.as_deref().or_else(|| self.headers.get("location"))?;
+        let location = self.encoded_location.as_deref().or_else(|| self.headers.get("location"))?;
         (!location.is_empty()).then_some(location)
     }
 
-    /// Whether the request was HEAD, compared case-insensitively as in urllib3. [`Response::framing`] is
-    /// case-sensitive.
+    /// Returns whether the request was HEAD, compared case-insensitively as in urllib3. [`Response::framing`] compares
+    /// case-sensitively.
     pub fn is_response_to_head(&self) -> bool {
         self.request_method.to_bytes().eq_ignore_ascii_case(b"HEAD")
     }
@@ -94,15 +94,15 @@ fn check_method(method: &str) -> Result<()> {
         return invalid("request_method is empty".to_owned(), 0);
     }
     if let Some((at, byte)) = method.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte)) {
-        // What is no method may be a URL with a password in it, so it is not shown.
+        // The text is not shown: it may be a URL with a password.
         return invalid(format!("request_method: {} is not allowed at byte {at}", show_byte(byte)), at);
     }
     Ok(())
 }
 
-/// What the Location fields read as, if that is not the text of one. Several are a list. A byte that is not UTF-8 can only
-/// be meant as itself, so it is percent-encoded: the server gets back what it sent.
-fn own_location(headers: &Headers) -> Result<Option<CString>> {
+/// The location, if it is not the value of a single Location field in UTF-8. Several fields form a list. Bytes that are
+/// not UTF-8 are percent-encoded, so that the server receives the bytes it sent.
+fn encoded_location(headers: &Headers) -> Result<Option<CString>> {
     const WHAT: &str = "a location";
     let locations = || headers.get_all("location").map(CStr::to_bytes);
     let is_alone = locations().nth(1).is_none();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_are_five_statuses_with_a_location() {
+    fn five_statuses_with_a_location_redirect() {
         for status in 100..=999 {
             let redirects = [301, 302, 303, 307, 308].contains(&status);
             let location = redirects.then_some(c"/a");
@@ -150,12 +150,12 @@ mod tests {
             assert_eq!(response(status, &[]).redirect_location(), None);
         }
         assert_eq!(response(302, &[("location", "")]).redirect_location(), None);
-        // The reference reads several as one list.
+        // Several fields form one list, as in urllib3.
         assert_eq!(response(302, &[("Location", "/a"), ("location", "/b")]).redirect_location(), Some(c"/a, /b"));
     }
 
     #[test]
-    fn a_location_that_is_not_utf8_keeps_its_bytes() {
+    fn a_location_that_is_not_utf8_is_percent_encoded() {
         let rows: &[(&[&[u8]], &CStr)] = &[
             (&[b"/caf\xe9"], c"/caf%E9"),
             (&["/caf\u{e9}".as_bytes()], c"/caf\xc3\xa9"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_was_head() {
+    fn head_requests_are_recognised_in_any_case() {
         for (method, expected) in [("HEAD", true), ("head", true), ("GET", false), ("HEADX", false)] {
             let response = Response::new(method, 200, Arc::default()).unwrap();
             assert_eq!(response.is_response_to_head(), expected);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_response() {
+    fn invalid_methods_and_statuses_are_refused() {
         for (method, status) in [
             ("", 200),
             ("G T", 200),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_between_threads() {
+    fn responses_are_send_and_sync() {
         fn shared<T: Send + Sync>() {}
         shared::<Response>();
     }

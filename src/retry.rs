@@ -1,6 +1,7 @@
-//! How often, for which failures, and after which delay a request is sent again.
+//! The retry policy: which requests are sent again, how often, and after which delay.
 //!
-//! A [`Retry`] is immutable: [`Retry::increment`] makes the next one. `decide` composes what the other files offer.
+//! A [`Retry`] is immutable: [`Retry::increment`] returns the next one. [`Retry::decide`] combines counting, redirects and
+//! delays into one decision.
 
 mod backoff;
 mod constants;
@@ -9,13 +10,13 @@ mod decide;
 mod history;
 mod http_date;
 mod increment;
-mod names;
+mod name_set;
 mod outcome;
 mod policy;
-mod preset;
+mod recommended;
 mod redirect;
 mod retry_after;
-mod sleep;
+mod delay;
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -28,27 +29,27 @@ pub use constants::{
 };
 pub use count::Count;
 pub use decide::{Action, Attempt, Decision};
+pub use delay::{Delay, DelayReason};
 pub use history::{History, HistoryEntry};
-pub use names::NameSet;
+pub use name_set::NameSet;
 pub use outcome::Counter;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
 pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
-pub use sleep::{Delay, DelayReason};
 
 use crate::error::{Error, Result};
 use backoff::DecorrelatedDraw;
-use redirect::Chain;
+use redirect::ChainState;
 
-/// The statuses that, with a Location, redirect.
+/// The statuses of a redirect; the response also needs a Location.
 pub const REDIRECT_STATUS_CODES: &[i32] = &[301, 302, 303, 307, 308];
 
-/// A retry policy with what is left of its counts and what has happened so far.
+/// A retry policy with its remaining counts and the history of the request.
 #[derive(Clone, Debug)]
 pub struct Retry {
     counts: Counts,
     policy: Arc<Policy>,
     history: History,
-    chain: Chain,
+    chain: ChainState,
     backoff_draw: Option<DecorrelatedDraw>,
 }
 
@@ -62,7 +63,7 @@ impl Retry {
         Retry { counts, policy, history, chain, backoff_draw }
     }
 
-    /// The policy of who chose none: three retries in all.
+    /// The policy of a caller that chose none: three retries in total.
     pub fn default_retry() -> &'static Arc<Retry> {
         static DEFAULT: OnceBox<Arc<Retry>> = OnceBox::new();
         DEFAULT.get_or_init(|| {
@@ -72,7 +73,7 @@ impl Retry {
         })
     }
 
-    /// The old way to say it: a number of retries, and whether redirects are followed.
+    /// The policy that older callers state as a number of retries and a redirect flag.
     pub fn from_int(count: Count, redirect: bool, default: Option<Arc<Retry>>) -> Arc<Retry> {
         if count == Count::None {
             return default.unwrap_or_else(|| Arc::clone(Retry::default_retry()));
@@ -88,13 +89,13 @@ impl Retry {
         RetryOptions::of(self)
     }
 
-    /// Whether a response is one to ask again for. `has_retry_after`: it has a Retry-After header.
+    /// Returns whether a response with this status is retried. `has_retry_after`: it has a Retry-After header.
     pub fn is_retry(&self, method: &CStr, status: i32, has_retry_after: bool) -> Result<bool> {
-        names::check_token("method", method)?;
+        name_set::check_token("method", method)?;
         Ok(self.is_retryable(method, status, has_retry_after))
     }
 
-    /// Does what [`Retry::is_retry`] does for a method that is known to be a token.
+    /// Like [`Retry::is_retry`], for a method that was already checked.
     fn is_retryable(&self, method: &CStr, status: i32, has_retry_after: bool) -> bool {
         self.policy.methods.allow(method)
             && (self.policy.status_forcelist.binary_search(&status).is_ok()
@@ -108,18 +109,18 @@ impl Retry {
         error.payload()
     }
 
-    /// Whether it has a callback.
+    /// Returns whether the policy has a callback.
     pub fn may_call_back(&self) -> bool {
         let callbacks = &self.policy.callbacks;
         callbacks.wall_clock.is_some() || callbacks.sleep.is_some() || callbacks.random.is_some()
     }
 
-    /// Nothing is retried or followed, and no retries can be used up.
+    /// Nothing is retried, no redirect is followed, and no count can be used up.
     pub(crate) fn is_disabled(&self) -> bool {
         self.counts.total == Count::False
     }
 
-    /// More retries were made than one of the counts allows.
+    /// One of the counts is below zero.
     pub fn is_exhausted(&self) -> bool {
         self.counts.all().into_iter().any(Count::is_exhausted)
     }
@@ -140,7 +141,7 @@ impl Retry {
         &self.policy.backoff
     }
 
-    /// Infinity when there is no bound.
+    /// Infinity if there is no maximum.
     pub fn retry_after_max(&self) -> f64 {
         self.policy.retry_after.max
     }
@@ -177,7 +178,7 @@ impl Retry {
         &self.policy.remove_headers_on_redirect
     }
 
-    /// `None`: every header that is not removed.
+    /// `None` keeps every header that is not removed.
     pub fn keep_headers_on_redirect(&self) -> Option<&NameSet> {
         self.policy.keep_headers_on_redirect.as_deref()
     }

@@ -8,15 +8,15 @@ use crate::callback::Clock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// As a number of seconds: the process default.
+/// The seconds that stand for the process default.
 pub const DEFAULT: f64 = -1.0;
-/// As a number of seconds: no limit.
+/// The seconds that stand for no limit.
 pub const NONE: f64 = f64::INFINITY;
 
-/// The process default in seconds, as the bits of a double: the one setting that is not a handle.
+/// The process default in seconds, as the bits of a double. It is the only process-wide setting.
 static PROCESS_DEFAULT: AtomicU64 = AtomicU64::new(NONE.to_bits());
 
-/// The time limit that stands for [`DEFAULT`], in seconds; [`NONE`] until one is set.
+/// The process default in seconds; [`NONE`] until one is set.
 pub fn process_default() -> f64 {
     f64::from_bits(PROCESS_DEFAULT.load(Ordering::Relaxed))
 }
@@ -27,15 +27,15 @@ pub fn set_process_default(seconds: f64) -> Result<()> {
     Ok(())
 }
 
-/// A time limit given to one operation: [`DEFAULT`] is the process default, `None` is no limit. 0 is allowed: it
-/// asks without waiting. `name` is the parameter's, for the error.
+/// The time limit of one operation; `None` means no limit. [`DEFAULT`] is replaced by the process default. 0 is allowed
+/// and means not to wait. `name` is the parameter name for the error.
 #[inline]
 pub fn resolve(seconds: f64, name: &str) -> Result<Option<Duration>> {
     let seconds = if seconds == DEFAULT { process_default() } else { seconds };
     if seconds.is_nan() || seconds < 0.0 {
         return Err(no_time_limit(seconds, name));
     }
-    // What no Duration can hold is longer than any wait.
+    // A number too large for a Duration is longer than any wait.
     Ok(Duration::try_from_secs_f64(seconds).ok())
 }
 
@@ -73,19 +73,19 @@ impl Timeout {
         })
     }
 
-    /// One value for connecting and for reading.
+    /// Uses one value for connecting and reading.
     pub fn from_float(timeout: f64) -> Result<Timeout> {
         let timeout = positive_or_default(timeout, "timeout")?;
         Timeout::new(NONE, timeout, timeout)
     }
 
-    /// The same limits and the same source of time, not started.
+    /// The same limits and clock, not started.
     pub fn unstarted(&self) -> Timeout {
         Timeout { clock: self.clock.clone(), started: None, ..*self }
     }
 
-    /// `None` is the system's clock. Not while this one runs: readings of two clocks do not compare.
-    /// Returns the clock that was set before, for the caller to drop.
+    /// Sets the clock; `None` is the system's. Fails once the clock runs, because readings of two clocks cannot be compared.
+    /// Returns the previous clock for the caller to drop.
     pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<Option<Clock>> {
         if self.started.is_some() {
             return Err(state("the timeout's clock has been started and cannot be replaced"));
@@ -135,7 +135,7 @@ impl Timeout {
         shorter(self.connect, self.total)
     }
 
-    /// The shorter of read and what connecting has left of total, which is 0 once it is used up.
+    /// The shorter of read and the rest of total after connecting, which is 0 once total is used up.
     pub fn read_timeout(&self) -> Result<f64> {
         if self.total == NONE {
             return Ok(self.read);
@@ -156,7 +156,7 @@ impl Timeout {
     }
 }
 
-/// The default gives way to a total; without one it stays, to be looked up when it is used.
+/// A total replaces the default. Without a total the default stays, and is looked up when it is used.
 fn shorter(limit: f64, total: f64) -> f64 {
     match (limit == DEFAULT, total == NONE) {
         (true, true) => DEFAULT,
@@ -173,7 +173,7 @@ fn positive_or_default(seconds: f64, name: &str) -> Result<f64> {
     }
 }
 
-/// More than 0, infinity included. `others` is what else the field may be, for the error.
+/// Checks that the seconds are more than 0; infinity is allowed. `others` lists the field's other values for the error.
 fn positive(seconds: f64, name: &str, others: &str) -> Result<f64> {
     if seconds > 0.0 {
         return Ok(seconds);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_checked_and_named() {
+    fn errors_name_the_invalid_field() {
         for bad in [0.0, -0.0, -0.5, -2.0, f64::NAN, f64::NEG_INFINITY] {
             for (result, name) in [
                 (Timeout::new(bad, 1.0, 1.0), "total"),
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!((timeout.total(), timeout.connect(), timeout.read()), (NONE, 2.5, 2.5));
     }
 
-    /// Every combination, with 4 seconds spent on connecting.
+    /// Every combination, after connecting took 4 seconds.
     #[test]
     fn limits_combine() {
         let limits = [NONE, DEFAULT, 1.0, 5.0];
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_has_two_states() {
+    fn the_clock_starts_once() {
         let clock = FakeClock::at(5.0);
         let mut timeout = Timeout::new(NONE, DEFAULT, DEFAULT).unwrap();
         assert_eq!(timeout.connect_duration().unwrap_err().status(), Status::TimeoutStateError);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_clock_moves_forward() {
+    fn the_system_clock_moves_forward() {
         let mut timeout = Timeout::new(1e9, DEFAULT, DEFAULT).unwrap();
         timeout.start_connect().unwrap();
         let first = timeout.connect_duration().unwrap();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_clock_gives_a_status() {
+    fn an_invalid_clock_reading_is_an_error() {
         for (start, later) in [(0.0, f64::NAN), (0.0, f64::INFINITY), (1.0, 0.0), (f64::MIN, f64::MAX)] {
             let clock = FakeClock::at(start);
             let mut timeout = Timeout::new(1.0, DEFAULT, DEFAULT).unwrap();
@@ -308,9 +308,9 @@ mod tests {
         timeout.start_connect().expect("a failed start leaves the clock unstarted");
     }
 
-    /// One test for all that touches the process default, because tests run beside each other.
+    /// One test covers everything that uses the process default, because tests run in parallel.
     #[test]
-    fn resolves_what_sockets_are_given() {
+    fn timeouts_of_socket_calls_are_resolved() {
         assert_eq!(resolve(DEFAULT, "timeout").unwrap(), None);
         for bad in [0.0, DEFAULT, -3.0, f64::NAN, f64::NEG_INFINITY] {
             assert_eq!(set_process_default(bad).unwrap_err().status(), Status::InvalidArgument);

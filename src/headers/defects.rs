@@ -1,29 +1,28 @@
-//! What is wrong with a raw header block: `assert_header_parsing`.
+//! The defects of a raw header block: `assert_header_parsing`.
 //!
-//! The reference reads a block as a mail message's and complains about what the mail parser noted or left unread.
-//! The same complaints are found here in one pass over the lines. The block is everything up to its empty line.
-//! One difference: what stands after a bare CR that ends the headers early is always told, and never searched for the
-//! parts of a multipart body (docs/reference/differences.md, bare-cr).
+//! urllib3 parses the block with Python's mail parser and reports its defects and unread data. This module finds the same
+//! defects in one pass over the lines. The block ends with its empty line. One difference: data after a bare CR that ends
+//! the headers early is always reported, and never searched for multipart bodies (docs/reference/differences.md, bare-cr).
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// How many defects are listed; all are counted.
-const LISTED: usize = 100;
+/// The maximum number of defects that are listed. All are counted.
+const MAX_LISTED: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefectKind {
-    /// A line that is no header where the block should go on or end: it and all after it is not read.
+    /// A line that is neither a header nor the end of the block. It and all lines after it are not read.
     NotAHeader,
-    /// A line that continues the one before, where no header is before it.
+    /// A continuation line without a header before it.
     ContinuationFirst,
-    /// A mail envelope's "From " line between headers.
+    /// The "From " line of a mail envelope between headers.
     MisplacedEnvelope,
-    /// A line that begins with its colon.
+    /// A line that begins with a colon.
     NoName,
-    /// A multipart Content-Type that names no boundary.
+    /// A multipart Content-Type without a boundary parameter.
     NoBoundary,
     /// A Content-Transfer-Encoding that a multipart body cannot have.
     MultipartEncoding,
@@ -45,7 +44,7 @@ impl DefectKind {
     }
 }
 
-/// One defect and the line it is on, counted from 1, which begins at `offset`.
+/// A defect and its line: the number, counted from 1, and the offset of its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defect {
     pub kind: DefectKind,
@@ -82,7 +81,7 @@ struct Found {
 impl Found {
     fn add(&mut self, kind: DefectKind, line: &Line<'_>) {
         self.count += 1;
-        if self.listed.len() < LISTED {
+        if self.listed.len() < MAX_LISTED {
             self.listed.push(Defect { kind, line: line.number, offset: line.offset });
         }
     }
@@ -91,9 +90,9 @@ impl Found {
 fn find_defects(block: &[u8]) -> Found {
     let block = up_to_empty_line(block);
     let mut found = Found::default();
-    let mut about = Interesting::default();
+    let mut content = ContentHeaders::default();
     let mut lines = Lines { block, at: 0, number: 0 }.peekable();
-    // The header whose continuation lines may still come.
+    // The header whose continuation lines may follow.
     let mut open: Option<Field<'_>> = None;
     let mut unread = None;
     while let Some(line) = lines.next() {
@@ -105,7 +104,7 @@ fn find_defects(block: &[u8]) -> Found {
                 continue;
             }
             LineKind::Other => {
-                about.close(open.take(), block, line.offset);
+                content.close(open.take(), block, line.offset);
                 if line.is_empty() {
                     unread = lines.next();
                 } else {
@@ -113,12 +112,12 @@ fn find_defects(block: &[u8]) -> Found {
                 }
                 break;
             }
-            _ => about.close(open.take(), block, line.offset),
+            _ => content.close(open.take(), block, line.offset),
         }
         match line.kind() {
             LineKind::Envelope if line.number == 1 => {}
             LineKind::Envelope if lines.peek().is_none_or(|next| next.kind() == LineKind::Other) => {
-                // After the last header it is taken for the first line of a body.
+                // After the last header it counts as the first line of a body.
                 match lines.next() {
                     Some(next) if !next.is_empty() => found.add(DefectKind::NotAHeader, &next),
                     _ => unread = Some(line),
@@ -132,10 +131,10 @@ fn find_defects(block: &[u8]) -> Found {
             },
         }
     }
-    about.close(open.take(), block, block.len());
-    about.check(&mut found);
-    // A message in a message is read on as such.
-    if let (Some(line), false) = (unread, about.is_message()) {
+    content.close(open.take(), block, block.len());
+    content.check(&mut found);
+    // The mail parser continues with a nested message.
+    if let (Some(line), false) = (unread, content.is_message()) {
         found.add(DefectKind::UnreadData, &line);
     }
     found
@@ -152,14 +151,14 @@ fn up_to_empty_line(block: &[u8]) -> &[u8] {
     block.get(..end).unwrap_or(block)
 }
 
-/// Lines that end with CR, LF or both, as the mail parser has them.
+/// Lines that end with CR, LF or CRLF, as in the mail parser.
 struct Lines<'a> {
     block: &'a [u8],
     at: usize,
     number: usize,
 }
 
-/// A line with its end.
+/// A line including its line end.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a [u8],
@@ -214,15 +213,15 @@ struct Field<'a> {
     colon: usize,
 }
 
-/// The two headers that decide how the mail parser goes on; the first of each counts.
+/// The two headers that determine how the mail parser continues. The first of each counts.
 #[derive(Default)]
-struct Interesting<'a> {
+struct ContentHeaders<'a> {
     content_type: Option<(Line<'a>, &'a [u8])>,
     transfer_encoding: Option<(Line<'a>, &'a [u8])>,
 }
 
-impl<'a> Interesting<'a> {
-    /// Takes in a header that ends at `end`, its continuation lines included.
+impl<'a> ContentHeaders<'a> {
+    /// Records a header that ends at `end`, including its continuation lines.
     fn close(&mut self, field: Option<Field<'a>>, block: &'a [u8], end: usize) {
         let Some(Field { line, colon }) = field else { return };
         let name = line.text.get(..colon).unwrap_or_default();
@@ -268,7 +267,7 @@ impl<'a> Interesting<'a> {
     }
 }
 
-/// Whether a Content-Type has the parameter boundary, in a form of RFC 2231 section 3 or 4 too.
+/// Returns whether a Content-Type has a boundary parameter, also in a form of RFC 2231 section 3 or 4.
 fn names_boundary(value: &[u8]) -> bool {
     let (mut quoted, mut before) = (false, 0);
     let parameters = value.split(|&byte| {
@@ -283,14 +282,14 @@ fn names_boundary(value: &[u8]) -> bool {
     })
 }
 
-/// Nothing, `*`, `*0` or `*0*`, with any number.
+/// Returns whether `form` is empty, `*`, or a number as in `*0` or `*0*`.
 fn is_extended(form: &[u8]) -> bool {
     let Some(number) = form.strip_prefix(b"*") else { return form.is_empty() };
     let digits = number.strip_suffix(b"*").unwrap_or(number);
     number.is_empty() || (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// Without what ISO 8859-1 counts as white space.
+/// Removes the white space of ISO 8859-1 at both ends.
 fn strip(text: &[u8]) -> &[u8] {
     let kept = |byte: &u8| !matches!(byte, 9..=13 | 0x1c..=0x20 | 0x85 | 0xa0);
     match (text.iter().position(kept), text.iter().rposition(kept)) {
@@ -299,7 +298,7 @@ fn strip(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Without the blanks before a value and the line end after it.
+/// Removes the spaces and tabs before a value and the line end after it.
 fn trim_line(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b'\r' | b'\n'] = text {
         text = rest;
@@ -312,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_defect_has_its_place() {
+    fn each_defect_has_its_line_and_offset() {
         let block = b"From me\r\n c\r\n:x\r\nA: b\r\nContent-Type: multipart/x\r\nnonsense\r\n\r\n";
         let error = assert_header_parsing(block).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::HeaderParsing, Some(9)));
@@ -334,9 +333,9 @@ mod tests {
     }
 
     #[test]
-    fn many_defects_are_counted_and_some_listed() {
+    fn all_defects_are_counted_and_the_first_are_listed() {
         let error = assert_header_parsing(&b":x\r\n".repeat(5000)).unwrap_err();
-        assert_eq!(error.causes().len(), LISTED);
+        assert_eq!(error.causes().len(), MAX_LISTED);
         assert!(error.message().starts_with("the header block has 5000 defects; the first: line 1 at byte 0"));
     }
 }

@@ -1,4 +1,4 @@
-//! `make_headers`: the usual request headers from a few choices, in the reference's order.
+//! `make_headers`: the usual request headers from a few options, in the order of urllib3.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,27 @@ use super::{
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// What every HTTP client can be expected to decode.
+/// The codings that every HTTP client is expected to decode.
 const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
 
-/// The choices. Each value was checked when it was set, so that the error names what set it.
+/// The options. Each setter checks its value, so that an error names the setter.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderOptions {
     accept_encoding: AcceptEncoding,
     more_codings: Codings,
     user_agent: Option<Vec<u8>>,
     keep_alive: bool,
-    /// The whole values, scheme included.
+    /// The whole value, including the scheme.
     authorization: Option<Zeroizing<Vec<u8>>>,
     proxy_authorization: Option<Zeroizing<Vec<u8>>>,
     disable_cache: bool,
     added: HeadersBuilder,
 }
 
-/// Codings that a client was said to support beside [`ACCEPT_ENCODING`].
+/// Codings that the caller supports in addition to [`ACCEPT_ENCODING`].
 #[derive(Clone, Debug, Default)]
 struct Codings {
-    /// Each with a comma before it, in the order of the calls.
+    /// Each preceded by a comma, in the order of the calls.
     list: Vec<u8>,
     /// In lower case.
     known: BTreeSet<Vec<u8>>,
@@ -42,9 +42,9 @@ struct Codings {
 enum AcceptEncoding {
     #[default]
     Absent,
-    /// The codings that every client knows and those that this one was said to support.
+    /// [`ACCEPT_ENCODING`] and the codings that the caller added.
     Supported,
-    /// Codings joined with commas. Present even if it is one empty coding, as a list of one is.
+    /// Codings joined with commas. A list of one empty coding gives an empty header.
     List(Vec<u8>),
     Given(Vec<u8>),
 }
@@ -58,19 +58,19 @@ impl HeaderOptions {
         self.disable_cache = yes;
     }
 
-    /// The value as given; none or an empty one is no header.
+    /// Sets the value. `None` and an empty value mean no header.
     pub fn accept_encoding(&mut self, value: Option<&[u8]>) -> Result<()> {
         let value = checked("accept-encoding", value)?;
         self.accept_encoding = value.map_or(AcceptEncoding::Absent, AcceptEncoding::Given);
         Ok(())
     }
 
-    /// True: what is supported. False: no header.
+    /// True sends the supported codings, false no header.
     pub fn accept_supported_encodings(&mut self, yes: bool) {
         self.accept_encoding = if yes { AcceptEncoding::Supported } else { AcceptEncoding::Absent };
     }
 
-    /// One more element of the list; what was set otherwise is replaced by a list of this one.
+    /// Appends an element to the list. A value that was not set as a list is replaced by a list of this element.
     pub fn add_accept_encoding(&mut self, coding: &[u8]) -> Result<()> {
         check_value(b"accept-encoding", coding)?;
         check_size("accept-encoding", coding)?;
@@ -81,7 +81,7 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// A coding the caller can decode beside gzip and deflate.
+    /// Adds a coding that the caller can decode in addition to gzip and deflate.
     pub fn add_supported_coding(&mut self, coding: &str) -> Result<()> {
         let bad = coding.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte));
         match bad {
@@ -100,7 +100,7 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// `user:password`, any bytes.
+    /// `credentials` are `user:password`, with any bytes.
     pub fn basic_auth(&mut self, credentials: Option<&[u8]>) -> Result<()> {
         self.authorization = basic("authorization", credentials)?;
         Ok(())
@@ -111,12 +111,12 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// Any other header, after those the choices make, in the order of the calls.
+    /// Adds any other header, after the headers of the options, in the order of the calls.
     pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         self.added.add(name, value)
     }
 
-    /// The value of one of the six headers, in two parts.
+    /// The value of one of the six headers, as two parts to concatenate.
     fn value_of(&self, kind: Kind) -> Option<[&[u8]; 2]> {
         let value = match kind {
             Kind::AcceptEncoding => match &self.accept_encoding {
@@ -135,7 +135,7 @@ impl HeaderOptions {
 }
 
 impl Codings {
-    /// Again what is known already: nothing happens.
+    /// A coding that is already known is ignored.
     fn add(&mut self, coding: &[u8]) -> Result<()> {
         check_size("accept-encoding", coding)?;
         let mut name = memory::copy(coding, "a coding")?;
@@ -150,7 +150,7 @@ impl Codings {
     }
 }
 
-/// A comma and one more element.
+/// Appends a comma and the element.
 fn append(list: &mut Vec<u8>, element: &[u8]) -> Result<()> {
     let more = element.len().saturating_add(1);
     if list.len().saturating_add(more) > MAX_BYTES {
@@ -172,7 +172,7 @@ enum Kind {
     CacheControl,
 }
 
-/// The order in which the reference's dict holds them.
+/// The order of urllib3's dict.
 const ORDER: [(Kind, &str); 6] = [
     (Kind::AcceptEncoding, "accept-encoding"),
     (Kind::UserAgent, "user-agent"),
@@ -189,7 +189,7 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
         count += 1;
         bytes = [name.len(), front.len(), back.len(), 2].into_iter().fold(bytes, usize::saturating_add);
     }
-    // What is too large for a list is told below.
+    // `push` reports a list that is too large.
     let mut fields = Fields::with_room(count, bytes.min(MAX_BYTES))?;
     for (name, value) in chosen.into_iter().flatten() {
         fields.push(name, value)?;
@@ -201,8 +201,8 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
 }
 
 impl Headers {
-    /// The options that make this list again. The leading fields that the choices could have made become choices, so
-    /// that setting one anew replaces it; the others are added headers.
+    /// Options that make the same list. Leading fields that options can make become these options, so that setting one
+    /// again replaces it; all others become added headers.
     pub fn to_options(&self) -> Result<HeaderOptions> {
         let mut options = HeaderOptions::default();
         let mut choices = ORDER.iter();
@@ -223,7 +223,7 @@ impl Headers {
 }
 
 impl HeaderOptions {
-    /// Whether the choice can make this value.
+    /// Sets the option. Returns whether it makes this value.
     fn choose(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
         let copy = || memory::copy(value, "a header's value");
         match kind {
@@ -260,7 +260,7 @@ fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<
     value.extend_from_slice(SCHEME);
     value.resize(SCHEME.len() + encoded, 0);
     if let Some(room) = value.get_mut(SCHEME.len()..) {
-        // The room is what the encoding needs, so it fits.
+        // The buffer has exactly the encoded length.
         let _ = BASE64.encode_slice(credentials, room);
     }
     Ok(Some(value))
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn one_choice_makes_one_header() {
+    fn each_option_makes_one_header() {
         let rows: &[(Choose, &str)] = &[
             (|_| Ok(()), ""),
             (
@@ -361,10 +361,10 @@ mod tests {
                 Some("gzip,br;q=0.5"),
             ),
             (|o| o.add_accept_encoding(b""), Some("")),
-            // The last kind wins.
+            // The last call wins.
             (|o| o.accept_encoding(Some(b"x")).and_then(|()| o.add_accept_encoding(b"gzip")), Some("gzip")),
             (|o| o.add_accept_encoding(b"gzip").map(|()| o.accept_supported_encodings(true)), Some("gzip,deflate")),
-            // Codings are declared, not asked for.
+            // Adding a supported coding alone sends no header.
             (|o| o.add_supported_coding("br"), None),
             (
                 |o| {
@@ -400,12 +400,12 @@ mod tests {
          authorization: Basic YTpi\r\nproxy-authorization: Basic Yzpk\r\ncache-control: no-cache\r\nHost: a\r\nAccept: */*\r\n";
 
     #[test]
-    fn the_order_is_the_references() {
+    fn the_order_is_that_of_urllib3() {
         assert_eq!(make_headers(&everything()).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
     }
 
     #[test]
-    fn refusals_name_the_header_and_never_its_value() {
+    fn errors_name_the_header_but_not_its_value() {
         let rows: &[(Choose, &str)] = &[
             (|o| o.user_agent(Some(b"ab\r\nX: y")), "header user-agent: CR is not allowed in the value at byte 2"),
             (|o| o.accept_encoding(Some(b"\n")), "header accept-encoding: LF is not allowed in the value at byte 0"),
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_a_list_make_it_again() {
+    fn to_options_makes_the_same_list() {
         let made = make_headers(&everything()).unwrap();
         let mut options = made.to_options().unwrap();
         assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);

@@ -1,17 +1,17 @@
-//! How long the body is: RFC 9112 section 6.3.
+//! The length of the body: RFC 9112 section 6.3.
 
 use super::Response;
 use crate::error::{Error, Result};
-use crate::headers::parse::trim;
+use crate::headers::fields::trim;
 use crate::headers::{is_token_byte, show_byte, show_name};
 use crate::status::Status;
 
 /// How a response's body is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// There is none.
+    /// There is no body.
     None,
-    /// So many bytes.
+    /// This many bytes.
     Length(i64),
     /// Chunks, up to the last one and its trailer.
     Chunked,
@@ -20,8 +20,8 @@ pub enum Framing {
 }
 
 impl Response {
-    /// How the body is delimited; an error when the head contradicts itself, after which nothing more can be read from
-    /// the connection. Methods are case-sensitive (RFC 9110 section 9.1): the answer to "head" may have a body.
+    /// How the body is delimited. Fails if the head contradicts itself; the connection cannot be used after that. Methods
+    /// are case-sensitive (RFC 9110 section 9.1): the response to "head" may have a body.
     pub fn framing(&self) -> Result<Framing> {
         let method = self.request_method.to_bytes();
         let tunnel = method == b"CONNECT" && self.status / 100 == 2;
@@ -45,9 +45,9 @@ impl Response {
         Ok(length.map_or(Framing::UntilClose, Framing::Length))
     }
 
-    /// Chunked if that is the last coding, else the body lasts until the peer closes. A list that is not valid is an
-    /// error, because another parser may find "chunked" in it. This includes an empty element, which RFC 9110 section
-    /// 5.6.1 ignores: after "chunked," some parsers expect chunks, and others read until the peer closes.
+    /// Chunked if that is the last coding; otherwise the body lasts until the peer closes. An invalid list is an error,
+    /// because another parser may find "chunked" in it. An empty element is an error too, although RFC 9110 section 5.6.1
+    /// ignores it: after "chunked," some parsers expect chunks, and others read until the peer closes.
     fn transfer_framing(&self) -> Result<Framing> {
         let mut framing = Framing::UntilClose;
         for value in self.headers.get_all("transfer-encoding") {

@@ -1,16 +1,16 @@
-//! Finds the end of a head. Between two calls the caller keeps the progress of the search as a number.
+//! Finds the end of a head. Between calls the caller keeps the progress of the search as a number.
 
-use super::parse::{BEGINNING, MAX_HEAD, StatusLine, not_http, parse_status_line};
+use super::head::{MAX_HEAD, StatusLine, VERSION_PREFIX, not_http, parse_status_line};
 use crate::error::{Error, Result};
-use crate::headers::parse::{MAX_FIELDS, broken};
+use crate::headers::fields::{MAX_FIELDS, broken};
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The most empty lines that are skipped before a head. Some servers send a line end after a body that its length does
-/// not include.
+/// The maximum number of empty lines that are skipped before a head. Some servers send a line end after a body without
+/// counting it in the length.
 pub(super) const MAX_EMPTY_LINES: usize = 16;
 
-/// The most lines that fields may have: a folded field has several.
+/// The maximum number of field lines. A folded field has several.
 pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
 
 /// The progress of the search. The default is its start.
@@ -35,16 +35,16 @@ enum Phase {
 
 /// The end of a head.
 pub(super) struct Found<'a> {
-    /// The status line and where the fields begin, if they were found in this call.
+    /// The status line and the offset of the fields, if this call found them.
     pub(super) status_line: Option<(StatusLine<'a>, usize)>,
     pub(super) end: usize,
 }
 
-/// The bits of a state: `position`, `start`, `lines`, `phase`, from the lowest on. The others are 0.
+/// The widths of the bit fields of a state, from the lowest: `position`, `start`, `lines`, `phase`. Other bits are 0.
 const BITS: [u32; 4] = [20, 8, 12, 2];
 
 impl Progress {
-    /// Refuses a state that no search of `len` bytes can have stored: it comes from the caller.
+    /// Unpacks a state of the caller. Refuses a state that no search of `len` bytes can have stored.
     pub(super) fn from_state(state: u64, len: usize) -> Result<Progress> {
         let mut rest = state;
         let [position, start, lines, phase] = BITS.map(|bits| {
@@ -67,7 +67,7 @@ impl Progress {
         if fits { Ok(Progress { phase, start, position, lines }) } else { Err(unknown_state()) }
     }
 
-    /// Packs the progress into a number. It is not 0 once a byte has been passed.
+    /// Packs the progress into a number. It is not 0 after the first byte.
     pub(super) fn to_state(self) -> u64 {
         let values = [self.position, self.start, self.lines, self.phase as usize];
         values.iter().zip(BITS).rev().fold(0, |state, (&value, bits)| state << bits | value as u64)
@@ -77,7 +77,7 @@ impl Progress {
         self.lines
     }
 
-    /// Continues the search. `None`: the bytes end before the head does.
+    /// Continues the search. `None` means that the bytes end before the head does.
     pub(super) fn advance<'a>(&mut self, head: &'a [u8]) -> Result<Option<Found<'a>>> {
         let status_line = match self.phase {
             Phase::Fields => None,
@@ -87,7 +87,7 @@ impl Progress {
             },
         };
         while let Some(line_end) = self.line_end(head) {
-            // An empty line: the line before it has ended with LF, too.
+            // An empty line: the previous line also ended with LF.
             if let [.., b'\n', b'\r', b'\n'] | [.., b'\n', b'\n'] = head.get(..=line_end).unwrap_or_default() {
                 return Ok(Some(Found { status_line, end: line_end + 1 }));
             }
@@ -99,8 +99,8 @@ impl Progress {
         Ok(None)
     }
 
-    /// Parses the status line once it is complete, and returns where the fields begin. Bytes that cannot be a status
-    /// line are refused without waiting for its end, which may never arrive.
+    /// Parses the status line once it is complete; also returns the offset of the fields. Bytes that cannot begin a
+    /// status line are refused at once, because its end may never arrive.
     fn status_line<'a>(&mut self, head: &'a [u8]) -> Result<Option<(StatusLine<'a>, usize)>> {
         while self.phase == Phase::EmptyLines {
             let rest = head.get(self.position..).unwrap_or_default();
@@ -121,7 +121,7 @@ impl Progress {
         }
         let compared = self.position - self.start;
         let rest = head.get(self.position..).unwrap_or_default();
-        let expected = BEGINNING.get(compared..).unwrap_or_default();
+        let expected = VERSION_PREFIX.get(compared..).unwrap_or_default();
         if rest.iter().zip(expected).any(|(byte, expected)| byte != expected) {
             return Err(not_http(head.get(self.start..).unwrap_or_default(), self.start));
         }
@@ -133,13 +133,13 @@ impl Progress {
         Ok(Some((line, line_end + 1)))
     }
 
-    /// Moves behind the next LF and returns where that is; `None`: there is none.
+    /// Moves past the next LF and returns its offset. `None` if there is none.
     fn line_end(&mut self, head: &[u8]) -> Option<usize> {
         let rest = head.get(self.position..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
-        let looked_at = found.map_or(rest.len(), |at| at + 1);
-        examined(looked_at);
-        self.position += looked_at;
+        let length = found.map_or(rest.len(), |at| at + 1);
+        examined(length);
+        self.position += length;
         found.map(|_| self.position - 1)
     }
 }

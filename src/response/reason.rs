@@ -1,4 +1,4 @@
-//! Texts that most responses share: they are lent, not copied.
+//! Common reason phrases and methods, which responses borrow instead of copying.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use crate::error::Result;
 use crate::memory;
 
-/// What servers write behind their most frequent statuses (RFC 9110 section 15).
+/// The reason phrases of the most frequent statuses (RFC 9110 section 15).
 const REASONS: &[&CStr] = &[
     c"OK",
     c"",
@@ -33,12 +33,12 @@ const REASONS: &[&CStr] = &[
 
 const METHODS: &[&CStr] = &[c"GET", c"HEAD", c"POST", c"PUT", c"DELETE", c"PATCH", c"OPTIONS", c"CONNECT", c"TRACE"];
 
-/// A reason, which has no NUL.
+/// `reason` has no NUL.
 pub(super) fn own(reason: &[u8]) -> Result<Cow<'static, CStr>> {
     shared_or_copied(REASONS, reason, "a reason")
 }
 
-/// A method, which has no NUL.
+/// `method` has no NUL.
 pub(super) fn own_method(method: &[u8]) -> Result<Cow<'static, CStr>> {
     shared_or_copied(METHODS, method, "a method")
 }

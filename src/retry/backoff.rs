@@ -3,16 +3,16 @@
 use crate::callback::{self, Random};
 use crate::error::Result;
 
-/// How randomness enters a backoff. With `delay = factor * 2^(n - 1)` after n failures in a row:
+/// How a backoff is randomized. After n consecutive failures, with `delay = factor * 2^(n - 1)`, the backoff is:
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum JitterKind {
-    /// urllib3's: the delay plus a random part of `jitter`, then the cap. The first retry is immediate.
+    /// As in urllib3: the delay plus a random fraction of `jitter`, then the cap. The first retry is immediate.
     #[default]
     Additive = 0,
-    /// A random part of the capped delay.
+    /// A random fraction of the capped delay.
     Full = 1,
-    /// Half of the capped delay, and a random part of the other half.
+    /// Half of the capped delay plus a random fraction of the other half.
     Equal = 2,
     /// A random number between `factor` and three times the previous backoff, then the cap.
     Decorrelated = 3,
@@ -43,8 +43,8 @@ pub(super) struct BackoffTime {
     pub(super) uncapped: f64,
 }
 
-/// The memory of decorrelated jitter. It is drawn once per counted failure, so that a Retry always returns the same
-/// delay, and the next Retry knows the previous delay.
+/// The state of decorrelated jitter. It is drawn once per counted failure, so that a Retry always returns the same delay
+/// and the next Retry knows the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DecorrelatedDraw {
     /// The backoff before the previous request; the factor at the first failure in a row.
@@ -55,8 +55,8 @@ pub(super) struct DecorrelatedDraw {
 impl Backoff {
     pub const DEFAULT_MAX: f64 = 120.0;
 
-    /// The delay before the next attempt after `failures` in a row. `draw`: the result of [`Backoff::next_draw`] for
-    /// the last of them; without one, decorrelated jitter draws now.
+    /// The delay before the next attempt after `failures` consecutive failures. `draw` is the result of
+    /// [`Backoff::next_draw`] for the last of them; without it, decorrelated jitter draws now.
     pub(super) fn time(
         &self,
         failures: usize,
@@ -72,7 +72,7 @@ impl Backoff {
             JitterKind::None => self.capped(delay),
             JitterKind::Additive if self.jitter == 0.0 => self.capped(delay),
             JitterKind::Additive => self.capped(delay + callback::random_unit(random)? * self.jitter),
-            // The random part of a zero delay is zero, so no number is drawn.
+            // A fraction of zero is zero, so no number is drawn.
             _ if self.factor == 0.0 => self.capped(0.0),
             JitterKind::Full => {
                 let part = callback::random_unit(random)?;
@@ -91,8 +91,7 @@ impl Backoff {
         })
     }
 
-    /// The draw for one more failure in a row, after the one that `last` was drawn for. `None` for the kinds without
-    /// memory.
+    /// The draw for the next consecutive failure, after the failure of `last`. `None` for kinds without state.
     pub(super) fn next_draw(
         &self,
         last: Option<DecorrelatedDraw>,
@@ -130,13 +129,13 @@ impl Default for Backoff {
     }
 }
 
-/// `part * delay`, where 0 of an infinite delay is 0 and not NaN.
+/// `part * delay`, but 0 instead of NaN for zero times infinity.
 fn product(part: f64, delay: f64) -> f64 {
     if part == 0.0 { 0.0 } else { part * delay }
 }
 
-/// `value` times 2 to the `times`, which is infinity when it is larger than any number. Done in steps that are
-/// themselves finite, so that 0 stays 0 and a tiny value grows as it should.
+/// `value` times 2 to the power of `times`; infinity if it overflows. It is computed in steps whose factors are finite, so
+/// that 0 stays 0 and a subnormal value does not become infinite too early.
 fn doubled(value: f64, times: usize) -> f64 {
     const STEP: usize = 1000;
     let mut value = value;
@@ -163,11 +162,11 @@ mod tests {
     }
 
     fn no_random() -> Random {
-        Arc::new(|| panic!("no random number is needed"))
+        Arc::new(|| panic!("no random number may be drawn"))
     }
 
     #[test]
-    fn grows_from_the_second_retry_and_is_capped() {
+    fn delay_grows_from_the_second_retry_up_to_the_cap() {
         let backoff = Backoff { factor: 0.5, ..Backoff::default() };
         for (failures, uncapped, capped) in [
             (0, 0.0, 0.0),
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_stay_numbers() {
+    fn extreme_values_never_give_nan() {
         let tiny = f64::from_bits(1);
         for (factor, failures, expected) in [
             (0.0, usize::MAX, 0.0),
@@ -223,9 +222,9 @@ mod tests {
         assert_eq!([at(1), at(2), at(3)], [0.0, 2.5, 3.0]);
     }
 
-    /// The seconds after 0, 1, 2 ... failures in a row, from a base of 0.1 s and a cap of 1 s.
+    /// The seconds after 0, 1, 2 ... consecutive failures, for a factor of 0.1 s and a cap of 1 s.
     #[test]
-    fn each_kind_of_jitter_has_its_delays() {
+    fn each_jitter_kind_has_its_delays() {
         let rows: &[(JitterKind, f64, [f64; 7])] = &[
             (JitterKind::Additive, 0.0, [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0]),
             (JitterKind::Additive, HALF, [0.0, 0.0, 0.2 + 0.01, 0.4 + 0.01, 0.8 + 0.01, 1.0, 1.0]),
@@ -271,14 +270,14 @@ mod tests {
         assert_eq!(backoff.time(9, Some(last), None).unwrap(), BackoffTime { seconds: 10.0, uncapped: 15.5 });
         // Without a draw the previous delay is the factor.
         assert_eq!(backoff.time(9, None, Some(&always(HALF))).unwrap().seconds, 2.0);
-        // Settings that changed since the draw apply.
+        // Settings that were changed after the draw apply.
         let raised = Backoff { factor: 4.0, ..backoff };
         let early = DecorrelatedDraw { previous: 1.0, random: HALF };
         assert_eq!(raised.time(2, Some(early), None).unwrap().seconds, 8.0);
     }
 
     #[test]
-    fn random_numbers_are_drawn_only_where_they_count() {
+    fn random_numbers_are_drawn_only_if_they_are_used() {
         let backoff = |factor, jitter, jitter_kind| Backoff { factor, max: 1.0, jitter, jitter_kind };
         for backoff in [
             backoff(1.0, 0.0, JitterKind::Additive),

@@ -1,6 +1,6 @@
-//! A retry count: None, False or a number, none of which is ever mistaken for another.
+//! A retry count: None, False or a number.
 
-/// How often something may still happen.
+/// The number of times that something may still happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Count {
     /// No cap.
@@ -8,14 +8,14 @@ pub enum Count {
     None,
     /// Disabled.
     False,
-    /// So many times; a negative number is a count that has been used up.
+    /// This many times. A negative number is a count that is used up.
     Number(i32),
 }
 
 /// The values of the two special counts in C (`NETLIB_NONE`, `NETLIB_RETRY_DISABLED`).
 const NONE_CODE: i32 = i32::MIN;
 const FALSE_CODE: i32 = i32::MIN + 1;
-/// The lowest number there is: counting down stops here, so that no count turns into a word.
+/// The lowest number. Counting down stops here, because lower values are the codes of None and False.
 const LOWEST: i32 = i32::MIN + 2;
 
 impl Count {
@@ -36,7 +36,7 @@ impl Count {
         }
     }
 
-    /// What is left after one use. False counts as 0: a use of what is disabled is one too many.
+    /// The count after one use. False counts as 0, so one use exhausts it.
     pub(super) fn decremented(self) -> Count {
         match self {
             Count::None => Count::None,
@@ -45,12 +45,12 @@ impl Count {
         }
     }
 
-    /// More was used than was allowed.
+    /// More was used than allowed.
     pub(super) fn is_exhausted(self) -> bool {
         matches!(self, Count::Number(number) if number < 0)
     }
 
-    /// A cap that is there and is not 0.
+    /// A number other than 0.
     pub(super) fn is_nonzero(self) -> bool {
         matches!(self, Count::Number(number) if number != 0)
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_and_words_stay_apart() {
+    fn codes_of_none_and_false_are_no_numbers() {
         for (code, count) in [
             (i32::MIN, Count::None),
             (i32::MIN + 1, Count::False),

@@ -1,5 +1,5 @@
-//! What to do after a request: return its response, send it again, or follow its redirect. Everything here is made
-//! of what callers could call themselves.
+//! The decision after a request: return the response, send the request again, or follow the redirect. It is made only of
+//! steps that callers could also call themselves.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::headers::Headers;
 use crate::limit::Limit;
 use crate::response::Response;
 use crate::retry::outcome::{Counter, Outcome, Request, RequestUrl};
-use crate::retry::redirect::{self, Dropped, Hop};
-use crate::retry::{Delay, Retry, names};
+use crate::retry::redirect::{self, DroppedHeaders, Hop};
+use crate::retry::{Delay, Retry, name_set};
 use crate::status::Status;
 use crate::url::Url;
 
-/// What to do next.
+/// What the caller does next.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -23,7 +23,7 @@ pub enum Action {
     Redirect = 2,
 }
 
-/// The next step, and all that is needed to take it.
+/// The next step, with everything a caller needs for it.
 #[derive(Clone, Debug)]
 pub struct Decision {
     action: Action,
@@ -33,7 +33,7 @@ pub struct Decision {
     url: Url,
     method: CString,
     resend_body: bool,
-    dropped_headers: Dropped,
+    dropped_headers: DroppedHeaders,
 }
 
 impl Decision {
@@ -41,13 +41,12 @@ impl Decision {
         self.action
     }
 
-    /// The Retry for the next request; the given one when there is none.
+    /// The Retry for the next request; the given one if there is no next request.
     pub fn retry(&self) -> &Arc<Retry> {
         &self.retry
     }
 
-    /// The counter that was consumed; when a response is returned because no retry is left for it, the one that ran
-    /// out.
+    /// The counter that was decremented, or that is used up if the response is returned for that reason.
     pub fn counter(&self) -> Counter {
         self.counter
     }
@@ -68,16 +67,16 @@ impl Decision {
         self.resend_body
     }
 
-    pub fn dropped_headers(&self) -> &Dropped {
+    pub fn dropped_headers(&self) -> &DroppedHeaders {
         &self.dropped_headers
     }
 
-    /// Its wait may run a callback.
+    /// Returns whether [`Decision::sleep`] may call a callback.
     pub fn may_call_back(&self) -> bool {
         self.retry.may_call_back()
     }
 
-    /// Waits as long as was decided; at most as long as the limit allows.
+    /// Waits for the delay. Fails if the limit ends the wait.
     pub fn sleep(&self, limit: Option<&Limit>) -> Result<()> {
         self.retry.wait(self.delay, limit)
     }
@@ -88,7 +87,7 @@ impl Decision {
     }
 }
 
-/// A request and what came of it.
+/// A request and its outcome.
 #[derive(Clone, Copy)]
 pub struct Attempt<'a> {
     pub method: &'a CStr,
@@ -107,7 +106,7 @@ impl Retry {
     /// Fails with `MaxRetry` or the attempt's own error if the retries end, with `UnsafeRedirect` if the profile refuses
     /// the redirect, and with `Cancelled` or `DeadlineExceeded` if the limit leaves no time for the delay.
     pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
-        names::check_token("method", attempt.method)?;
+        name_set::check_token("method", attempt.method)?;
         let outcome = Outcome::new(attempt.response, attempt.error);
         let decision = match outcome {
             Outcome::Unknown => {
@@ -126,7 +125,7 @@ impl Retry {
             }
         };
         if decision.action != Action::ReturnResponse {
-            check_time(&decision.delay, limit).map_err(|error| decision.retry.history().explain(error))?;
+            check_time(&decision.delay, limit).map_err(|error| decision.retry.history().with_attempts(error))?;
         }
         Ok(decision)
     }
@@ -165,7 +164,7 @@ impl Retry {
             None => next.planned_delay(Some(response))?,
         };
         match (delay, hop) {
-            (Err(wait), _) if raises => Err(next.over_max_error(&request, Some(response), &wait)),
+            (Err(wait), _) if raises => Err(next.excessive_wait_error(&request, Some(response), &wait)),
             (Err(wait), _) => self.return_response(attempt, counter, Delay::refused(&wait)),
             (Ok(delay), Some(hop)) => next.follow(hop, delay),
             (Ok(delay), None) => next.resend(attempt, counter, delay),
@@ -179,7 +178,7 @@ impl Retry {
             counter,
             delay,
             url: attempt.url.clone(),
-            method: names::copy(attempt.method)?,
+            method: name_set::copy(attempt.method)?,
             resend_body: false,
             dropped_headers: self.headers_to_drop(None)?,
         })
@@ -192,7 +191,7 @@ impl Retry {
             counter,
             delay,
             url: attempt.url.clone(),
-            method: names::copy(attempt.method)?,
+            method: name_set::copy(attempt.method)?,
             resend_body: self.chain.resends_body(),
             dropped_headers: self.headers_to_drop(None)?,
             retry: Arc::new(self),
@@ -215,7 +214,7 @@ impl Retry {
     }
 }
 
-/// Fails when the limit would end before the wait does: at once, so that nobody waits in vain.
+/// Fails at once if the limit would end before the delay does, so that the caller does not wait in vain.
 fn check_time(delay: &Delay, limit: Option<&Limit>) -> Result<()> {
     let Some(limit) = limit else { return Ok(()) };
     limit.check_cancelled()?;
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_have_reasons() {
+    fn delays_state_their_reason() {
         let retry = policy(|o| o.set_backoff_factor(1.0).unwrap());
         let broken = || Some(Error::new(Status::Protocol, "broken"));
         let first = after(&retry, None, broken(), None).unwrap();
@@ -287,13 +286,13 @@ mod tests {
         let moved = answer(302, &[("Location", "/x"), ("Retry-After", "3")]);
         let fourth = after(third.retry(), Some(&moved), None, None).unwrap();
         assert_eq!((fourth.delay().seconds, fourth.delay().reason), (3.0, DelayReason::RetryAfter));
-        // A redirect ends the row of failures.
+        // A redirect ends the series of failures.
         let fifth = after(fourth.retry(), None, broken(), None).unwrap();
         assert_eq!(fifth.delay().seconds, 0.0);
     }
 
     #[test]
-    fn an_obeyed_header_must_make_sense() {
+    fn a_malformed_retry_after_is_an_error() {
         let retry = policy(|_| {});
         for fields in [&[("Retry-After", "soon")][..], &[("Retry-After", "1"), ("retry-after", "2")]] {
             let error = after(&retry, Some(&answer(503, fields)), None, None).unwrap_err();
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn running_out_raises_or_returns() {
+    fn an_exhausted_retry_raises_or_returns_the_response() {
         let moved = answer(302, &[("Location", "/x")]);
         let failed = answer(500, &[]);
         for (raise, response, counter, reason) in [
@@ -342,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn disabled_means_disabled() {
+    fn a_disabled_retry_returns_every_response_and_error() {
         let moved = answer(302, &[("Location", "ftp://nowhere/")]);
         for retry in [policy(|o| o.set_total(Count::False)), policy(|o| o.set_redirect(Count::False))] {
             assert!(!retry.raise_on_redirect());
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_ends_waiting_before_it_begins() {
+    fn a_limit_shorter_than_the_delay_fails_at_once() {
         let retry = policy(|o| {
             o.set_backoff_factor(50.0).unwrap();
             o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None).unwrap());
@@ -379,7 +378,7 @@ mod tests {
         short.cancel();
         let error = after(&retry, None, refused(), Some(&short)).unwrap_err();
         assert_eq!((error.status(), causes(&error)), (Status::Cancelled, vec!["the request failed", "refused"]));
-        // A response that is the answer needs no more time.
+        // Returning a response needs no time.
         let done = after(&retry, Some(&answer(200, &[])), None, Some(&short)).unwrap();
         assert_eq!(done.action(), Action::ReturnResponse);
         after(&retry, None, refused(), Some(&Limit::new(1000.0).unwrap())).unwrap();
@@ -387,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_decide() {
+    fn a_response_or_an_error_is_required() {
         let error = after(&policy(|_| {}), None, None, None).unwrap_err();
         assert_eq!(error.status(), Status::InvalidArgument);
     }

@@ -1,7 +1,7 @@
-//! What was tried: one entry per call of `increment`.
+//! The attempts so far: one entry per call of `increment`.
 //!
-//! Each Retry of a chain has one entry more than the one before it, and all may live at the same time. They share
-//! their entries: a history is a list that is only added to at its end, where a Retry holds it.
+//! Each Retry of a chain has one entry more than its predecessor, and all may exist at the same time. They share their
+//! entries in a linked list whose newest entry comes first.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -11,27 +11,27 @@ use once_cell::race::OnceBox;
 
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::retry::{Count, names};
+use crate::retry::{Count, name_set};
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
 /// Replaces a text that is not a URL.
 const HIDDEN: &[u8] = b"***";
 
-/// How many outcomes of requests an error carries as causes.
-const MOST_ATTEMPTS: usize = 16;
-/// An error that already has this many causes gets no more, however often it is reported.
-const MOST_CAUSES: usize = 64;
+/// The maximum number of attempts that an error gets as causes.
+const MAX_ATTEMPTS: usize = 16;
+/// An error with this many causes gets no more, however often it is reported.
+const MAX_CAUSES: usize = 64;
 
 /// One request that was, or may be, followed by another.
 pub struct HistoryEntry {
-    /// The texts, one after the other, each with its NUL; an absent one takes no room.
+    /// The texts, one after the other, each with its NUL; an absent text is empty.
     text: Vec<u8>,
-    /// Where each text ends.
+    /// The end of each text.
     ends: [usize; 3],
     error: Option<Arc<Error>>,
     status: Option<u16>,
-    /// The URL and the location for logs, made when they are first asked for.
+    /// The URL and the location without secrets, made on first use.
     redacted: [OnceBox<CString>; 2],
 }
 
@@ -55,7 +55,7 @@ impl HistoryEntry {
         Ok(HistoryEntry { text, ends, error, status, redacted: Default::default() })
     }
 
-    /// As [`HistoryEntry::new`], for what a caller says: the method must be a token, the status a status code.
+    /// Like [`HistoryEntry::new`], for values of a caller: checks that the method is a token and the status a status code.
     pub fn checked(
         method: Option<&CStr>,
         url: Option<&CStr>,
@@ -64,7 +64,7 @@ impl HistoryEntry {
         redirect_location: Option<&CStr>,
     ) -> Result<HistoryEntry> {
         if let Some(method) = method {
-            names::check_token("method", method)?;
+            name_set::check_token("method", method)?;
         }
         let status = match status {
             Count::None => None,
@@ -97,7 +97,7 @@ impl HistoryEntry {
         self.part(2)
     }
 
-    /// The outcome of the request, as an error.
+    /// The outcome of the request as an error.
     fn outcome(&self) -> Arc<Error> {
         self.error.clone().unwrap_or_else(|| {
             let message = match self.status {
@@ -108,17 +108,17 @@ impl HistoryEntry {
         })
     }
 
-    /// The URL without its secrets. `None` also if there is no memory for it.
+    /// The URL without its secrets. Also `None` if memory runs out.
     pub fn redacted_url(&self) -> Option<&CStr> {
         redacted(self.url()?, &self.redacted[0])
     }
 
-    /// The location without its secrets. `None` also if there is no memory for it.
+    /// The location without its secrets. Also `None` if memory runs out.
     pub fn redacted_redirect_location(&self) -> Option<&CStr> {
         redacted(self.redirect_location()?, &self.redacted[1])
     }
 
-    /// Whether the server may have acted on the request.
+    /// Returns whether the server may have acted on the request.
     pub(super) fn was_sent(&self) -> bool {
         self.status.is_some() || self.error.as_ref().is_some_and(|error| error.retry_kind() == RetryKind::Read)
     }
@@ -129,7 +129,7 @@ impl HistoryEntry {
     }
 }
 
-/// Any text may have been given as a URL. One that does not parse may be all secret, so nothing of it is shown.
+/// The text may not be a URL. All of it may be secret then, so nothing of it is shown.
 fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
     if let Some(made) = made.get() {
         return Some(made);
@@ -142,7 +142,7 @@ fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
     Some(made.get_or_init(|| Box::new(copy)))
 }
 
-/// The entries, oldest first. Cloning it and adding to a clone copies none.
+/// The entries, oldest first. Cloning a history and adding to it copies no entry.
 #[derive(Clone, Default)]
 pub struct History {
     last: Option<Arc<Node>>,
@@ -151,16 +151,16 @@ pub struct History {
 struct Node {
     entry: HistoryEntry,
     index: usize,
-    /// How many requests failed in a row up to this one: redirects end a row.
+    /// The number of consecutive failures up to this entry. A redirect ends a series.
     failures: usize,
     previous: Option<Arc<Node>>,
-    /// An older node, chosen so that any can be reached in a number of steps that is logarithmic in how far back it is
-    /// (E. W. Myers, An applicative random-access stack, 1983). `previous` leads to it too.
+    /// An older node, chosen so that a node n entries back is reached in O(log n) steps (E. W. Myers, An applicative
+    /// random-access stack, 1983). It can also be reached through `previous`.
     jump: Option<Arc<Node>>,
 }
 
 impl History {
-    /// This history and one entry more.
+    /// This history with one more entry.
     pub fn with(&self, entry: HistoryEntry) -> History {
         let (index, failures, jump) = match &self.last {
             None => (0, 0, None),
@@ -197,26 +197,25 @@ impl History {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Adds the outcomes of the requests as causes to the error of a limit that ended their chain, the oldest first; of
-    /// a long history only the last ones. Any other error stays unchanged.
-    pub(super) fn explain(&self, error: Error) -> Error {
+    /// Adds the outcomes of the attempts as causes to the error of a limit, oldest first; of a long history only the
+    /// newest. Any other error is returned unchanged.
+    pub(super) fn with_attempts(&self, error: Error) -> Error {
         if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
             return error;
         }
-        let room = MOST_CAUSES.saturating_sub(error.causes().len()).min(MOST_ATTEMPTS);
+        let room = MAX_CAUSES.saturating_sub(error.causes().len()).min(MAX_ATTEMPTS);
         let attempts = self.len().saturating_sub(room)..self.len();
         attempts.filter_map(|index| self.get(index)).fold(error, |error, entry| error.with_cause(entry.outcome()))
     }
 
-    /// How many requests failed in a row up to now.
+    /// The number of consecutive failures up to now.
     pub(super) fn consecutive_failures(&self) -> usize {
         self.last.as_ref().map_or(0, |last| last.failures)
     }
 }
 
 impl Node {
-    /// Where the node after this one jumps to, if that is further back than to this one: two jumps of one length
-    /// become one.
+    /// The jump of the next node if it goes further back than this node: two jumps of the same length become one.
     fn next_jump(&self) -> Option<&Arc<Node>> {
         let first = self.jump.as_ref()?;
         let second = first.jump.as_ref()?;
@@ -225,17 +224,17 @@ impl Node {
 }
 
 impl Drop for History {
-    /// One entry after the other: a list that dropped itself would recurse once for each.
+    /// Drops entry by entry, because the derived drop would recurse once per entry.
     fn drop(&mut self) {
         let mut last = self.last.take();
         while let Some(mut node) = last.take().and_then(Arc::into_inner) {
-            // Taken before `jump` goes, which therefore never is the last to hold its node.
+            // `previous` is taken before `jump` is dropped, so `jump` is never the last reference to its node.
             last = node.previous.take();
         }
     }
 }
 
-/// How many there are: what they hold may be long, and secret.
+/// Shows only the count: entries may be long and contain secrets.
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "History({} entries)", self.len())
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_absent_empty_or_there() {
+    fn absent_and_empty_texts_differ() {
         for method in [None, Some(c""), Some(c"GET")] {
             for url in [None, Some(c""), Some(c"/\xff")] {
                 for location in [None, Some(c""), Some(c"x")] {
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_lent_without_their_secrets() {
+    fn redacted_urls_contain_no_secrets() {
         let rows: &[(&CStr, &CStr)] = &[
             (c"http://user:password@host/path?key=secret#token", c"http://***@host/path?key=***#***"),
             (c"/path?secret", c"/path?***"),
@@ -284,9 +283,9 @@ mod tests {
         assert_eq!((entry.redacted_url(), entry.redacted_redirect_location()), (None, None));
     }
 
-    /// All threads get the one text that is kept.
+    /// All threads get the same text.
     #[test]
-    fn threads_may_ask_for_a_redacted_url_at_once() {
+    fn threads_may_redact_a_url_at_the_same_time() {
         for _ in 0..50 {
             let history = History::default().with(entry(7, Some(c"http://u:p@h/?q")));
             let threads: Vec<_> = (0..4)
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_found_from_every_later_one() {
+    fn every_entry_is_found_from_every_later_entry() {
         let mut all = vec![History::default()];
         for number in 0..300 {
             all.push(all[number].with(entry(number, None)));
@@ -316,7 +315,7 @@ mod tests {
             }
             assert!(history.get(count).is_none() && history.get(usize::MAX).is_none());
         }
-        // Two that share their first entries do not see each other's later ones.
+        // Two histories with common first entries have separate later ones.
         let (left, right) = (all[5].with(entry(100, None)), all[5].with(entry(200, None)));
         drop(all);
         assert_eq!((left.get(5).unwrap().url(), right.get(5).unwrap().url()), (Some(c"100"), Some(c"200")));
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_back_is_logarithmic() {
+    fn access_takes_logarithmic_steps() {
         let mut history = History::default();
         for number in 0..100_000 {
             history = history.with(entry(number, None));
@@ -358,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_may_free_what_they_share() {
+    fn threads_may_free_shared_entries() {
         for _ in 0..50 {
             let mut history = History::default();
             for number in 0..200 {
@@ -376,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_end_a_row_of_failures() {
+    fn redirects_end_a_series_of_failures() {
         let mut history = History::default();
         for (location, failures) in [(None, 1), (None, 2), (Some(c"/"), 0), (None, 1), (Some(c"/"), 0)] {
             history = history.with(entry(0, location));

@@ -1,8 +1,8 @@
-//! Dates as servers really send them: the three forms of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime) and
-//! the mail dates around them, read as leniently as Python's `email.utils.parsedate_tz` does: the weekday may be
-//! missing, day and month swapped, the zone a name, an offset, before the year, or left out (UTC).
+//! HTTP dates: the three forms of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime) and similar mail dates. The parser
+//! is as lenient as Python's `email.utils.parsedate_tz`: the weekday may be missing, day and month may be swapped, and the
+//! zone may be a name or an offset, stand before the year, or be missing (UTC).
 
-/// Seconds since 1970-01-01 00:00:00 UTC. `None` if the text is no date.
+/// Seconds since 1970-01-01 00:00:00 UTC. `None` if the text is not a date.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     let words = Words::of(text)?;
     let [mut day, mut month, mut year, mut clock, mut zone] = words.0;
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     if month_number(month).is_none() {
         std::mem::swap(&mut day, &mut month);
     }
-    // asctime has the clock before the year, and some put the zone there.
+    // asctime has the clock before the year; some servers put the zone there.
     if year.iter().position(|&b| b == b':').is_some_and(|at| at > 0) {
         std::mem::swap(&mut year, &mut clock);
     }
@@ -27,18 +27,18 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     Some((minutes * 60 + second - zone_offset(zone)) as f64)
 }
 
-/// Day, month, year, clock and zone, or what stands in their places.
+/// The words at the places of day, month, year, clock and zone.
 struct Words<'a>([&'a [u8]; 5]);
 
 impl<'a> Words<'a> {
-    /// `None` if there are too few; what follows the fifth does not matter.
+    /// `None` if there are too few. Words after the fifth are ignored.
     fn of(text: &'a [u8]) -> Option<Words<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;
         if first.ends_with(b",") || is_weekday(first) {
             list.remove(0);
         } else if let Some(comma) = first.iter().rposition(|&b| b == b',') {
-            // "Sun,06": no blank after the weekday.
+            // "Sun,06": no space after the weekday.
             list[0] = &first[comma + 1..];
         }
         if let [date, clock, zone] = list[..] {
@@ -76,7 +76,7 @@ fn time_of_day(clock: &[u8]) -> Option<[i128; 3]> {
     }
 }
 
-/// Two digits mean 1969 to 2068; the calendar of the date library ends with 9999.
+/// Two digits mean 1969 to 2068. The last year is 9999, as in Python.
 fn full_year(year: i128) -> Option<i128> {
     let year = match year {
         ..=68 => year + 2000,
@@ -138,9 +138,9 @@ fn is_weekday(word: &[u8]) -> bool {
     NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
-/// Digits with an optional sign. What is too large to be a date stays finite.
+/// Digits with an optional sign. Numbers too large for a date are clamped.
 fn number(word: &[u8]) -> Option<i128> {
-    const ENOUGH: i128 = 1_000_000_000_000_000;
+    const MAX: i128 = 1_000_000_000_000_000;
     let (sign, digits) = match word {
         [b'-', digits @ ..] => (-1, digits),
         [b'+', digits @ ..] => (1, digits),
@@ -149,7 +149,7 @@ fn number(word: &[u8]) -> Option<i128> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let value = digits.iter().fold(0, |value, digit| (value * 10 + i128::from(digit - b'0')).min(ENOUGH));
+    let value = digits.iter().fold(0, |value, digit| (value * 10 + i128::from(digit - b'0')).min(MAX));
     Some(sign * value)
 }
 
@@ -173,7 +173,7 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:37 GMT", RFC),
             ("Sunday, 06-Nov-94 08:49:37 GMT", RFC),
             ("Sun Nov  6 08:49:37 1994", RFC),
-            // Leniences.
+            // Lenient forms.
             ("06 Nov 1994 08:49:37 GMT", RFC),
             ("Sun,06 Nov 1994 08:49:37 GMT", RFC),
             ("sun, 06 nov 1994 08:49:37 gmt", RFC),
@@ -196,7 +196,7 @@ mod tests {
             ("01 Mar 2000 00:00:00 GMT", Some(951_868_800.0)),
             ("31 Dec 68 00:00:00 GMT", Some(3_124_137_600.0)),
             ("31 Dec 69 00:00:00 GMT", Some(-86_400.0)),
-            // No dates.
+            // Not dates.
             ("", None),
             (" \t", None),
             (",", None),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_have_an_answer() {
+    fn any_text_gives_a_date_or_none() {
         let huge = format!("{0} Jan 2000 {0}:{0}:{0} +{0}", "9".repeat(500));
         assert!(parse(huge.as_bytes()).is_some_and(f64::is_finite));
         for seed in 0u32..20_000 {

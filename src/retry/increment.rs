@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::response::Response;
 use crate::retry::history::HistoryEntry;
 use crate::retry::outcome::{Outcome, Request, RequestUrl};
-use crate::retry::{Count, Counter, Counts, Retry, names};
+use crate::retry::{Count, Counter, Counts, Retry, name_set};
 use crate::status::{RetryKind, Status};
 
 impl Retry {
@@ -24,7 +24,7 @@ impl Retry {
         error: Option<&Arc<Error>>,
     ) -> Result<Retry> {
         if let Some(method) = method {
-            names::check_token("method", method)?;
+            name_set::check_token("method", method)?;
         }
         let request = Request { method, url: url.map(RequestUrl::Text) };
         self.count(&request, &Outcome::new(response, error))
@@ -36,7 +36,7 @@ impl Retry {
         if let Outcome::Failed(error) = outcome
             && (self.is_disabled() || !self.may_count(error, counter, request.method))
         {
-            return Err(self.history.explain(Error::clone(error)));
+            return Err(self.history.with_attempts(Error::clone(error)));
         }
         if self.is_disabled() {
             return Err(Arc::unwrap_or_clone(outcome.to_error(": retries are disabled")));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_retried_comes_back_as_it_is() {
+    fn an_error_that_is_not_retried_is_returned_unchanged() {
         let default = || policy(|_| {});
         for (retry, method, status) in [
             (policy(|o| o.set_total(Count::False)), Some(c"GET"), Status::Protocol),
@@ -131,9 +131,9 @@ mod tests {
             (default(), Some(c"GET"), Status::Cancelled),
             (default(), Some(c"GET"), Status::InvalidArgument),
         ] {
-            let error = Arc::new(Error::new(status, "what failed").with_errno(7));
+            let error = Arc::new(Error::new(status, "failed").with_errno(7));
             let back = retry.increment(method, None, None, Some(&error)).unwrap_err();
-            assert_eq!((back.status(), back.message(), back.errno()), (status, "what failed", 7));
+            assert_eq!((back.status(), back.message(), back.errno()), (status, "failed", 7));
             assert!(Retry::from_error(&back).is_none());
         }
         for (method, status) in [(None, Status::ConnectFailed), (Some(c"POST"), Status::TlsAlert)] {
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn nested_failures_do_not_pile_up() {
-        // The error of one policy is reported to the next, ten thousand times.
+    fn nested_errors_do_not_grow() {
+        // Each policy reports its error to the next one, ten thousand times.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
         for _ in 0..10_000 {

@@ -1,4 +1,4 @@
-//! A request and its outcome. Both are determined once per call, and every later step uses them.
+//! A request and its outcome. Each call determines both once; every later step uses them.
 
 use std::borrow::Cow;
 use std::ffi::CStr;

@@ -13,12 +13,12 @@ use crate::retry::backoff::{Backoff, DecorrelatedDraw, JitterKind};
 use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
 use crate::retry::count::Count;
 use crate::retry::history::{History, HistoryEntry};
-use crate::retry::names::{Case, NameSet};
-use crate::retry::redirect::{self, Chain};
+use crate::retry::name_set::{Case, NameSet};
+use crate::retry::redirect::{self, ChainState};
 use crate::retry::retry_after::{LongRetryAfter, RetryAfterRules, RetryAfterStatuses};
 use crate::status::Status;
 
-/// How many retries of each kind are left.
+/// The remaining retries of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub total: Count,
@@ -50,7 +50,7 @@ impl Default for Counts {
     }
 }
 
-/// Which methods may be retried after a read error or a status.
+/// The methods that may be retried after a read error or a status.
 #[derive(Clone, Debug)]
 pub enum Methods {
     Any,
@@ -80,7 +80,7 @@ pub enum RedirectProfile {
     /// As urllib3 does.
     #[default]
     Reference = 0,
-    /// As browsers and careful clients do.
+    /// As browsers do.
     Safe = 1,
 }
 
@@ -94,7 +94,7 @@ impl RedirectProfile {
     }
 }
 
-/// The program's own functions; the system's where there is none.
+/// The application's callbacks. Without one, the system's clock, sleep or random source is used.
 #[derive(Clone, Default)]
 pub(super) struct Callbacks {
     pub(super) wall_clock: Option<WallClock>,
@@ -114,7 +114,7 @@ impl fmt::Debug for Callbacks {
     }
 }
 
-/// What stays the same from one Retry of a chain to the next. Lists are shared, so that a clone copies none.
+/// The settings, which every Retry of a chain shares. Lists are reference counted, so that a clone copies none.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) methods: Methods,
@@ -156,20 +156,20 @@ impl Default for Policy {
     }
 }
 
-/// The two names of one setting, which are refused together.
+/// The two names of one setting. Options that use both are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodsSetting {
     AllowedMethods,
     MethodWhitelist,
 }
 
-/// Collects the settings of a Retry. What a setter refuses leaves the options as they were.
+/// Collects the settings of a Retry. A setter that fails changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct RetryOptions {
     pub(super) counts: Counts,
     pub(super) policy: Arc<Policy>,
     pub(super) history: History,
-    pub(super) chain: Chain,
+    pub(super) chain: ChainState,
     pub(super) backoff_draw: Option<DecorrelatedDraw>,
     methods_setting: Option<MethodsSetting>,
 }
@@ -186,7 +186,7 @@ impl RetryOptions {
         }
     }
 
-    /// A Retry that was made of these options, or that they were made of, keeps its own.
+    /// The policy, copied first if a Retry shares it.
     fn policy(&mut self) -> &mut Policy {
         Arc::make_mut(&mut self.policy)
     }
@@ -315,7 +315,7 @@ impl RetryOptions {
         self.policy().keep_headers_on_redirect = None;
     }
 
-    /// Adds to the headers to remove; takes none away.
+    /// Adds the sensitive headers to the headers to remove.
     pub fn add_sensitive_headers(&mut self) -> Result<()> {
         let mut names = NameSet::empty(Case::Lower);
         names.add(&self.policy.remove_headers_on_redirect)?;
@@ -330,11 +330,11 @@ impl RetryOptions {
 
     pub fn add_history(&mut self, entry: HistoryEntry) {
         self.history = self.history.with(entry);
-        // It belongs to the last entry that was counted.
+        // It belongs to the entry that was last before.
         self.backoff_draw = None;
     }
 
-    /// Returns the function that was set before, for the caller to drop. This also applies to the next two.
+    /// Returns the previous callback for the caller to drop, as the next two setters do.
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
         mem::replace(&mut self.policy().callbacks.wall_clock, clock)
     }

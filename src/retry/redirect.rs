@@ -1,5 +1,5 @@
-//! Following a redirect: RFC 9110 section 15.4. The one place that says where the next request goes, how, and which
-//! headers it must not carry.
+//! Redirects: RFC 9110 section 15.4. Only this module determines the URL and method of the next request and the headers
+//! that it must not have.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -10,33 +10,33 @@ use once_cell::race::OnceBox;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::retry::constants::{CONTENT_HEADERS, SENSITIVE_HEADERS};
-use crate::retry::names::{self, Case};
+use crate::retry::name_set::{self, Case};
 use crate::retry::{NameSet, RedirectProfile, Retry};
 use crate::status::Status;
 use crate::url::Url;
 
-/// What a chain of requests has gone through. It is part of the Retry that is handed on, so that a header dropped
-/// once stays dropped, whatever headers the caller brings later: on the way back to the first origin, too.
+/// What has happened in a chain of redirects. Each Retry passes it on to the next, so a header that was dropped once stays
+/// dropped, also after a redirect back to the first origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Chain {
+pub(super) struct ChainState {
     left_origin: bool,
     body_dropped: bool,
 }
 
-impl Chain {
+impl ChainState {
     pub(super) fn resends_body(self) -> bool {
         !self.body_dropped
     }
 
-    pub(super) fn after(self, hop: &Hop) -> Chain {
-        Chain {
+    pub(super) fn after(self, hop: &Hop) -> ChainState {
+        ChainState {
             left_origin: self.left_origin || hop.leaves_origin,
             body_dropped: self.body_dropped || hop.drops_body,
         }
     }
 }
 
-/// The next request of a redirect.
+/// The request that follows a redirect.
 #[derive(Debug)]
 pub(super) struct Hop {
     pub(super) url: Url,
@@ -45,7 +45,7 @@ pub(super) struct Hop {
     drops_body: bool,
 }
 
-/// Where `location`, answered with `status` to a request of `method` for `url`, leads.
+/// Returns the request that follows a response with `status` and `location` to a request of `method` for `url`.
 pub(super) fn follow(
     profile: RedirectProfile,
     method: &CStr,
@@ -55,11 +55,11 @@ pub(super) fn follow(
 ) -> Result<Hop> {
     let location = with_fragment(location.to_bytes(), url)?;
     let next = url.resolve(location.as_ref()).map_err(|error| error.prefixed("Location"))?;
-    // "http://:80/" has an empty one, which names no server either.
+    // "http://:80/" has an empty host.
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
-    // A program may hand the URL on as text. That of "a.b://c/", whose scheme is what a host looks like, leads to a.b.
+    // A caller may pass the URL on as text, and "a.b://c/" as text has the host a.b: its scheme looks like a host.
     if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
         return Err(Error::new(Status::InvalidUrl, "Location: written out, the URL would lead to another host"));
     }
@@ -75,12 +75,12 @@ pub(super) fn follow(
     Ok(Hop {
         leaves_origin: !url.same_origin(&next),
         url: next,
-        method: names::copy(if becomes_get && !is(b"HEAD") { c"GET" } else { method })?,
+        method: name_set::copy(if becomes_get && !is(b"HEAD") { c"GET" } else { method })?,
         drops_body: becomes_get,
     })
 }
 
-/// RFC 9110 section 10.2.2: a Location without a fragment inherits the request's. An empty fragment is one.
+/// RFC 9110 section 10.2.2: a Location without a fragment inherits the request's. An empty fragment is a fragment.
 fn with_fragment<'a>(location: &'a [u8], url: &Url) -> Result<Cow<'a, [u8]>> {
     match url.fragment() {
         Some(fragment) if !location.contains(&b'#') => {
@@ -99,15 +99,15 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
     let refuse = |why: &str| Err(Error::new(Status::UnsafeRedirect, why));
     match (from.scheme().map(CStr::to_bytes), to.scheme().map(CStr::to_bytes)) {
         (Some(b"https"), Some(b"http")) => refuse("a redirect from https to http is refused"),
-        // Without a scheme it is http, for `same_origin` too; only a request without one leads there.
+        // A missing scheme means http, as in `same_origin`. Only a request URL without a scheme leads to such a URL.
         (_, Some(b"http" | b"https") | None) => Ok(()),
         _ => refuse("a redirect to another scheme than http and https is refused"),
     }
 }
 
 impl Retry {
-    /// The headers that the next request must not carry. `hop`: it follows a redirect.
-    pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<Dropped> {
+    /// The headers that the next request must not have. `hop` is the redirect that it follows, if any.
+    pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<DroppedHeaders> {
         static CONTENT: OnceBox<NameSet> = OnceBox::new();
         static HOST: OnceBox<NameSet> = OnceBox::new();
         let safe = self.policy.redirect_profile == RedirectProfile::Safe;
@@ -119,7 +119,7 @@ impl Retry {
             named.add(sensitive_headers())?;
         }
         if hop.is_some_and(|hop| hop.leaves_origin) && safe {
-            // The caller's own Host names the server that was left.
+            // The caller's Host header names the previous server.
             named.add(constant(&HOST, &[c"Host"]))?;
         }
         let mut all_but = None;
@@ -127,11 +127,11 @@ impl Retry {
             named.add(&self.policy.remove_headers_on_redirect)?;
             all_but = self.policy.keep_headers_on_redirect.clone();
         }
-        Ok(Dropped { named, all_but })
+        Ok(DroppedHeaders { named, all_but })
     }
 }
 
-/// A set that is made on first use. The cell has no lock, because a lock could stay locked forever in a forked child.
+/// A set that is made on first use. The cell has no lock, because a forked child could find a lock locked forever.
 fn constant<'a>(cell: &'a OnceBox<NameSet>, names: &[&'static CStr]) -> &'a NameSet {
     cell.get_or_init(|| Box::new(NameSet::of_constants(Case::Lower, names)))
 }
@@ -142,15 +142,15 @@ pub(super) fn sensitive_headers() -> &'static NameSet {
     constant(&SENSITIVE, SENSITIVE_HEADERS)
 }
 
-/// The headers that a request must not carry.
+/// The headers that a request must not have.
 #[derive(Clone, Debug)]
-pub struct Dropped {
+pub struct DroppedHeaders {
     named: NameSet,
     all_but: Option<Arc<NameSet>>,
 }
 
-impl Dropped {
-    /// Those that have names. When only the listed headers are kept there are more.
+impl DroppedHeaders {
+    /// The headers known by name. If the policy keeps only listed headers, all others are dropped too.
     pub fn named(&self) -> &NameSet {
         &self.named
     }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_stay_with_their_origin() {
+    fn credentials_go_only_to_their_origin() {
         for (from, location, leaves) in [
             ("http://a/", "/x", false),
             ("http://a/", "http://A:80/x", false),
@@ -260,9 +260,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_stays_dropped() {
+    fn dropped_headers_stay_dropped() {
         let request = headers(&["Authorization", "Content-Type", "Accept"]);
-        // The caller brings the first request's headers every time.
+        // The caller passes the first request's headers each time.
         let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
             let decision = decide(retry, method, url, response).unwrap();
             let kept = names(&decision.headers(&request).unwrap()).join(" ");
@@ -279,14 +279,14 @@ mod tests {
         assert_eq!((kept.as_str(), body), ("Accept", false));
         let (retry, kept, _) = step(&retry, c"GET", "http://b/again", &answer(302, Some("http://a/")));
         assert_eq!(kept, "Accept", "back at the first origin");
-        // Varying the policy in the middle of a chain does not lose it.
+        // A policy that is changed in the middle of a chain keeps the chain's state.
         let varied = Arc::new(Retry::new(retry.to_options()));
         let (_, kept, _) = step(&varied, c"GET", "http://a/", &answer(302, Some("/")));
         assert_eq!(kept, "Accept");
     }
 
     #[test]
-    fn the_safe_profile_knows_the_usual_secrets() {
+    fn the_safe_profile_drops_all_sensitive_headers() {
         let request: Vec<String> =
             SENSITIVE_HEADERS.iter().map(|name| name.to_str().unwrap().to_ascii_uppercase()).collect();
         let request = headers(&request.iter().map(String::as_str).collect::<Vec<_>>());
@@ -325,7 +325,7 @@ mod tests {
                 Some((target + "\0").as_bytes())
             );
         }
-        // It stays for the whole chain, and is not part of the request.
+        // It is inherited along the whole chain, and is not part of the request.
         let first = decide(&policy(SAFE), c"GET", "http://a/#f", &answer(302, Some("/b"))).unwrap();
         let url = first.url().url().unwrap().to_str().unwrap();
         let second = decide(first.retry(), c"GET", url, &answer(302, Some("https://c/"))).unwrap();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_redirect_may_not_lead() {
+    fn some_redirects_are_refused() {
         for (profile, from, location, expected) in [
             (SAFE, "https://a/", "http://a/", Status::UnsafeRedirect),
             (SAFE, "https://a/", "ftp://a/", Status::UnsafeRedirect),

@@ -8,7 +8,7 @@ use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
 use crate::retry::http_date;
 use crate::status::Status;
 
-/// How a Retry-After that asks for more than the maximum is handled.
+/// What a Retry-After above the maximum does.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LongRetryAfter {
@@ -25,12 +25,12 @@ impl LongRetryAfter {
     }
 }
 
-/// The statuses whose Retry-After is obeyed.
+/// The statuses for which Retry-After is obeyed.
 #[derive(Clone, Debug)]
 pub enum RetryAfterStatuses {
-    /// Every status that is retried. A Retry-After alone does not cause a retry.
+    /// Every status that is retried. A Retry-After alone causes no retry.
     Retried,
-    /// These; with a Retry-After they are retried even if `status_forcelist` lacks them. Sorted, without duplicates.
+    /// These statuses; with a Retry-After they are retried even if `status_forcelist` lacks them. Sorted and unique.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -43,7 +43,7 @@ impl RetryAfterStatuses {
     }
 }
 
-/// How the Retry-After header is obeyed.
+/// The settings for the Retry-After header.
 #[derive(Clone, Debug)]
 pub(super) struct RetryAfterRules {
     pub(super) respect: bool,
@@ -56,7 +56,7 @@ pub(super) struct RetryAfterRules {
 impl RetryAfterRules {
     pub(super) const DEFAULT_MAX: f64 = 21_600.0;
 
-    /// Whether the header is obeyed for a response with this status that is being retried.
+    /// Returns whether the header is obeyed for a response with this status that is retried.
     pub(super) fn apply_to(&self, status: i32) -> bool {
         self.respect
             && match &self.statuses {
@@ -65,12 +65,12 @@ impl RetryAfterRules {
             }
     }
 
-    /// Whether a response with this status is retried because it has the header.
+    /// Returns whether a response with this status is retried because it has the header.
     pub(super) fn make_retryable(&self, status: i32) -> bool {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
-    /// The wait if the header asks for this many seconds. `LongRetryAfter::Stop` does not cap it.
+    /// The wait for a header that asks for this many seconds. `LongRetryAfter::Stop` does not cap it.
     pub(super) fn bounded(&self, asked: f64) -> f64 {
         match self.over_max {
             LongRetryAfter::Clamp => asked.min(self.max),
@@ -78,7 +78,7 @@ impl RetryAfterRules {
         }
     }
 
-    /// The header's value where it is read for a wait: `None` if it is malformed and that is ignored.
+    /// Parses the header. `None` if it is malformed and the policy ignores that.
     pub(super) fn read(&self, value: &[u8], clock: Option<&WallClock>) -> Result<Option<f64>> {
         match parse(value, clock) {
             Err(error) if self.ignore_malformed && error.status() == Status::InvalidHeader => Ok(None),
@@ -99,8 +99,8 @@ impl Default for RetryAfterRules {
     }
 }
 
-/// How many seconds from now the header's value asks to wait: a number of seconds, or a date. A moment that has
-/// passed is 0; a number too large to count is the largest that can be.
+/// The seconds from now that the header's value, a number of seconds or a date, asks to wait. A date in the past is 0; a
+/// number that is too large is `i64::MAX`.
 pub(super) fn parse(value: &[u8], clock: Option<&WallClock>) -> Result<f64> {
     if let Some(seconds) = whole_seconds(value) {
         return Ok(seconds as f64);

@@ -1,4 +1,4 @@
-//! Counting a failure never changes the original Retry.
+//! `increment` never changes the Retry it is called on.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::retry::{
 use crate::status::Status;
 use crate::tests::random::Random;
 
-/// Everything that the getters of a Retry return, as text.
+/// The values of all getters of a Retry, as text.
 fn everything(retry: &Retry) -> String {
     fn listed(names: Option<&NameSet>) -> Option<Vec<&CStr>> {
         names.map(|names| names.iter().collect())

@@ -1,4 +1,4 @@
-//! Redirects never send to another origin a header that must not go there.
+//! A redirect to another origin never passes on a header that must stay with the first one.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ fn walk(random: &mut Random, rules: &Rules) -> usize {
             assert!(gone || !decision.dropped_headers().named().contains(name.as_bytes()));
         }
         assert_eq!(decision.resend_body(), !model.body_dropped, "{trail:?}");
-        // Another request with the same Retry, at the same time: it goes elsewhere, and changes nothing here.
+        // A concurrent request with the same Retry follows another redirect, and does not affect this chain.
         if random.one_in(4) {
             let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
             decide(decision.retry(), c"POST", &elsewhere, &answer(303, Some("https://third.test/"))).unwrap();
@@ -212,7 +212,7 @@ fn walk(random: &mut Random, rules: &Rules) -> usize {
         url = decision.url().clone();
         retry = Arc::clone(decision.retry());
     }
-    // The Retry that the chain began with also serves another request, and is not affected by the chain.
+    // The first Retry can serve another request; the chain did not change it.
     let start = Arc::new(Url::parse(b"http://a.test/").unwrap());
     let fresh = decide(&rules.retry, c"PUT", &start, &answer(307, Some("/again"))).unwrap();
     assert!(fresh.resend_body());
@@ -269,7 +269,7 @@ fn r3_any_change_of_scheme_host_or_port_strips() {
     assert!(kinds.iter().all(|times| *times > 100), "{kinds:?}");
 }
 
-/// The two ways to drop headers, from the list of names and through the decision, drop the same.
+/// The list of dropped names and `Decision::headers` drop the same headers.
 #[test]
 fn r2_both_ways_to_drop_headers_are_equal() {
     let random = &mut Random(4);

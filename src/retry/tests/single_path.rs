@@ -1,6 +1,6 @@
-//! Checks in the sources that one place follows redirects and one makes the headers of the next request.
+//! Source checks: only one function follows redirects, and only one makes the headers of the next request.
 
-/// The sources without their tests and comments.
+/// The source files, without tests and comments.
 fn sources() -> Vec<(String, String)> {
     fn read(directory: &std::path::Path, into: &mut Vec<(String, String)>) {
         for entry in std::fs::read_dir(directory).unwrap() {

@@ -1,4 +1,4 @@
-//! The recommended settings. The documentation of `netlib_retry_options_new_recommended` has the reason and source of
+//! The recommended settings. The documentation of `netlib_retry_options_new_recommended` gives the reason and source of
 //! each.
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! The field lines of a head that a peer sent, by RFC 9112 section 5: one pass, every error with its byte.
+//! Parses the field lines of a head that a peer sent (RFC 9112 section 5) in one pass. Every error states its byte offset.
 //!
-//! A parser of our own: the errors must name the byte, folded lines must be joined, and what is refused or mended
-//! is this library's to decide and to document. It copies the block once, and puts the NULs into the copy.
+//! No parser crate is used, because errors must have an offset, folded lines must be joined, and the documentation states
+//! which defects are refused and which are repaired. The block is copied once, and the NULs are written into the copy.
 
 use super::{Fields, Headers, Span, is_token_byte, show_byte, show_name};
 use crate::error::{Error, Result};
@@ -9,24 +9,24 @@ use crate::memory;
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The most fields a head may have.
+/// The maximum number of fields in a head.
 pub const MAX_FIELDS: usize = 1000;
 
-/// The lines of a buffer that may end anywhere. A line ends with LF; a CR before it belongs to the end
-/// (RFC 9112 section 2.2).
+/// Iterates over the complete lines of a buffer. A line ends with LF; a CR before the LF belongs to the line end (RFC 9112
+/// section 2.2).
 pub(crate) struct Lines<'a> {
     input: &'a [u8],
     at: usize,
 }
 
-/// A whole line without its end, and where in the buffer it starts.
+/// A complete line without its line end, and its offset in the buffer.
 pub(crate) struct Line<'a> {
     pub text: &'a [u8],
     pub start: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// What was not read yet.
+    /// The bytes that were not read yet.
     fn rest(&self) -> &'a [u8] {
         self.input.get(self.at..).unwrap_or_default()
     }
@@ -35,7 +35,7 @@ impl<'a> Lines<'a> {
 impl<'a> Iterator for Lines<'a> {
     type Item = Line<'a>;
 
-    /// `None`: the buffer ends before the line does.
+    /// `None` if the buffer ends before the line does.
     fn next(&mut self) -> Option<Line<'a>> {
         let rest = self.rest();
         let start = self.at;
@@ -46,7 +46,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The error for what a peer sent wrong.
+/// The error for a defect in the peer's bytes.
 pub(crate) fn broken(what: impl std::fmt::Display, at: usize) -> Error {
     Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
 }
@@ -60,7 +60,7 @@ pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(
     let mut is_folded = false;
     loop {
         let at = lines.at;
-        let field = match lines.usual_field() {
+        let field = match lines.valid_field() {
             Some(field) => field,
             None => {
                 let Some(line) = lines.next() else { break };
@@ -95,8 +95,8 @@ pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(
 }
 
 impl<'a> Lines<'a> {
-    /// The name and value of a line that is a field without anything peculiar, which is read on.
-    fn usual_field(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+    /// Reads one line and returns its name and value if it is a valid field; otherwise reads nothing.
+    fn valid_field(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let rest = self.rest();
         let length = rest.iter().take_while(|&&byte| is_token_byte(byte)).count();
         let (name, value) = (rest.get(..length)?, rest.get(length + 1..)?);
@@ -117,7 +117,7 @@ impl<'a> Lines<'a> {
 }
 
 impl Fields {
-    /// Puts the NULs behind a name and a value: over the colon, and over what came after the value.
+    /// Writes the NULs after the name and the value, over the colon and the byte after the value.
     fn end_texts(&mut self, span: Span) {
         for (at, length) in [(span.name, span.name_length), (span.value, span.value_length)] {
             if let Some(end) = self.bytes.get_mut(at as usize + length as usize) {
@@ -126,8 +126,8 @@ impl Fields {
         }
     }
 
-    /// Joins a line to the value before it. RFC 9112 section 5.2: a fold is replaced by spaces. It ends before the line
-    /// does that it came from, so that no later field is touched.
+    /// Appends a folded line to the value before it, with the fold replaced by a space (RFC 9112 section 5.2). The value
+    /// ends before the folded line does, so it never overlaps a later field.
     fn fold(&mut self, line: &Line<'_>, start: usize) -> Result<()> {
         let Some(span) = self.spans.last_mut() else {
             return Err(broken("the first header line begins with whitespace", start + line.start));
@@ -136,7 +136,7 @@ impl Fields {
         let name = self.bytes.get(name..name + span.name_length as usize).unwrap_or_default();
         check_value(name, line.text, start + line.start)?;
         let more = trim(line.text);
-        // At the front of a value there is nothing to separate.
+        // An empty value needs no separator.
         let space: &[u8] = if span.value_length > 0 { b" " } else { b"" };
         let mut end = span.value as usize + span.value_length as usize;
         for part in [space, more] {
@@ -151,7 +151,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Takes the spaces off the end that folds of blank lines have left there.
+    /// Removes the trailing spaces that folded blank lines have left.
     fn trim_last(&mut self) {
         let Some(span) = self.spans.last_mut() else { return };
         let start = span.value as usize;
@@ -162,7 +162,7 @@ impl Fields {
     }
 }
 
-/// A field, or what is wrong with the line. `start` is where the block of the line begins.
+/// The name and value of a line, or its defect. `start` is the offset of the block in the input.
 fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])> {
     let start = start + line.start;
     let length = line.text.iter().take_while(|&&byte| is_token_byte(byte)).count();
@@ -177,7 +177,7 @@ fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])
             check_value(name, value, at + 1)?;
             Ok((name, value))
         }
-        // Section 5.1: a name that one recipient reads with its whitespace and another without would be two headers.
+        // Section 5.1: one recipient could read the name with the whitespace and another without it.
         _ if trim(rest).first() == Some(&b':') => {
             Err(broken(format_args!("header {}: whitespace before the colon", show_name(name)), at))
         }
@@ -188,7 +188,7 @@ fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])
     }
 }
 
-/// RFC 9110 section 5.5: CR and NUL are refused, not mended: a peer that sends them is broken or hostile.
+/// RFC 9110 section 5.5: CR and NUL are refused and not repaired, because the peer is broken or hostile.
 fn check_value(name: &[u8], value: &[u8], start: usize) -> Result<()> {
     match memchr::memchr2(b'\r', 0, value) {
         None => Ok(()),
@@ -199,7 +199,7 @@ fn check_value(name: &[u8], value: &[u8], start: usize) -> Result<()> {
     }
 }
 
-/// Without the optional whitespace around it.
+/// Removes the optional whitespace (OWS) at both ends.
 pub(crate) fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = text {
         text = rest;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read() {
+    fn accepted_blocks() {
         let rows: &[(&str, &str)] = &[
             ("\r\n", ""),
             ("\n", ""),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn refused_blocks() {
         let rows: &[(&str, &str, usize)] = &[
             (" A: b\r\n", "the first header line begins with whitespace", 0),
             ("\t\r\n", "the first header line begins with whitespace", 0),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_counted() {
+    fn the_number_of_fields_is_limited() {
         let most = "a: b\r\n".repeat(MAX_FIELDS);
         assert!(parse(&format!("{most}\r\n")).is_ok());
         let error = parse(&format!("{most}a: b\r\n\r\n")).unwrap_err();

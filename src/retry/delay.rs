@@ -1,4 +1,4 @@
-//! How long to wait before the next request, and waiting that long.
+//! The delay before the next request, and sleeping for it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::retry::{LongRetryAfter, Retry, retry_after};
 use crate::socket::wait::pause;
 use crate::status::Status;
 
-/// Why there is a wait.
+/// The reason of a delay.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayReason {
@@ -26,19 +26,19 @@ pub enum DelayReason {
 pub struct Delay {
     pub seconds: f64,
     pub reason: DelayReason,
-    /// What it would be without `backoff_max` or `retry_after_max`.
+    /// The seconds without `backoff_max` or `retry_after_max`.
     pub uncapped: f64,
 }
 
-/// The server asks for more than `retry_after_max`, and that ends the retries: the seconds that it asks for.
-pub(super) struct OverMaxWait(f64);
+/// A Retry-After of more than `retry_after_max` seconds, which ends the retries.
+pub(super) struct ExcessiveWait(f64);
 
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
 
     /// The delay of a response that is returned because its Retry-After is more than `retry_after_max`: no wait
     /// follows.
-    pub(super) fn refused(wait: &OverMaxWait) -> Delay {
+    pub(super) fn refused(wait: &ExcessiveWait) -> Delay {
         Delay { seconds: 0.0, reason: DelayReason::RetryAfter, uncapped: wait.0 }
     }
 }
@@ -48,29 +48,29 @@ impl Retry {
         Ok(self.backoff_delay()?.seconds)
     }
 
-    /// How many seconds from now a Retry-After value asks to wait. At most `retry_after_max`, unless a longer one ends
-    /// the retries: then it is not capped.
+    /// The seconds from now that a Retry-After value asks to wait. At most `retry_after_max`, unless a longer wait ends
+    /// the retries; then it is not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
         let asked = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
         Ok(self.policy.retry_after.bounded(asked))
     }
 
-    /// As [`Retry::parse_retry_after`] for the response's header; `None` without one, or if it is malformed and that
-    /// is ignored.
+    /// Like [`Retry::parse_retry_after`], for the response's header. `None` if there is none, or if it is malformed and
+    /// the policy ignores that.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
-        Ok(self.asked_by(response)?.map(|asked| self.policy.retry_after.bounded(asked)))
+        Ok(self.requested_wait(response)?.map(|asked| self.policy.retry_after.bounded(asked)))
     }
 
-    /// How long [`Retry::sleep`] would sleep, and why. A Retry-After that asks for no wait leaves the backoff.
+    /// The delay of [`Retry::sleep`]. If Retry-After asks for no wait, the backoff applies.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
-        self.planned_delay(response)?.map_err(|wait| self.over_max_error(&Request::default(), response, &wait))
+        self.planned_delay(response)?.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))
     }
 
-    /// As [`Retry::delay`], but a Retry-After that ends the retries is a separate result.
+    /// Like [`Retry::delay`], with a separate result for a Retry-After that ends the retries.
     pub(super) fn planned_delay(
         &self,
         response: Option<&Response>,
-    ) -> Result<std::result::Result<Delay, OverMaxWait>> {
+    ) -> Result<std::result::Result<Delay, ExcessiveWait>> {
         if let Some(response) = response
             && self.policy.retry_after.apply_to(i32::from(response.status()))
         {
@@ -82,12 +82,14 @@ impl Retry {
         self.backoff_delay().map(Ok)
     }
 
-    /// How long [`Retry::sleep_for_retry`] would sleep: what Retry-After asks for, whatever the status.
-    pub(super) fn retry_after_delay(&self, response: &Response) -> Result<std::result::Result<Delay, OverMaxWait>> {
-        let Some(asked) = self.asked_by(response)?.filter(|asked| *asked > 0.0) else { return Ok(Ok(Delay::NONE)) };
+    /// The delay of [`Retry::sleep_for_retry`]: the Retry-After of a response with any status.
+    pub(super) fn retry_after_delay(&self, response: &Response) -> Result<std::result::Result<Delay, ExcessiveWait>> {
+        let Some(asked) = self.requested_wait(response)?.filter(|asked| *asked > 0.0) else {
+            return Ok(Ok(Delay::NONE));
+        };
         let rules = &self.policy.retry_after;
         if rules.over_max == LongRetryAfter::Stop && asked > rules.max {
-            return Ok(Err(OverMaxWait(asked)));
+            return Ok(Err(ExcessiveWait(asked)));
         }
         Ok(Ok(match rules.bounded(asked) {
             seconds if seconds > 0.0 => Delay { seconds, reason: DelayReason::RetryAfter, uncapped: asked },
@@ -95,12 +97,12 @@ impl Retry {
         }))
     }
 
-    /// The `MaxRetry` error if a Retry-After ends the retries. It lends this Retry.
-    pub(super) fn over_max_error(
+    /// The `MaxRetry` error for a Retry-After that ends the retries. It lends this Retry.
+    pub(super) fn excessive_wait_error(
         &self,
         request: &Request<'_>,
         response: Option<&Response>,
-        wait: &OverMaxWait,
+        wait: &ExcessiveWait,
     ) -> Error {
         let milliseconds = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
         let reason = format!(
@@ -113,12 +115,12 @@ impl Retry {
         self.clone().into_max_retry_error("the retries end", request, reason)
     }
 
-    /// Whether the response has a Retry-After; an ignored malformed one does not count. It is parsed only if it decides
-    /// about a retry, because a date needs the clock, which may fail.
+    /// Returns whether the response has a Retry-After that is not ignored as malformed. The value is parsed only if a
+    /// retry depends on it, because a date needs the clock, which may fail.
     pub(super) fn has_retry_after(&self, response: &Response) -> Result<bool> {
         let rules = &self.policy.retry_after;
         if rules.ignore_malformed && rules.make_retryable(i32::from(response.status())) {
-            return Ok(self.asked_by(response)?.is_some());
+            return Ok(self.requested_wait(response)?.is_some());
         }
         Ok(response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))
     }
@@ -127,10 +129,10 @@ impl Retry {
         self.wait(self.delay(response)?, limit)
     }
 
-    /// Sleeps as long as Retry-After asks; says whether it asked for any wait.
+    /// Sleeps as long as Retry-After asks. Returns whether it asked for a wait.
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
         let delay = response.map_or(Ok(Ok(Delay::NONE)), |response| self.retry_after_delay(response))?;
-        let delay = delay.map_err(|wait| self.over_max_error(&Request::default(), response, &wait))?;
+        let delay = delay.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))?;
         self.wait(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
     }
@@ -143,9 +145,9 @@ impl Retry {
         Ok(Delay { seconds, reason, uncapped })
     }
 
-    /// How many seconds the Retry-After of a response asks for; `None` without one that counts.
-    fn asked_by(&self, response: &Response) -> Result<Option<f64>> {
-        // Fields of one name are one list, in which a second value makes the first no number.
+    /// The seconds that the response's Retry-After asks for; `None` without one, or if it is malformed and ignored.
+    fn requested_wait(&self, response: &Response) -> Result<Option<f64>> {
+        // Several fields of one name are one list, which is not a number.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());
         let Some(first) = values.next() else { return Ok(None) };
         let mut joined = Vec::new();
@@ -160,9 +162,9 @@ impl Retry {
         self.policy.retry_after.read(value, self.policy.callbacks.wall_clock.as_ref())
     }
 
-    /// Fails as the limit does, with the attempts so far as causes.
+    /// If the limit ends the wait, the error has the attempts so far as causes.
     pub(super) fn wait(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
-        self.pause_for(delay, limit).map_err(|error| self.history.explain(error))
+        self.pause_for(delay, limit).map_err(|error| self.history.with_attempts(error))
     }
 
     fn pause_for(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
@@ -186,7 +188,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_pause_ends_for_the_first_of_its_reasons() {
+    fn a_pause_ends_with_the_delay_the_limit_or_a_cancel() {
         pause(limit::deadline_after(0.001), None).unwrap();
         pause(limit::deadline_after(0.001), Some(&Limit::new(60.0).unwrap())).unwrap();
         let soon = Limit::new(0.001).unwrap();

@@ -1,4 +1,4 @@
-//! Sets of method and header names: tokens of RFC 9110 section 5.6.2, in one case, each once, sorted.
+//! Sets of method and header names: tokens of RFC 9110 section 5.6.2, in one letter case, sorted and unique.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// The names are shared, so that a set made of others copies no text.
+/// The names are reference counted, so that a set built from other sets copies no text.
 #[derive(Clone, Debug)]
 pub struct NameSet {
     names: Vec<Arc<CString>>,
@@ -39,22 +39,22 @@ impl NameSet {
         NameSet { names: Vec::new(), case }
     }
 
-    /// `what` says what the names are, as in "method".
+    /// `what` is the kind of name for error messages, such as "method".
     pub(super) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
         let mut set = NameSet::empty(case);
         for name in names {
             check_token(what, name)?;
             memory::push(&mut set.names, Arc::new(case.fold(name)?), "a list of names")?;
         }
-        set.put_in_order();
+        set.sort();
         Ok(set)
     }
 
-    /// For constants, which are tokens.
+    /// A set of constants, which must be tokens.
     pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
         let folded = names.iter().map(|name| Arc::new(case.fold(name).unwrap_or_default()));
         let mut set = NameSet { names: folded.collect(), case };
-        set.put_in_order();
+        set.sort();
         set
     }
 
@@ -62,11 +62,11 @@ impl NameSet {
     pub(super) fn add(&mut self, others: &NameSet) -> Result<()> {
         memory::grow(&mut self.names, others.names.len(), "a list of names")?;
         self.names.extend(others.names.iter().cloned());
-        self.put_in_order();
+        self.sort();
         Ok(())
     }
 
-    fn put_in_order(&mut self) {
+    fn sort(&mut self) {
         self.names.sort_unstable();
         self.names.dedup();
     }
@@ -93,7 +93,7 @@ impl NameSet {
     }
 }
 
-/// A copy of text whose length is the caller's choice.
+/// Copies text of any length; fails if memory runs out.
 pub(super) fn copy(text: &CStr) -> Result<CString> {
     copy_with(text, |byte| byte)
 }
@@ -107,7 +107,7 @@ fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
     Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
 }
 
-/// Fails unless the name is a token. The message does not show what it is instead: it may hold anything.
+/// Fails unless the name is a token. The message does not show the name, because it may be anything, such as a secret.
 pub(super) fn check_token(what: &str, name: &CStr) -> Result<()> {
     let bytes = name.to_bytes();
     if bytes.is_empty() {

@@ -1,17 +1,17 @@
-//! A response head from the bytes a peer sent: the status line, and what the bytes are if they are not HTTP.
+//! Parses a response head: the status line, and a hint for bytes that are not HTTP.
 
 use std::sync::Arc;
 
 use super::progress::{self, Progress};
 use super::{Response, reason};
 use crate::error::{Error, Result};
-use crate::headers::parse::{broken, parse_fields, trim};
+use crate::headers::fields::{broken, parse_fields, trim};
 use crate::headers::show_byte;
 
-/// The most bytes a head may have, empty lines before it included.
+/// The maximum number of bytes in a head, including empty lines before it.
 pub const MAX_HEAD: usize = 256 * 1024;
 
-pub(super) const BEGINNING: &[u8] = b"HTTP/1.";
+pub(super) const VERSION_PREFIX: &[u8] = b"HTTP/1.";
 
 pub(super) struct StatusLine<'a> {
     minor_version: u8,
@@ -20,11 +20,11 @@ pub(super) struct StatusLine<'a> {
 }
 
 impl Response {
-    /// Parses a head at the start of `head`, and returns its length in bytes too. `None`: it is not complete yet.
+    /// Parses the head at the start of `head`. Also returns its length in bytes. `None` means that it is incomplete.
     ///
-    /// `state` is 0, or the value that the last call stored for the same bytes. It is 0 again unless `None` is
-    /// returned. Once the end is found, the head is parsed from its start, so a state of other bytes can delay the
-    /// response but not change it.
+    /// `state` is 0, or the value that the last call stored for the same bytes. It is 0 again unless `None` is returned.
+    /// Once the end is found, the head is parsed from its start, so the state of other bytes can delay the response but
+    /// not change it.
     pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
         let last = std::mem::take(state);
         super::check_method(request_method)?;
@@ -76,11 +76,11 @@ pub(super) fn not_http(bytes: &[u8], start: usize) -> Error {
     broken(what, start)
 }
 
-/// RFC 9112 section 4, with any run of spaces and tabs between the parts and the reason optional.
+/// RFC 9112 section 4, but any number of spaces and tabs may separate the parts, and the reason may be missing.
 pub(super) fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
-    // What was taken off the front tells where a problem is.
+    // The offset of `rest` in the input.
     let at = |rest: &[u8]| start + (line.len() - rest.len());
-    let rest = line.strip_prefix(BEGINNING).unwrap_or_default();
+    let rest = line.strip_prefix(VERSION_PREFIX).unwrap_or_default();
     let (minor_version, rest) = match rest {
         [digit @ (b'0' | b'1'), rest @ ..] => (digit - b'0', rest),
         _ => return Err(broken("the peer answered with a version of HTTP that is neither 1.0 nor 1.1", at(rest))),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_http_is_recognised_at_once() {
+    fn other_protocols_are_recognised_at_once() {
         let tls = "the peer answered with a TLS alert: it expects TLS here";
         let rows: &[(&[u8], &str)] = &[
             (b"\x15\x03\x01\x00\x02\x02\x28", tls),
