@@ -1,5 +1,5 @@
-//! The fuzz targets with the inputs that are kept in fuzz/seeds, against the library that users get: what the fuzzer has
-//! once gone through is gone through on every machine, without a fuzzer.
+//! Runs the fuzz targets on the inputs of fuzz/seeds, without a fuzzer, so that every machine repeats the paths that
+//! fuzzing has found.
 
 use std::path::Path;
 
@@ -26,8 +26,8 @@ fn replay(env: &Env, target: &Path, scratch: &Path, library: &Path) -> Report {
     cc.args(["-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-Iinclude", "fuzz/replay.c"]);
     match cc.arg(target).arg("-o").arg(&program).link_to(library).run(SECONDS).or_text() {
         Ok(()) => {
-            // With and without forged signatures the seeds are the same.
-            let seeds = env.root.join("fuzz/seeds").join(stem(target).trim_start_matches("forged_"));
+            // A target with forged signatures shares the seeds of the one with real signatures.
+            let seeds = env.root.join(format!("fuzz/seeds/{}.pack", stem(target).trim_start_matches("forged_")));
             let ran = env.command(&program).arg(seeds).load_from(library).run(SECONDS);
             take_counts(name(target), &ran, &mut report);
         }
