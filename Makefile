@@ -6,67 +6,68 @@ PREFIX = /usr/local
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 DESTDIR =
-# The suites to run, by name: make test SUITE="nulls docs"
+# Names of suites: make test SUITE="nulls docs"
 SUITE =
-# How long to fuzz, in all, and what: make fuzz SECONDS=600 TARGET="url head"
+# Seconds of fuzzing in total, and names of targets: make fuzz SECONDS=600 TARGET="url head"
 SECONDS = 60
 TARGET =
-# The tables to print, by name: make bench BENCH="url growth"
+# Names of benchmarks: make bench BENCH="url growth"
 BENCH =
 
-all: lib ## the library, into target/netlib
+all: lib ## builds the library into target/netlib
 
-lib: ## the shared and the static library, as users get them
+lib: ## builds the shared and the static library
 	@scripts/build-lib
 
-header: ## writes what is generated from the sources: netlib.h, its list of exports, pages of docs/reference
+header: ## generates netlib.h, netlib.exports and pages of docs/reference from the sources
 	@$(CARGO) test --quiet --test contract -- bless
 
-demo: ## HTTPS downloads: through a reset, a 503 and a redirect with the trace of every decision; by TLS in TLS through a proxy
+demo: ## runs HTTPS downloads through resets, a 503, a redirect and a TLS proxy, with a trace of every decision
 	@scripts/demo.sh
 
-test: ## everything a change needs; SUITE="name …" runs a part
-	@$(CARGO) test --test contract -- $(SUITE)
+test: ## runs the short suites on the development build; SUITE="name …" runs the named ones
+	@# In one command, cargo compiles the unit tests beside the other targets.
+	@$(if $(SUITE),:,$(CARGO) test --lib --test contract --no-run)
+	@$(CARGO) test --quiet --test contract -- $(SUITE)
 
-test-all: ## the same, and the long ones: both halves with AddressSanitizer, with ThreadSanitizer
-	@$(CARGO) test --test contract -- all
+test-all: ## runs every suite on the release build; SUITE="name …" runs the named ones
+	@$(CARGO) test --quiet --test contract -- all $(SUITE)
 
-test-rest: ## what test-all has and test has not
-	@$(CARGO) test --test contract -- rest
+asan: ## runs the C tests with AddressSanitizer in the library and the tests
+	@$(CARGO) test --quiet --test contract -- asan
 
-asan: ## the C tests with the library and the tests instrumented by AddressSanitizer
-	@$(CARGO) test --test contract -- asan
+tsan: ## runs the threaded programs with ThreadSanitizer in the library and the programs
+	@$(CARGO) test --quiet --test contract -- tsan
 
-tsan: ## the programs with threads, the library and they instrumented by ThreadSanitizer
-	@$(CARGO) test --test contract -- tsan
+msrv: ## compiles the library with the oldest supported Rust version
+	@scripts/msrv
 
-audit: ## licences, sources and advisories of the dependencies, by cargo-deny; fetches the advisories
+audit: ## checks licences, sources and advisories of the dependencies with cargo-deny; needs the network
 	@scripts/audit
 
-fuzz: ## fuzzes the C functions for SECONDS=60 in all; TARGET="url head" fuzzes a part
+fuzz: ## fuzzes the C functions for SECONDS=60 in total; TARGET="url head" fuzzes the named targets
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
-bench: ## what it costs beside ada, the url crate, uriparser and libcurl; BENCH="url growth" runs a part
+bench: ## compares the speed with ada, the url crate, uriparser and libcurl; BENCH="url growth" runs the named ones
 	@scripts/bench $(BENCH)
 
-suites: ## the names of the test suites
+suites: ## lists the test suites
 	@$(CARGO) test --quiet --test contract -- list
 
-install: lib ## DESTDIR= PREFIX=/usr/local LIBDIR=: library, links, header, netlib.pc
+install: lib ## installs libraries, header and netlib.pc; DESTDIR= PREFIX=/usr/local LIBDIR= INCLUDEDIR=
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" scripts/install
 
-clean: ## removes what was built
+clean: ## removes all build output
 	$(CARGO) clean
 
-fmt: ## formats the Rust sources
-	$(CARGO) fmt
+fmt: ## formats the Rust and C sources
+	@scripts/lint fix
 
-lint: ## rustfmt and clippy, warnings refused
-	$(CARGO) fmt --check
-	$(CARGO) clippy --quiet --all-targets -- -D warnings
+lint: ## checks with rustfmt, clippy, clang-format and shellcheck
+	@scripts/lint
 
-help: ## this list
+help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header demo test test-all test-rest asan tsan audit fuzz bench suites install clean fmt lint help
+.PHONY: all lib header demo test test-all asan tsan msrv audit fuzz bench suites install clean fmt lint help

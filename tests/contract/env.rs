@@ -15,22 +15,50 @@ use crate::model::Header;
 /// What C code must compile with.
 pub const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
+/// The build of the library that the suites test.
+#[derive(Clone, Copy)]
+pub enum Build {
+    /// The development profile, which cargo built for this program.
+    Development,
+    /// The release that users get, with link-time optimisation.
+    Release,
+}
+
 pub struct Env {
     pub root: PathBuf,
     /// cargo's target directory.
     pub target: PathBuf,
-    library: OnceLock<PathBuf>,
+    build: Build,
+    development: PathBuf,
+    release: OnceLock<PathBuf>,
 }
 
 impl Env {
-    pub fn new() -> Env {
+    pub fn new(build: Build) -> Env {
         let target = Path::new(std::env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp").to_owned();
-        Env { root: PathBuf::from(std::env!("CARGO_MANIFEST_DIR")), target, library: OnceLock::new() }
+        // cargo puts the shared library beside this program.
+        let program = std::env::current_exe().expect("this program has a path");
+        let development = program.parent().expect("it is in a directory").to_owned();
+        Env {
+            root: PathBuf::from(std::env!("CARGO_MANIFEST_DIR")),
+            target,
+            build,
+            development,
+            release: OnceLock::new(),
+        }
     }
 
-    /// The directory with the library that users get, built when first asked for.
+    /// The directory with the shared library that the suites test.
     pub fn library(&self) -> &Path {
-        self.library.get_or_init(|| {
+        match self.build {
+            Build::Development => self.development_library(),
+            Build::Release => self.release_library(),
+        }
+    }
+
+    /// The directory with the shared and the static library that users get, built on first use.
+    pub fn release_library(&self) -> &Path {
+        self.release.get_or_init(|| {
             let out = self.target.join("netlib");
             let built = self.command("scripts/build-lib").arg(&out).env("CARGO_TARGET_DIR", &self.target).run(1800);
             assert!(built.ok, "scripts/build-lib failed:\n{}", built.text);
@@ -38,13 +66,12 @@ impl Env {
         })
     }
 
-    /// The directory with the shared library of the development profile, which cargo built for this program.
+    /// The directory with the shared library of the development profile.
     ///
-    /// It is what valgrind looks at: optimised code may branch on a value before it asks whether that value was ever
-    /// written, where the answer makes no difference, and valgrind cannot know that it makes none.
-    pub fn unoptimised_library(&self) -> PathBuf {
-        let program = std::env::current_exe().expect("this program has a path");
-        program.parent().expect("it is in a directory").to_owned()
+    /// Valgrind always runs this one. Optimised code may branch on a value that is not initialised yet if the outcome
+    /// is the same either way, and valgrind reports such a branch.
+    pub fn development_library(&self) -> &Path {
+        &self.development
     }
 
     /// An empty directory for a suite.

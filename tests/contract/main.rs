@@ -1,14 +1,14 @@
-//! The contract tests: what the library promises to C, checked on the library that users get.
+//! The contract tests: check through the C ABI what the library promises.
 //!
-//!     cargo test --test contract                  every suite that is not long
-//!     cargo test --test contract -- all           every suite
-//!     cargo test --test contract -- rest          the long suites only
-//!     cargo test --test contract -- nulls c       the suites named
-//!     cargo test --test contract -- list          their names
+//!     cargo test --test contract                  every suite that is not long, on the development build
+//!     cargo test --test contract -- all           every suite, on the release build that users get
+//!     cargo test --test contract -- nulls c       the named suites, on the development build
+//!     cargo test --test contract -- all nulls c   the named suites, on the release build
+//!     cargo test --test contract -- list          lists the suites
 //!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, pages of docs/reference
 //!
-//! A suite is a file of `suites`, prints one line with its counts, and each failure with its reason. The last line is
-//! the total. See docs/contributing/testing.md.
+//! Each suite is a file in `suites`. It prints each failure with its reason, then one line with its counts. The last
+//! line is the total. See docs/contributing/testing.md.
 
 mod data;
 mod env;
@@ -20,28 +20,34 @@ mod suites;
 
 use std::process::ExitCode;
 
+use env::{Build, Env};
+
 fn main() -> ExitCode {
-    let env = env::Env::new();
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let mut args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let all = args.first().is_some_and(|arg| arg == "all");
+    if all {
+        args.remove(0);
+    }
+    let env = Env::new(if all { Build::Release } else { Build::Development });
     match args.first().map(String::as_str) {
         Some("bless") => return suites::generated::bless(&env),
         Some("list") => {
-            suites::ALL.iter().for_each(|suite| println!("{:10} {}", suite.name, suite.what));
+            for suite in suites::ALL {
+                println!("{:16} {:5} {}", suite.name, if suite.is_long { "long" } else { "" }, suite.what);
+            }
             return ExitCode::SUCCESS;
         }
         _ => {}
     }
-    let all = args.iter().any(|arg| arg == "all");
-    let rest = args.iter().any(|arg| arg == "rest");
-    let is_known = |arg: &str| ["all", "rest"].contains(&arg) || suites::ALL.iter().any(|suite| suite.name == arg);
+    let is_known = |arg: &str| suites::ALL.iter().any(|suite| suite.name == arg);
     if let Some(unknown) = args.iter().find(|arg| !is_known(arg)) {
         eprintln!("there is no suite \"{unknown}\"; `make suites` lists them");
         return ExitCode::FAILURE;
     }
     let (mut passed, mut failed) = (0, 0);
     for suite in suites::ALL {
-        let named = args.iter().any(|arg| arg == suite.name);
-        if all || named || rest && !suite.by_default || args.is_empty() && suite.by_default {
+        let is_named = args.iter().any(|arg| arg == suite.name);
+        if is_named || args.is_empty() && (all || !suite.is_long) {
             let report = report::run(suite.name, |report| (suite.run)(&env, report));
             passed += report.passed;
             failed += report.failed();

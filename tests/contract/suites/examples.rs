@@ -50,7 +50,7 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
     if !with_valgrind {
         report.skip("valgrind is not installed");
     }
-    let unoptimised = env.unoptimised_library();
+    let development = env.development_library();
     for one in parallel(programs, |example| {
         let mut report = Report::default();
         let program = scratch.join(&example.name);
@@ -68,15 +68,15 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             report.check(right, format!("{} prints {printed:?}\n{}", example.name, ran.text));
         }
         if with_valgrind {
-            // The two libraries go by different names, which a program remembers.
-            let program = scratch.join(format!("{}-unoptimised", example.name));
-            if let Err(text) = build(env, example, &program, &unoptimised) {
+            // Only the release build has a SONAME, so each build needs a program linked with it.
+            let program = scratch.join(format!("{}-development", example.name));
+            if let Err(text) = build(env, example, &program, development) {
                 report.fail(format!("{} does not compile\n{text}", example.name));
                 return report;
             }
             for arguments in std::iter::once(&[][..]).chain(rows().map(|(_, arguments, _)| *arguments)) {
                 let mut valgrind = env.command("valgrind");
-                let ran = valgrind.args(VALGRIND).arg(&program).args(arguments).load_from(&unoptimised).run(120);
+                let ran = valgrind.args(VALGRIND).arg(&program).args(arguments).load_from(development).run(120);
                 // 99 is valgrind's, 127 that of a program that cannot be loaded.
                 let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
                 report.check(clean, format!("{} {arguments:?} under valgrind\n{}", example.name, ran.text));

@@ -12,7 +12,7 @@ const PROGRAM: &str = "#include <netlib.h>\n#include <stdio.h>\n#include <string
     \x20   return strcmp(netlib_version(), NETLIB_VERSION) == 0 ? 0 : 1;\n}\n";
 
 pub fn run(env: &Env, report: &mut Report) {
-    env.library();
+    env.release_library();
     let scratch = env.scratch("install");
     let (first, moved) = (scratch.join("first"), scratch.join("moved"));
     let mut make = env.command("make");

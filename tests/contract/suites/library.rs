@@ -1,10 +1,10 @@
-//! The build itself, so that its time is not another suite's.
+//! The release build, as a suite of its own so that its time is not counted for another.
 
 use crate::env::Env;
 use crate::report::Report;
 
 pub fn run(env: &Env, report: &mut Report) {
-    let library = env.library();
+    let library = env.release_library();
     let version = std::env!("CARGO_PKG_VERSION");
     for file in [&format!("libnetlib.so.{version}"), "libnetlib.so", "libnetlib.a"] {
         report.check(library.join(file).is_file(), format!("scripts/build-lib makes {file}"));

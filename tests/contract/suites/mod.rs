@@ -40,63 +40,70 @@ pub mod vectors;
 pub struct Suite {
     pub name: &'static str,
     pub what: &'static str,
-    pub by_default: bool,
+    /// Left out of `make test`; part of `make test-all`.
+    pub is_long: bool,
     pub run: fn(&Env, &mut Report),
 }
 
 const fn suite(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)) -> Suite {
-    Suite { name, what, by_default: true, run }
+    Suite { name, what, is_long: false, run }
 }
 
-/// Not a part of `make test`: of `make test-all`, or asked for by name.
 const fn long(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)) -> Suite {
-    Suite { name, what, by_default: false, run }
+    Suite { name, what, is_long: true, run }
 }
 
 /// In the order they run.
 pub const ALL: &[Suite] = &[
-    suite("library", "the release build, as users get it", library::run),
     suite("unit", "the Rust unit tests (cargo test --lib)", unit::run),
-    suite("header", "netlib.h and its companions are what the sources generate; its programs run", generated::run),
-    suite("docs", "every public item is documented in the grammar", docs::run),
-    suite("matrix", "netlib.h under each compiler and language version", matrix::run),
-    suite("symbols", "what the libraries export, SONAME, flags", symbols::run),
-    suite("nulls", "every function with every pointer NULL, one at a time", nulls::run),
-    suite("statuses", "every status from C equals the table", statuses::run),
-    suite("panic", "a panic inside the library is a status", panics::run),
+    long("library", "the release build succeeds", library::run),
+    suite(
+        "header",
+        "netlib.h and the other generated files are up to date; the programs in the docs run",
+        generated::run,
+    ),
+    suite("docs", "every public item is documented in the required grammar", docs::run),
+    suite("matrix", "netlib.h compiles with each compiler and language version", matrix::run),
+    long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
+    suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),
+    suite("statuses", "name, text and class of every status, read from C", statuses::run),
+    long("panic", "a panic inside the library becomes NETLIB_INTERNAL", panics::run),
     suite("spec-map", "every row of the specification has C names and tests that run", spec_map::run),
     suite("incidents", "every known incident has tests that run", incidents::run),
-    suite("links", "every link and every path of a document leads to a file", links::run),
+    suite("links", "every link and every path in a document leads to a file", links::run),
     suite(
         "advisories",
-        "no locked version has a known advisory, another source or a licence that is refused",
+        "no dependency with a known advisory, from an unknown source or with a refused licence",
         advisories::run,
     ),
-    suite("guards", "every exported function runs in one panic guard", guards::run),
-    suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
+    suite("guards", "every exported function runs inside the panic guard", guards::run),
+    suite("unsafe", "unsafe code and C types only in the listed files", unsafe_code::run),
     suite("imports", "no import cycle in src/ has more than three files", imports::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
-    suite("install", "make install, moved; programs built from there only", install::run),
-    suite("examples", "examples-c compile, and end cleanly", examples::run),
-    suite("c", "c-tests/**/test_*.c against the library that users get", c_tests::run),
-    suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    long("install", "make install; programs built from the installed tree after it was moved", install::run),
+    suite("examples", "the programs of examples-c compile and run without leaks", examples::run),
+    suite("c", "the C tests: c-tests/**/test_*.c", c_tests::run),
+    long("valgrind", "the C tests under valgrind: leaks and memory errors", c_tests::valgrind),
     suite("corpus", "the fuzz targets with the inputs of fuzz/seeds", corpus::run),
-    suite("keys", "private keys as the openssl command writes them, every combination", keys::run),
-    suite("chains", "chains of certificates, beside the verdict of the openssl command", chains::run),
-    suite("vectors", "what urllib3 answered, through the C ABI", vectors::run),
-    suite("vectors-leaks", "some of them under valgrind", vectors::valgrind),
-    suite("negative", "each of these suites fails on what it is there to find", negative::run),
-    suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
-    suite("fetch-leaks", "each third of these cases under valgrind", fetch::valgrind),
+    long("keys", "private keys and PKCS#12 files written by the openssl command", keys::run),
+    suite("chains", "certificate chains, compared with the verdict of the openssl command", chains::run),
+    suite("vectors", "answers recorded from urllib3, compared through the C ABI", vectors::run),
+    long("vectors-leaks", "a sample of these answers under valgrind", vectors::valgrind),
+    long("negative", "each suite fails when given something broken", negative::run),
+    suite("fetch", "examples-c/fetch against a misbehaving server", fetch::run),
+    long("fetch-leaks", "the same under valgrind", fetch::valgrind),
     suite("epoll", "examples-c/epoll against the same server, fifty URLs at once", epoll::run),
-    suite("demo", "make demo", fetch::demo),
-    suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
-    suite("interop-leaks", "some of it under valgrind", interop::valgrind),
-    long("interop-all", "TLS with openssl and GnuTLS: the other combinations", interop::run_rest),
-    long("ech", "Encrypted Client Hello with a server of Go's", interop::ech::run),
-    long("epoll-leaks", "examples-c/epoll against its server under valgrind", epoll::valgrind),
-    long("fetch-leaks-rest", "the other cases of fetch under valgrind", fetch::valgrind_rest),
-    long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
-    long("asan", "the C tests with both halves instrumented", asan::run),
-    long("tsan", "programs with threads, with both halves instrumented by ThreadSanitizer", tsan::run),
+    long("epoll-leaks", "the same under valgrind", epoll::valgrind),
+    long("demo", "make demo prints what it demonstrates", fetch::demo),
+    suite(
+        "interop",
+        "TLS with openssl and GnuTLS in both directions: each cipher suite and key, refusals",
+        interop::run,
+    ),
+    long("interop-leaks", "a sample of these sessions under valgrind", interop::valgrind),
+    long("interop-all", "TLS with openssl and GnuTLS: the remaining combinations", interop::run_rest),
+    long("ech", "Encrypted Client Hello with a Go server", interop::ech::run),
+    long("netns", "connecting in network namespaces with slow, refusing and silent hosts", netns::run),
+    long("asan", "the C tests with AddressSanitizer in the library and the tests", asan::run),
+    long("tsan", "threaded programs with ThreadSanitizer in the library and the programs", tsan::run),
 ];

@@ -8,7 +8,7 @@ use crate::env::{Env, has};
 use crate::report::Report;
 
 pub fn run(env: &Env, report: &mut Report) {
-    let library = env.library();
+    let library = env.release_library();
     let committed: BTreeSet<String> = env.read("include/netlib.exports").lines().map(str::to_owned).collect();
     let declared: BTreeSet<String> = env.header().functions.into_iter().map(|function| function.name).collect();
     compare("netlib.h declares", &declared, "include/netlib.exports lists", &committed, report);

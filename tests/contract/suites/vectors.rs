@@ -37,7 +37,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
     }
-    let (library, scratch) = (env.unoptimised_library(), env.scratch("vectors-leaks"));
+    let (library, scratch) = (env.development_library(), env.scratch("vectors-leaks"));
     let mut under_valgrind = vec!["valgrind"];
     under_valgrind.extend(VALGRIND);
     let programs = env.files("c-tests/vectors", "", ".c");

@@ -1,5 +1,5 @@
-//! The example that fetches a URL, against the server that misbehaves: what it prints, how it ends, and that it ends
-//! in time. Once as it is, once under valgrind.
+//! examples-c/fetch against the misbehaving server: its output, exit code and duration. Runs once directly and once
+//! under valgrind.
 
 mod cases;
 pub mod server;
@@ -18,27 +18,13 @@ pub fn run(env: &Env, report: &mut Report) {
     play(env, report, "fetch", &[], &cases::all());
 }
 
-/// How many cases there are for each one that every change is put to under valgrind, where one takes half a second.
-const SAMPLED: usize = 3;
-
 pub fn valgrind(env: &Env, report: &mut Report) {
-    under_valgrind(env, report, |number| number % SAMPLED == 0);
-}
-
-pub fn valgrind_rest(env: &Env, report: &mut Report) {
-    under_valgrind(env, report, |number| number % SAMPLED != 0);
-}
-
-fn under_valgrind(env: &Env, report: &mut Report, is_wanted: impl Fn(usize) -> bool) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
     }
     let mut before = vec!["valgrind"];
     before.extend(VALGRIND);
-    let all = cases::all();
-    let wanted: Vec<&Case> =
-        all.into_iter().enumerate().filter(|&(number, _)| is_wanted(number)).map(|(_, case)| case).collect();
-    play(env, report, "fetch-valgrind", &before, &wanted);
+    play(env, report, "fetch-valgrind", &before, &cases::all());
 }
 
 /// `make demo`, as a user types it.

@@ -65,7 +65,7 @@ pub(super) fn panic_guard(env: &Env, scratch: &Path, report: &mut Report) {
         "#include <stdlib.h>\nint netlib_self_test_panic(void);\nint netlib_self_test_panic(void) { abort(); }\n",
     )
     .expect("target is writable");
-    fs::copy(env.library().join("libnetlib.a"), &archive).expect("target is writable");
+    fs::copy(env.release_library().join("libnetlib.a"), &archive).expect("target is writable");
     let made = env.cc().args(["-c", "-o"]).arg(&object).arg(&source).run(60).ok
         && env.command("ar").arg("rs").arg(&archive).arg(&object).run(60).ok;
     report.check(made, "a library that aborts is made");
