@@ -371,7 +371,7 @@ static void what_comes_back_instead_of_a_retry(void) {
             const netlib_retry *exhausted = netlib_error_retry(err);
             CHECK(is_exhausted(exhausted));
             CHECK_STR(url, netlib_retry_history_url(exhausted, 0, NULL));
-            CHECK(strstr(netlib_error_message(err, NULL), "http://h/p") != NULL);
+            CHECK_CONTAINS("http://h/p", netlib_error_message(err, NULL));
         } else {
             CHECK(netlib_error_retry(err) == NULL);
             if (error != NULL && rows[i].expected == rows[i].error) CHECK_STR("what failed", netlib_error_message(err, NULL));

@@ -130,7 +130,7 @@ static void disabled(void) {
         CHECK(next == NULL);
         CHECK(netlib_error_retry(err) == NULL);
         CHECK_INT(0, (long long)netlib_error_cause_count(err));
-        if (rows[i].event->status != 0) CHECK(strstr(netlib_error_message(err, NULL), "disabled") != NULL);
+        if (rows[i].event->status != 0) CHECK_CONTAINS("disabled", netlib_error_message(err, NULL));
         CHECK_STATUS(rows[i].expected, status);
     }
     netlib_retry_free(pool);

@@ -41,6 +41,13 @@ static inline void check_str(const char *expected, const char *actual, const cha
     if (!same) fprintf(stderr, "    expected \"%s\", got \"%s\"\n", expected ? expected : "(NULL)", actual ? actual : "(NULL)");
 }
 
+/* False for a NULL text. */
+static inline void check_contains(const char *part, const char *text, const char *file, int line, const char *what) {
+    bool contains = text != NULL && strstr(text, part) != NULL;
+    check_report(contains, file, line, what);
+    if (!contains) fprintf(stderr, "    expected \"%s\" in \"%s\"\n", part, text ? text : "(NULL)");
+}
+
 /* Checks the status and that an error object came exactly when it should; frees it. */
 static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file, int line,
                                 const char *what) {
@@ -68,6 +75,7 @@ static inline bool under_valgrind(void) {
 #define CHECK(condition) check_report((condition), __FILE__, __LINE__, #condition)
 #define CHECK_INT(expected, actual) check_int((expected), (actual), __FILE__, __LINE__, #actual)
 #define CHECK_DOUBLE(expected, actual) check_double((expected), (actual), __FILE__, __LINE__, #actual)
+#define CHECK_CONTAINS(part, text) check_contains((part), (text), __FILE__, __LINE__, #text)
 #define CHECK_STR(expected, actual) check_str((expected), (actual), __FILE__, __LINE__, #actual)
 /* `call` passes &err of a `netlib_error *err` in scope. */
 #define CHECK_STATUS(expected, call) check_status((expected), (call), &err, __FILE__, __LINE__, #call)

@@ -83,7 +83,7 @@ static void put_reason(vectors_out *out, const netlib_error *reason, const netli
         put(out, "nothing");
     } else {
         CHECK_INT(NETLIB_RESPONSE_STATUS, netlib_error_status(reason));
-        CHECK(strstr(netlib_error_message(reason, NULL), code) != NULL);
+        CHECK_CONTAINS(code, netlib_error_message(reason, NULL));
         put(out, "status");
         put(out, code);
     }

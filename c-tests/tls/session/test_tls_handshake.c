@@ -188,7 +188,7 @@ static void refused_certificates_explain_themselves(void) {
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
         CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, netlib_error_certificate_problem(err));
-        CHECK(strstr(netlib_error_message(err, NULL), "netlib test CA") != NULL);
+        CHECK_CONTAINS("netlib test CA", netlib_error_message(err, NULL));
         CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
         netlib_tls_stream_free(stream);
         close(pair.near);

@@ -324,7 +324,7 @@ static void the_outer_is_busy(void) {
     while (status == NETLIB_OK);
     CHECK_STATUS(NETLIB_WANT_WRITE, status);
     status = netlib_tls_wrap_stream(client, near, "localhost", &third, &err);
-    CHECK(strstr(netlib_error_message(err, NULL), "not finished") != NULL);
+    CHECK_CONTAINS("not finished", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_BUSY, status);
     free_nest(&nest);
 

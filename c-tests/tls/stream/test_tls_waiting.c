@@ -39,7 +39,7 @@ static void timeouts_end_calls_and_not_sessions(void) {
     netlib_tls_stream *near = wrap(client, pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
     netlib_status status = netlib_tls_stream_handshake(near, &err);
-    CHECK(strstr(netlib_error_message(err, NULL), "handshake") != NULL);
+    CHECK_CONTAINS("handshake", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
     struct server peer = {.does = SERVE_CLEAN, .context = server, .fd = pair.far};
     server_start(&peer);
