@@ -1,5 +1,6 @@
 //! The error that every fallible operation returns: a status, a one-line message, and the details behind them.
 
+mod api_name;
 mod options;
 
 use std::any::Any;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use crate::memory;
 use crate::status::{RetryKind, Status, StatusClass};
 
+pub use api_name::{Advice, ApiName};
 pub use options::ErrorOptions;
 
 /// How many causes deep an error may go. A deeper chain keeps its nearest causes, so that neither dropping
@@ -33,13 +35,16 @@ struct ErrorInner {
     /// Overrides the kind of the status: see [`Error::retry_kind`]. Never `ByCause`.
     retry_kind: Option<RetryKind>,
     message: CString,
+    /// The name that [`Error::with_names`] inserts into the message at a byte offset.
+    name: Option<(ApiName, usize)>,
     errno: i32,
     resolver_code: i32,
     tls_alert: Option<u8>,
     certificate_problem: CertificateProblem,
     certificate_index: Option<u16>,
     offset: Option<usize>,
-    advice: Option<CString>,
+    advice: Option<Advice>,
+    advice_text: Option<CString>,
     causes: Vec<Arc<Error>>,
     payload: Option<Arc<dyn Any + Send + Sync>>,
     ech_retry_configs: Option<Vec<u8>>,
@@ -90,6 +95,7 @@ impl Error {
             status,
             retry_kind: None,
             message,
+            name: None,
             errno: 0,
             resolver_code: 0,
             tls_alert: None,
@@ -97,12 +103,20 @@ impl Error {
             certificate_index: None,
             offset: None,
             advice: None,
+            advice_text: None,
             causes: Vec::new(),
             payload: None,
             ech_retry_configs: None,
             depth: 0,
             errors: 1,
         }))
+    }
+
+    /// An error whose message is `before`, the name and `after`.
+    pub fn naming(status: Status, before: &str, name: ApiName, after: &str) -> Error {
+        let mut error = Error::new(status, format!("{before}{after}"));
+        error.0.name = Some((name, before.len()));
+        error
     }
 
     /// A failure of the caller's own layer, given by number.
@@ -151,10 +165,39 @@ impl Error {
         self
     }
 
-    /// The setting that would change the outcome.
-    pub fn with_advice(mut self, advice: Option<&str>) -> Error {
-        self.0.advice = advice.and_then(|advice| one_line(advice).ok());
+    pub fn with_advice(mut self, advice: impl Into<Option<Advice>>) -> Error {
+        self.0.advice = advice.into();
         self
+    }
+
+    /// The same error with the name of the setting that caused it before its message, as in "set_total: …".
+    pub fn about(mut self, setting: ApiName) -> Error {
+        self.0.name = Some((setting, 0));
+        self
+    }
+
+    /// Puts the names of the API into the texts of the error and its causes. The C ABI does so before it hands it out.
+    pub fn with_names(mut self, spell: fn(ApiName) -> &'static str) -> Error {
+        self.insert_names(spell);
+        self
+    }
+
+    fn insert_names(&mut self, spell: fn(ApiName) -> &'static str) {
+        if let Some((name, offset)) = self.0.name.take() {
+            let (before, after) = self.message().split_at_checked(offset).unwrap_or(("", self.message()));
+            let separator = if offset == 0 { ": " } else { "" };
+            self.0.message = one_line(&format!("{before}{}{separator}{after}", spell(name))).unwrap_or_default();
+        }
+        if let Some(advice) = self.0.advice.take() {
+            self.0.advice_text = one_line(&advice.spelled(spell)).ok();
+        }
+        for cause in self.0.causes.iter_mut().filter(|cause| cause.has_names()) {
+            Arc::make_mut(cause).insert_names(spell);
+        }
+    }
+
+    fn has_names(&self) -> bool {
+        self.0.name.is_some() || self.0.advice.is_some() || self.0.causes.iter().any(|cause| cause.has_names())
     }
 
     /// If a cause records that data was sent, this is a read error too, unless it is never retried.
@@ -196,9 +239,12 @@ impl Error {
         self
     }
 
-    /// The same error with words put before its message, as in "netlib_retry_options_set_total: …".
+    /// The same error with words put before its message, as in "Location: …".
     pub fn prefixed(mut self, prefix: &str) -> Error {
+        let length = self.message().len();
         self.0.message = one_line(&format!("{prefix}: {}", self.message())).unwrap_or_default();
+        let added = self.message().len().saturating_sub(length);
+        self.0.name = self.0.name.map(|(name, offset)| (name, offset + added));
         self
     }
 
@@ -268,8 +314,13 @@ impl Error {
         self.0.offset
     }
 
-    pub fn advice(&self) -> Option<&CStr> {
-        self.0.advice.as_deref()
+    pub fn advice(&self) -> Option<&Advice> {
+        self.0.advice.as_ref()
+    }
+
+    /// The advice after [`Error::with_names`].
+    pub fn advice_text(&self) -> Option<&CStr> {
+        self.0.advice_text.as_deref()
     }
 
     pub fn causes(&self) -> &[Arc<Error>] {
@@ -343,6 +394,37 @@ mod tests {
     fn messages_are_one_line() {
         let error = Error::new(Status::InvalidUrl, "a\nb\0c\u{7f}é");
         assert_eq!(error.message(), "a\\nb\\u{0}c\\u{7f}é");
+    }
+
+    #[test]
+    fn names_are_inserted_into_the_texts() {
+        let spell = |name| if name == ApiName::SetCiphers { "set_ciphers" } else { "add_pin" };
+        let error = |message| Error::new(Status::Io, message);
+        let naming = |before, after| Error::naming(Status::Io, before, ApiName::SetCiphers, after);
+        for (error, expected) in [
+            (error("x"), "x"),
+            (error("x").about(ApiName::SetCiphers), "set_ciphers: x"),
+            (error("").about(ApiName::SetCiphers), "set_ciphers: "),
+            (naming("say ", " or \n"), "say set_ciphers or \\n"),
+            (naming("say ", ""), "say set_ciphers"),
+            (naming("say ", "").prefixed("\u{e9}\n"), "\u{e9}\\n: say set_ciphers"),
+        ] {
+            let outer = Error::new(Status::Io, "outer").with_cause(Arc::new(error.clone())).with_names(spell);
+            assert_eq!((outer.message(), outer.causes()[0].message()), ("outer", expected));
+            let error = error.with_names(spell);
+            assert_eq!((error.message(), error.advice_text()), (expected, None));
+            assert_eq!(error.with_names(spell).message(), expected, "the second call changes nothing");
+        }
+        for (advice, expected) in [
+            (Advice::new("to add one", ApiName::AddPin), c"to add one: add_pin"),
+            (Advice::with_usage("to choose", ApiName::SetCiphers, " with NULL"), c"to choose: set_ciphers with NULL"),
+            (Advice::text("wait"), c"wait"),
+            (Advice::owned_text("a\nb".to_owned()), c"a\\nb"),
+        ] {
+            let error = error("x").with_advice(advice.clone());
+            assert_eq!((error.advice(), error.advice_text()), (Some(&advice), None));
+            assert_eq!(error.with_names(spell).advice_text(), Some(expected));
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 pub mod api;
+mod api_names;
 pub mod enums;
 mod args;
 mod body_callbacks;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Error, Result};
+use super::{ApiName, Error, Result};
 use crate::status::{RetryKind, Status};
 
 #[derive(Clone, Debug, Default)]
@@ -23,9 +23,11 @@ impl ErrorOptions {
                 self.retry_kind = Some(kind);
                 Ok(())
             }
-            _ => Err(Error::new(
+            _ => Err(Error::naming(
                 Status::InvalidArgument,
-                format!("kind must be a netlib_retry_kind other than BY_CAUSE; it is {code}"),
+                "kind must be a ",
+                ApiName::RetryKind,
+                &format!(" other than BY_CAUSE; it is {code}"),
             )),
         }
     }

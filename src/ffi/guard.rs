@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::ffi::api_names;
 use crate::ffi::cancellation::DisableCancellation;
 use crate::ffi::handle::{self, Handle, Shared};
 use crate::status::Status;
@@ -79,7 +80,7 @@ pub(crate) mod nonblocking {
         let status = error.status();
         // SAFETY: the caller's promise.
         if let Some(err) = unsafe { err.as_mut() } {
-            *err = handle::give(Arc::new(error));
+            *err = handle::give(Arc::new(error.with_names(api_names::spell)));
         }
         status as i32
     }

@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ServerConfig};
 
 use super::verify::Policy;
 use crate::callback::WallClock;
-use crate::error::{Error, Result};
+use crate::error::{Advice, ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::config::ciphers::{self, Selection};
@@ -22,7 +22,7 @@ use crate::tls::config::code_points::{self, Version};
 use crate::tls::config::ech::Ech;
 use crate::tls::config::groups;
 use crate::tls::config::keylog::{self, KeylogFile};
-use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits};
 use crate::tls::credentials::identity;
 use crate::tls::session::diagnose::Restrictions;
 use crate::tls::session::early_data_limit::EarlyDataLimits;
@@ -116,8 +116,8 @@ impl Context {
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
         if options.pins_replace_chain && options.pins.is_empty() {
             let error = Error::new(Status::InvalidArgument, "there is no pin to take the chain's place");
-            let advice = "to add one: netlib_tls_options_add_pin";
-            return Err(error.prefixed(setter::PINS_REPLACE_CHAIN).with_advice(Some(advice)));
+            let advice = Advice::new("to add one", ApiName::AddPin);
+            return Err(error.about(ApiName::SetPinsReplaceChain).with_advice(advice));
         }
         let policy = Policy {
             verifies_chain: options.verifies_chain(),
@@ -151,7 +151,7 @@ impl Context {
         let peer_requests = Arc::new(PeerRequests::default());
         let is_server_only = options.server_only;
         if is_server_only && parts.identity.is_none() {
-            return Err(no_identity().prefixed(setter::SERVER_ONLY));
+            return Err(no_identity().about(ApiName::SetServerOnly));
         }
         let verifier = match parts.verifier() {
             Err(error) if is_server_only => Err(error),
@@ -341,8 +341,9 @@ impl Context {
         // Nobody would be held against them.
         if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
             let message = "there are pins, but clients are asked for no certificate";
-            return Err(Error::new(Status::InvalidArgument, message)
-                .with_advice(Some("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED")));
+            let usage = " with NETLIB_CERT_REQUIRED";
+            let advice = Advice::with_usage("to ask for one", ApiName::SetVerifyMode, usage);
+            return Err(Error::new(Status::InvalidArgument, message).with_advice(advice));
         }
         self.server.clone().ok_or_else(no_identity)
     }
@@ -423,7 +424,7 @@ impl Context {
 
 fn no_identity() -> Error {
     Error::new(Status::InvalidArgument, "a server needs a certificate")
-        .with_advice(Some("to give it one: netlib_tls_options_set_identity"))
+        .with_advice(Advice::new("to give it one", ApiName::SetIdentity))
 }
 
 #[cfg(test)]

@@ -86,8 +86,8 @@ static const char *told(const netlib_tls_context *context) {
 }
 
 #define CRL_SKIPPED \
-    "  0123abcd.r0: CRLs are not read from here; netlib_tls_options_add_crl_file adds one\n" \
-    "  89abcdef.r12: CRLs are not read from here; netlib_tls_options_add_crl_file adds one\n"
+    "  0123abcd.r0: CRLs are not read from here; add it as a CRL file\n" \
+    "  89abcdef.r12: CRLs are not read from here; add it as a CRL file\n"
 
 static void the_directory_is_read(void) {
     static const struct {

@@ -399,7 +399,7 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
 /// @return NULL when no setting would.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
-    lend_text(error, len, Error::advice)
+    lend_text(error, len, Error::advice_text)
 }
 
 /// The `errno` of the system call that failed.

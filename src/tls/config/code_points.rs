@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use rustls::{CipherSuite, NamedGroup, ProtocolVersion};
 
-use crate::error::{Error, Result};
+use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 
 /// A supported protocol version. The number is the one on the wire, which Python's `ssl.TLSVersion` also uses.
@@ -28,9 +28,11 @@ impl Version {
                 let name = ["SSL 3.0", "TLS 1.0", "TLS 1.1"].get((code & 0xff) as usize).copied().unwrap_or("");
                 Err(Error::new(Status::Unsupported, format!("{name} is not offered; the oldest version is TLS 1.2")))
             }
-            _ => Err(Error::new(
+            _ => Err(Error::naming(
                 Status::InvalidArgument,
-                format!("version must be one of enum netlib_tls_version; it is {code}"),
+                "version must be one of ",
+                ApiName::TlsVersion,
+                &format!("; it is {code}"),
             )),
         }
     }

@@ -6,7 +6,7 @@ use rustls::NamedGroup;
 use rustls::crypto::{SupportedKxGroup, aws_lc_rs::kx_group};
 
 use super::code_points;
-use crate::error::{Error, Result, shown};
+use crate::error::{Advice, Error, Result, shown};
 use crate::status::Status;
 
 /// The names of all groups have less than 100 bytes. The rest is for unknown names that a "?" makes optional.
@@ -60,11 +60,11 @@ pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
                 let word = word.escape_ascii().to_string();
                 let error = refused(format!("has \"{}\", which is none of {},", shown(&word), supported_names()));
                 let advice = if item.iter().any(|byte| b", ;".contains(byte)) {
-                    "names stand with \":\" between them"
+                    Advice::text("names stand with \":\" between them")
                 } else {
-                    "to pass over names that are not known: \"?\" before them"
+                    Advice::text("to pass over names that are not known: \"?\" before them")
                 };
-                return Err(error.with_advice(Some(advice)));
+                return Err(error.with_advice(advice));
             }
         }
         at += item.len() + 1;
@@ -146,7 +146,7 @@ mod tests {
             ("x25519:P-256 P-384", "names stand with \":\" between them"),
         ] {
             let error = parse(list.as_bytes()).unwrap_err();
-            assert_eq!(error.advice().unwrap().to_str(), Ok(advice), "{list}");
+            assert_eq!(error.advice(), Some(&Advice::text(advice)), "{list}");
         }
     }
 }

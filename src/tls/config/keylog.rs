@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustls::KeyLog;
 use zeroize::Zeroizing;
 
-use super::options::{KeylogSetting, TlsOptions, setter};
-use crate::error::{Error, Result};
+use super::options::{KeylogSetting, TlsOptions};
+use crate::error::{ApiName, Error, Result};
 use crate::memory;
 use crate::socket::sys;
 use crate::status::Status;
@@ -27,7 +27,7 @@ pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
     match &options.keylog {
         KeylogSetting::Nowhere => Ok(None),
         KeylogSetting::To(path) => {
-            KeylogFile::open(path).map(Some).map_err(|error| error.prefixed(setter::KEYLOG_FILE))
+            KeylogFile::open(path).map(Some).map_err(|error| error.about(ApiName::SetKeylogFile))
         }
         KeylogSetting::Environment => {
             let variable = if options.use_environment { sys::environment_variable(c"SSLKEYLOGFILE") } else { None };

@@ -17,7 +17,7 @@ use super::code_points::Version;
 use super::ech::{ConfigList, Ech};
 use super::groups::{self, Group};
 use crate::callback::{CallbackId, WallClock};
-use crate::error::{Error, Result};
+use crate::error::{Advice, ApiName, Error, Result};
 use crate::memory;
 use crate::status::Status;
 use crate::tls::credentials::key::Password;
@@ -35,31 +35,6 @@ pub enum VerifyMode {
     None = 0,
     Optional = 1,
     Required = 2,
-}
-
-/// The setters of netlib.h, for errors that are found only when a context is made.
-pub(crate) mod setter {
-    pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
-    pub(crate) const CA_DIR: &str = "netlib_tls_options_add_ca_dir";
-    pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
-    pub(crate) const CRL_FILE: &str = "netlib_tls_options_add_crl_file";
-    pub(crate) const CRL_DATA: &str = "netlib_tls_options_add_crl_data";
-    pub(crate) const VERIFY_FLAGS: &str = "netlib_tls_options_set_verify_flags";
-    pub(crate) const ADD_PIN: &str = "netlib_tls_options_add_pin";
-    pub(crate) const PINS_REPLACE_CHAIN: &str = "netlib_tls_options_set_pins_replace_chain";
-    pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
-    pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
-    pub(crate) const SERVER_ONLY: &str = "netlib_tls_options_set_server_only";
-    pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
-    pub(crate) const OPTIONS: &str = "netlib_tls_options_set_option_bits";
-    pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
-    pub(crate) const GROUPS: &str = "netlib_tls_options_set_key_exchange_groups";
-    pub(crate) const EARLY_DATA: &str = "netlib_tls_options_set_early_data";
-    pub(crate) const ECH_CONFIG_LIST: &str = "netlib_tls_options_set_ech_config_list";
-    pub(crate) const ECH_GREASE: &str = "netlib_tls_options_set_ech_grease";
-    pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
-    pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
-    pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
 }
 
 /// The destination of the key log.
@@ -199,8 +174,8 @@ impl TlsOptions {
             1 => VerifyMode::Optional,
             2 => VerifyMode::Required,
             _ => {
-                let message = format!("mode must be one of enum netlib_verify_mode; it is {code}");
-                return Err(Error::new(Status::InvalidArgument, message));
+                let (before, after) = ("mode must be one of ", format!("; it is {code}"));
+                return Err(Error::naming(Status::InvalidArgument, before, ApiName::VerifyMode, &after));
             }
         };
         if mode == VerifyMode::None && self.check_hostname == Some(true) {
@@ -268,17 +243,18 @@ impl TlsOptions {
     /// Early data precedes ALPN negotiation, so its protocol must be certain: at most one may be offered.
     pub(crate) fn check_early_data(&self) -> Result<()> {
         let refused = |message: &str, advice| {
-            let error = Error::new(Status::InvalidArgument, message).prefixed(setter::EARLY_DATA);
-            Err(error.with_advice(Some(advice)))
+            let error = Error::new(Status::InvalidArgument, message).about(ApiName::SetEarlyData);
+            Err(error.with_advice(advice))
         };
         if self.early_data && self.alpn.len() > 1 {
             let message =
                 "early data is written before an application protocol is agreed on, and several are offered";
-            return refused(message, "to offer one alone: netlib_tls_options_add_alpn_protocol, called once");
+            let advice = Advice::with_usage("to offer one alone", ApiName::AddAlpnProtocol, ", called once");
+            return refused(message, advice);
         }
         if self.early_data && !self.resumption {
             let message = "early data is part of resumption, which is off";
-            return refused(message, "to turn it on: netlib_tls_options_set_resumption with 1");
+            return refused(message, Advice::with_usage("to turn it on", ApiName::SetResumption, " with 1"));
         }
         Ok(())
     }
@@ -316,8 +292,8 @@ impl TlsOptions {
         if count == 0 {
             return Ok(());
         }
-        let message = "NPN was replaced by ALPN (RFC 7301): netlib_tls_options_add_alpn_protocol";
-        Err(Error::new(Status::Unsupported, message))
+        let message = "NPN was replaced by ALPN (RFC 7301): ";
+        Err(Error::naming(Status::Unsupported, message, ApiName::AddAlpnProtocol, ""))
     }
 
     pub fn set_hostname_checks_common_name(&mut self, on: bool) -> Result<()> {
@@ -335,8 +311,8 @@ impl TlsOptions {
         }
         if let Some((at, why)) = find_list_separator(protocol) {
             let message = format!("protocol {why} (at byte {at}): it must be the name of one");
-            let advice = "to offer several: netlib_tls_options_add_alpn_protocol for each";
-            return Err(Error::new(Status::InvalidArgument, message).at(at).with_advice(Some(advice)));
+            let advice = Advice::with_usage("to offer several", ApiName::AddAlpnProtocol, " for each");
+            return Err(Error::new(Status::InvalidArgument, message).at(at).with_advice(advice));
         }
         let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
         if offered + protocol.len() + 1 > MAX_ALPN {

@@ -8,11 +8,11 @@ use rustls::server::NoServerSessionStorage;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, KeyLog, ServerConfig};
 
-use crate::error::{Error, Result};
+use crate::error::{Advice, ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::config::keylog::KeylogFile;
-use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits};
 use crate::tls::error_text;
 use crate::tls::session::early_data_limit::{EarlyDataLimits, LimitRecorder};
 use crate::tls::session::peer_request::{IdentityResolver, PeerRequests};
@@ -50,7 +50,7 @@ impl Parts<'_> {
         if self.options.server_only {
             let error =
                 Error::new(Status::InvalidArgument, "the context is for servers only, and a client needs another");
-            return Err(error.prefixed(setter::SERVER_ONLY));
+            return Err(error.about(ApiName::SetServerOnly));
         }
         Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone()))
     }
@@ -147,9 +147,9 @@ pub(super) fn resumption(
 
 pub(super) fn no_trust_anchors(options: &TlsOptions, what: &str) -> Error {
     let message = format!("{what} are to be verified, but no authority is trusted");
-    let error = Error::new(Status::NoTrustAnchors, message)
-        .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
-    if options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
+    let error =
+        Error::new(Status::NoTrustAnchors, message).with_advice(Advice::new("to trust one", ApiName::AddTrust));
+    if options.system_trust == Some(false) { error.about(ApiName::SetSystemTrust) } else { error }
 }
 
 pub(super) fn internal(what: &str, error: &rustls::Error) -> Error {

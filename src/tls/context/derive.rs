@@ -7,12 +7,11 @@ use rustls::ClientConfig;
 use rustls::crypto::CryptoProvider;
 
 use super::{Context, configs};
-use crate::error::{Error, Result};
+use crate::error::{ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::TlsOptions;
 use crate::tls::config::ech::{self, ConfigList};
-use crate::tls::config::options::setter;
 
 /// What urllib3 offers, whatever the context offers.
 const HTTP: &[u8] = b"http/1.1";
@@ -40,8 +39,8 @@ impl Context {
         let adds_pins = !options.pins.is_empty() || options.pins_replace_chain;
         if adds_pins && !context.options.pins.is_empty() {
             let message = "the context has pins already: pins are set on one of the two";
-            let setter = if options.pins.is_empty() { setter::PINS_REPLACE_CHAIN } else { setter::ADD_PIN };
-            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter));
+            let setting = if options.pins.is_empty() { ApiName::SetPinsReplaceChain } else { ApiName::AddPin };
+            return Err(Error::new(Status::InvalidArgument, message).about(setting));
         }
         if !adds_trust && !adds_pins && options.identity.is_none() {
             return Ok(if options.alpn.is_empty() { context.for_http() } else { context.with_alpn(&options.alpn) });

@@ -10,9 +10,8 @@ use zeroize::Zeroizing;
 
 use super::key::{self, Password};
 use super::{pem, pkcs12};
-use crate::error::{Error, Result};
+use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
-use crate::tls::config::options::setter;
 use crate::tls::error_text;
 
 /// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes. That it
@@ -23,7 +22,7 @@ pub(crate) enum Source {
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 
-/// An error begins with the setter that named the source.
+/// An error begins with the name of the setter of the source.
 pub(crate) fn load(
     source: &Source,
     password: Option<&Password>,
@@ -32,10 +31,10 @@ pub(crate) fn load(
     match source {
         Source::Data { chain, key } => {
             let key = key.as_ref().map_or((chain.as_slice(), "chain"), |key| (key.as_slice(), "key"));
-            pair((chain, "chain"), key, password, provider).map_err(|error| error.prefixed(setter::IDENTITY))
+            pair((chain, "chain"), key, password, provider).map_err(|error| error.about(ApiName::SetIdentity))
         }
         Source::Files { chain, key } => load_files(chain, key.as_deref(), password, provider)
-            .map_err(|error| error.prefixed(setter::IDENTITY_FILES)),
+            .map_err(|error| error.about(ApiName::SetIdentityFiles)),
     }
 }
 

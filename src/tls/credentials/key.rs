@@ -28,7 +28,7 @@ pub(super) use self::password::Spelling;
 use self::scheme::Effort;
 use self::shape::Shape;
 use super::pem;
-use crate::error::{Error, Result, shown};
+use crate::error::{Advice, ApiName, Error, Result, shown};
 use crate::fork;
 use crate::memory;
 use crate::status::Status;
@@ -74,8 +74,8 @@ impl Refusal {
             }
             Refusal::PasswordRequired => {
                 let message = format!("the {thing} in {what} is encrypted, and no password was given");
-                let advice = "to give the password: netlib_tls_options_set_key_password";
-                Error::new(Status::PasswordRequired, message).with_advice(Some(advice))
+                let advice = Advice::new("to give the password", ApiName::SetKeyPassword);
+                Error::new(Status::PasswordRequired, message).with_advice(advice)
             }
             Refusal::WrongPassword => {
                 Error::new(Status::WrongPassword, format!("the password does not open the {thing} in {what}"))

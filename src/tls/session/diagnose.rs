@@ -6,7 +6,7 @@ use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatib
 
 use super::peer_request::{CertificateSelection, PeerRequest};
 use super::record;
-use crate::error::{CertificateProblem, Error};
+use crate::error::{Advice, ApiName, CertificateProblem, Error};
 use crate::status::Status;
 use crate::tls::config::{code_points, ech};
 use crate::tls::error_text;
@@ -23,15 +23,15 @@ pub(crate) struct Restrictions {
 }
 
 impl Restrictions {
-    fn versions(self) -> Option<&'static str> {
+    fn versions(self) -> Option<Advice> {
         self.versions.then_some(if self.ech { WITHOUT_ECH } else { VERSIONS })
     }
 
-    fn ciphers(self) -> Option<&'static str> {
+    fn ciphers(self) -> Option<Advice> {
         self.ciphers.then_some(CIPHERS)
     }
 
-    fn groups(self) -> Option<&'static str> {
+    fn groups(self) -> Option<Advice> {
         self.groups.then_some(GROUPS)
     }
 }
@@ -57,19 +57,19 @@ pub(crate) struct SessionFacts<'a> {
     pub(crate) newest_offered: Option<u16>,
 }
 
-const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
-const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
-const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
-const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
-const EARLY_DATA: &str = "to offer none: netlib_tls_options_set_early_data with 0";
-const GROUPS: &str = "to allow others: netlib_tls_options_set_key_exchange_groups";
-const VERSIONS: &str =
-    "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
+const A_CERTIFICATE: Advice = Advice::new("to present one", ApiName::SetIdentity);
+const OWN_CERTIFICATE: Advice = Advice::new("to present another certificate", ApiName::SetIdentity);
+const PROTOCOLS: Advice = Advice::new("to offer others", ApiName::AddAlpnProtocol);
+const CIPHERS: Advice = Advice::new("to allow others", ApiName::SetCiphers);
+const EARLY_DATA: Advice = Advice::with_usage("to offer none", ApiName::SetEarlyData, " with 0");
+const GROUPS: Advice = Advice::new("to allow others", ApiName::SetKeyExchangeGroups);
+const VERSIONS: Advice = Advice::new("to allow others", ApiName::SetVersions);
 
-const WITHOUT_ECH: &str = "Encrypted Client Hello needs TLS 1.3; a context without it may speak TLS 1.2";
-const RETRY_ECH: &str =
-    "to try once more, on a new connection: netlib_tls_context_with_ech and netlib_error_ech_retry_configs";
-const RETRY_WITHOUT_ECH: &str = "to connect without it, and show the name: a context without an ECHConfigList";
+const WITHOUT_ECH: Advice =
+    Advice::text("Encrypted Client Hello needs TLS 1.3; a context without it may speak TLS 1.2");
+const RETRY_ECH: Advice = Advice::new("to try once more, on a new connection", ApiName::EchRetryConfigs);
+const RETRY_WITHOUT_ECH: Advice =
+    Advice::text("to connect without it, and show the name: a context without an ECHConfigList");
 
 impl SessionFacts<'_> {
     /// "the server \"example.com\"".
@@ -174,7 +174,7 @@ impl SessionFacts<'_> {
             TlsError::NoApplicationProtocol => {
                 Error::new(Status::TlsIncompatible, format!("{peer} and this side have no ALPN protocol in common"))
                     .with_tls_alert(u8::from(AlertDescription::NoApplicationProtocol))
-                    .with_advice(Some(PROTOCOLS))
+                    .with_advice(PROTOCOLS)
             }
             TlsError::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(configs)) => {
                 self.rejected(configs.as_deref())
@@ -184,7 +184,7 @@ impl SessionFacts<'_> {
             TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
                 let message =
                     format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
-                Error::new(Status::TlsIncompatible, message).with_advice(Some(EARLY_DATA))
+                Error::new(Status::TlsIncompatible, message).with_advice(EARLY_DATA)
             }
             TlsError::PeerMisbehaved(why) => {
                 protocol(format!("{peer} broke the TLS protocol: it {}", error_text::peer_misbehaved(why)))
@@ -241,7 +241,7 @@ impl SessionFacts<'_> {
     }
 
     /// What a peer means by an alert, and what would help.
-    fn hint(&self, number: u8) -> (&'static str, Option<&'static str>) {
+    fn hint(&self, number: u8) -> (&'static str, Option<Advice>) {
         let own = Some(OWN_CERTIFICATE);
         match number {
             40 | 71 if self.handshaking => {
@@ -316,7 +316,7 @@ impl SessionFacts<'_> {
         let message = format!("the server \"{public}\" rejected Encrypted Client Hello for \"{name}\", and {what}");
         Error::new(Status::TlsEchRejected, message)
             .with_tls_alert(u8::from(AlertDescription::EncryptedClientHelloRequired))
-            .with_advice(Some(advice))
+            .with_advice(advice)
             .with_ech_retry_configs(configs.map(ech::retry_list))
     }
 

@@ -6,7 +6,7 @@ use rustls_pki_types::UnixTime;
 
 use super::server_name;
 use super::{Purpose, Question, judge};
-use crate::error::{Error, Result};
+use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::Context;
 use crate::tls::credentials::pem;
@@ -26,7 +26,10 @@ impl Context {
         let purpose = match purpose {
             1 => Purpose::Client,
             2 => Purpose::Server,
-            _ => return Err(invalid(format!("purpose must be one of enum netlib_purpose; it is {purpose}"))),
+            _ => {
+                let (before, after) = ("purpose must be one of ", format!("; it is {purpose}"));
+                return Err(Error::naming(Status::InvalidArgument, before, ApiName::Purpose, &after));
+            }
         };
         let name = name.map(|name| server_name::of_parameter(name, "name")).transpose()?;
         let given = time.map(moment).transpose()?;

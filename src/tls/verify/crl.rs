@@ -7,10 +7,9 @@ use rustls_pki_types::CertificateRevocationListDer;
 use webpki::{CertRevocationList, Error as WebpkiError, OwnedCertRevocationList};
 
 use crate::digest::{self, Digest};
-use crate::error::{Error, Result};
+use crate::error::{Advice, ApiName, Error, Result};
 use crate::memory;
 use crate::status::Status;
-use crate::tls::config::options::setter;
 use crate::tls::credentials::pem;
 use crate::tls::error_text;
 use crate::tls::x509::der::{Der, tag};
@@ -37,8 +36,8 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     }
     let unknown = flags & !(flag::CRL_CHECK_CHAIN | flag::X509_STRICT | flag::ALWAYS);
     if unknown != 0 {
-        let message = format!("flags must be bits of enum netlib_verify_flag; it has {unknown:#x}");
-        return Err(Error::new(Status::InvalidArgument, message));
+        let (before, after) = ("flags must be bits of ", format!("; it has {unknown:#x}"));
+        return Err(Error::naming(Status::InvalidArgument, before, ApiName::VerifyFlag, &after));
     }
     if flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN & !flag::CRL_CHECK_LEAF {
         let message = "flags has 0x8, which means something only with 0x4: see NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN";
@@ -55,8 +54,8 @@ pub(crate) fn effective_flags(asked: Option<i32>, has_lists: bool) -> Result<i32
             Status::InvalidArgument,
             "certificates are to be looked up in lists of revoked ones, but no list was added",
         )
-        .with_advice(Some("to add one: netlib_tls_options_add_crl_file or _add_crl_data"))
-        .prefixed(setter::VERIFY_FLAGS)),
+        .with_advice(Advice::new("to add one", ApiName::AddCrl))
+        .about(ApiName::SetVerifyFlags)),
         (false, true) => Ok(asked | flag::CRL_CHECK_CHAIN),
         _ => Ok(asked),
     }
@@ -99,9 +98,9 @@ pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Ve
         match source {
             Source::File(path) => pem::read_file(path, "CRL file")
                 .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), find_signer, &mut crls))
-                .map_err(|error| error.prefixed(setter::CRL_FILE))?,
+                .map_err(|error| error.about(ApiName::AddCrlFile))?,
             Source::Data(bytes) => {
-                read(bytes, "CRL data", find_signer, &mut crls).map_err(|error| error.prefixed(setter::CRL_DATA))?;
+                read(bytes, "CRL data", find_signer, &mut crls).map_err(|error| error.about(ApiName::AddCrlData))?;
             }
         }
     }
@@ -200,13 +199,10 @@ mod tests {
     #[test]
     fn what_is_no_list_is_an_error_that_names_it() {
         for (bytes, message) in [
-            (CA, "netlib_tls_options_add_crl_data: CRL data holds no list of revoked certificates (X509 CRL)"),
-            (
-                b"text",
-                "netlib_tls_options_add_crl_data: CRL data holds neither PEM nor DER lists of revoked certificates",
-            ),
-            (b"", "netlib_tls_options_add_crl_data: CRL data holds no list of revoked certificates (X509 CRL)"),
-            (&[0x30, 0], "netlib_tls_options_add_crl_data: CRL data: list 0 is not valid DER"),
+            (CA, "CRL data holds no list of revoked certificates (X509 CRL)"),
+            (b"text", "CRL data holds neither PEM nor DER lists of revoked certificates"),
+            (b"", "CRL data holds no list of revoked certificates (X509 CRL)"),
+            (&[0x30, 0], "CRL data: list 0 is not valid DER"),
         ] {
             let error = loaded(&[bytes]).err().unwrap();
             assert_eq!((error.status(), error.message()), (Status::InvalidPem, message));

@@ -8,6 +8,7 @@ use webpki::{EndEntityCert, Error};
 use super::refusal::{self, Refusal};
 use super::{Policy, Purpose, Question};
 use crate::error::CertificateProblem as Problem;
+use crate::error::{Advice, ApiName};
 use crate::tls::error_text;
 use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;
@@ -253,7 +254,7 @@ pub(super) fn other_name(asked: &Question<'_>) -> Refusal {
             let advice =
                 format!("to accept it under one of its own names, if that is the peer that is meant: {names}");
             let refusal = Refusal::new(Problem::NameMismatch, format!("is for {names}"));
-            refusal.with_advice(advice).at(0, &certificate)
+            refusal.with_advice(Advice::owned_text(advice)).at(0, &certificate)
         }
         None => {
             let what = "names no host: it has no subjectAltName, and the common name does not count";
@@ -315,9 +316,8 @@ fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
             ),
         ),
     };
-    refusal.with_advice(format!(
-        "to trust the authority \"{issuer}\": netlib_tls_options_add_ca_file with its certificate"
-    ))
+    let purpose = format!("to trust the authority \"{issuer}\"");
+    refusal.with_advice(Advice::for_purpose(purpose, ApiName::AddCaFile, " with its certificate"))
 }
 
 fn path_too_long(way: &Way<'_>) -> Refusal {

@@ -1,12 +1,10 @@
 //! Why a chain was refused: the facts, in words that follow the certificate's name.
 
-use std::borrow::Cow;
-
 use rustls::{CertificateError, OtherError};
 use webpki::EndEntityCert;
 
 use super::Purpose;
-use crate::error::{CertificateProblem as Problem, Error, shown};
+use crate::error::{Advice, CertificateProblem as Problem, Error, shown};
 use crate::status::Status;
 use crate::tls::verify::pins;
 use crate::tls::x509::Certificate;
@@ -18,10 +16,13 @@ use crate::tls::x509::time::utc;
 /// The setting that would change the outcome. Never one that switches a check off: programs would follow the advice for
 /// every server.
 pub(crate) mod advice {
-    pub(crate) const TRUST_ISSUER: &str = "to trust its authority: netlib_tls_options_add_ca_file";
-    pub(crate) const TRUST_IT: &str = "to trust it: netlib_tls_options_add_ca_file";
-    pub(crate) const ADD_PIN: &str = "to accept it, if it is known to be the right one: netlib_tls_options_add_pin";
-    pub(crate) const ADD_CRL: &str = "to add a current list: netlib_tls_options_add_crl_file";
+    use crate::error::{Advice, ApiName};
+
+    pub(crate) const TRUST_ISSUER: Advice = Advice::new("to trust its authority", ApiName::AddCaFile);
+    pub(crate) const TRUST_IT: Advice = Advice::new("to trust it", ApiName::AddCaFile);
+    pub(crate) const ADD_PIN: Advice =
+        Advice::new("to accept it, if it is known to be the right one", ApiName::AddPin);
+    pub(crate) const ADD_CRL: Advice = Advice::new("to add a current list", ApiName::AddCrlFile);
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(crate) struct Refusal {
     pub(crate) subject: Option<String>,
     /// "expired on …".
     pub(crate) what: String,
-    pub(crate) advice: Option<Cow<'static, str>>,
+    pub(crate) advice: Option<Box<Advice>>,
     /// As whom a server was judged.
     pub(crate) server: Option<String>,
 }
@@ -47,18 +48,11 @@ impl Refusal {
             Problem::NotPinned => Some(advice::ADD_PIN),
             _ => None,
         };
-        Refusal {
-            problem,
-            index: None,
-            subject: None,
-            what: what.into(),
-            advice: advice.map(Cow::Borrowed),
-            server: None,
-        }
+        Refusal { problem, index: None, subject: None, what: what.into(), advice: advice.map(Box::new), server: None }
     }
 
-    pub(crate) fn with_advice(self, advice: impl Into<Cow<'static, str>>) -> Refusal {
-        Refusal { advice: Some(advice.into()), ..self }
+    pub(crate) fn with_advice(self, advice: Advice) -> Refusal {
+        Refusal { advice: Some(Box::new(advice)), ..self }
     }
 
     pub(crate) fn at(self, index: usize, certificate: &Certificate<'_>) -> Refusal {
@@ -92,7 +86,7 @@ impl Refusal {
         Error::new(status, format!("{whose}{subject} {}", self.what))
             .with_certificate_problem(self.problem)
             .at_certificate(self.index)
-            .with_advice(self.advice.as_deref())
+            .with_advice(self.advice.map(|advice| *advice))
     }
 
     /// What makes rustls tell the peer by the alert of RFC 8446 section 6.2. The facts go another way: see

@@ -12,9 +12,8 @@ use std::sync::Arc;
 use rustls_pki_types::CertificateDer;
 
 use super::anchors::{Anchors, Collection};
-use crate::error::Result;
+use crate::error::{ApiName, Result};
 use crate::memory;
-use crate::tls::config::options::setter;
 use crate::tls::credentials::pem;
 use loaded_anchors::Harvest;
 pub(crate) use system::Environment;
@@ -88,12 +87,12 @@ fn load_with(asked: &Asked<'_>, system: impl FnOnce() -> Result<Vec<(OsString, H
     let mut trust = Trust { anchors: Anchors::default(), custom: Vec::new(), sources: 0, loaded: Vec::new() };
     let mut all = Collection::default();
     for source in asked.custom {
-        let (setter, harvest) = match source {
-            Source::File(path) => (setter::CA_FILE, of_file(path)),
-            Source::Directory(path) => (setter::CA_DIR, of_directory(path)),
-            Source::Data(bytes) => (setter::CA_DATA, of_bytes(bytes, "CA data")),
+        let (setting, harvest) = match source {
+            Source::File(path) => (ApiName::AddCaFile, of_file(path)),
+            Source::Directory(path) => (ApiName::AddCaDir, of_directory(path)),
+            Source::Data(bytes) => (ApiName::AddCaData, of_bytes(bytes, "CA data")),
         };
-        trust.add_custom(source, harvest.map_err(|error| error.prefixed(setter))?, &mut all)?;
+        trust.add_custom(source, harvest.map_err(|error| error.about(setting))?, &mut all)?;
     }
     if asked.system {
         for (name, harvest) in system()? {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::der;
-use crate::error::{CertificateProblem, Error, Result};
+use crate::error::{Advice, ApiName, CertificateProblem, Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
@@ -26,9 +26,8 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     // DER begins with a sequence, and might have such a line in it.
     if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
         let message = "cert is PEM text, whose fingerprint would be that of the text: it must be DER";
-        let advice =
-            "to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too";
-        return Err(Error::new(Status::InvalidArgument, message).with_advice(Some(advice)));
+        let advice = Advice::new("to convert it", ApiName::ParseCertificate);
+        return Err(Error::new(Status::InvalidArgument, message).with_advice(advice));
     }
     let (expected, count) = hex_digits(fingerprint, "fingerprint")?;
     if !matches!(count, 32 | 40 | 64) {

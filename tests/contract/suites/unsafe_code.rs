@@ -85,7 +85,10 @@ pub fn check(file: &str, text: &str, report: &mut Report) {
         let is_unsafe =
             |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "unsafe");
         report.problems(format!("{file} has no unsafe code"), lines_with(&is_unsafe));
-        let of_c = |line: &str| line.contains("crate::ffi") || line.contains("c_char") || line.contains("c_void");
+        let of_c = |line: &str| {
+            ["crate::ffi", "c_char", "c_void"].iter().any(|word| line.contains(word))
+                || line.split_once('"').is_some_and(|(_, text)| text.contains("netlib_"))
+        };
         report.problems(format!("{file} knows nothing of the C ABI"), lines_with(&of_c));
     }
 }

@@ -4,8 +4,8 @@
 use rustls::crypto::CryptoProvider;
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
 
-use super::{TlsOptions, bits, setter};
-use crate::error::{Error, Result};
+use super::{TlsOptions, bits};
+use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::config::ciphers::{self, Processor};
 use crate::tls::config::code_points::Version;
@@ -36,8 +36,8 @@ impl Method {
             3 => old("TLSv1"),
             4 => old("TLSv1_1"),
             _ => {
-                let message = format!("version must be a number of netlib_resolve_ssl_version; it is {code}");
-                Err(Error::new(Status::InvalidArgument, message))
+                let (before, after) = ("version must be a number of ", format!("; it is {code}"));
+                Err(Error::naming(Status::InvalidArgument, before, ApiName::ResolveSslVersion, &after))
             }
         }
     }
@@ -100,14 +100,14 @@ impl TlsOptions {
         let allowed: Vec<Version> = in_range.filter(|version| !excluded(version)).collect();
         if allowed.is_empty() {
             let message = format!("{} is excluded, and no other version is allowed", minimum.name());
-            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::OPTIONS));
+            return Err(Error::new(Status::InvalidArgument, message).about(ApiName::SetOptionBits));
         }
         let groups = self.groups.clone().unwrap_or_else(groups::default_groups);
         let has_group = |version: &&Version| groups.iter().any(|group| group.usable_for_version(version.to_rustls()));
         let names = || allowed.iter().map(|version| version.name()).collect::<Vec<_>>().join(" and ");
         if !allowed.iter().any(|version| has_group(&version)) {
             let message = format!("groups has none for {}, and no other version is allowed", names());
-            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::GROUPS));
+            return Err(Error::new(Status::InvalidArgument, message).about(ApiName::SetKeyExchangeGroups));
         }
         let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
         for version in allowed.iter().filter(has_group) {
@@ -120,22 +120,22 @@ impl TlsOptions {
         }
         if offer.versions.is_empty() {
             let message = format!("ciphers selects none of {}, and no other version is allowed", names());
-            return Err(Error::new(Status::NoCipherSuites, message).prefixed(setter::CIPHERS));
+            return Err(Error::new(Status::NoCipherSuites, message).about(ApiName::SetCiphers));
         }
         let is_usable = |group: &Group| offer.versions.iter().any(|v| group.usable_for_version(v.to_rustls()));
         offer.groups = groups.iter().copied().filter(is_usable).collect();
         if !self.ech.is_sent() {
             return Ok(offer);
         }
-        let setter = if self.ech.list.is_some() { setter::ECH_CONFIG_LIST } else { setter::ECH_GREASE };
-        offer.for_ech().map_err(|error| error.prefixed(setter))
+        let setting = if self.ech.list.is_some() { ApiName::SetEchConfigList } else { ApiName::SetEchGrease };
+        offer.for_ech().map_err(|error| error.about(setting))
     }
 
     fn range(&self) -> Result<(Version, Version)> {
         let invalid = |message: String| Error::new(Status::InvalidArgument, message);
         if self.has_version_range && self.ssl_version.is_some_and(|method| method != Method::Negotiate) {
             let message = "an exact version and a minimum or maximum version exclude each other";
-            return Err(invalid(message.to_owned()).prefixed(setter::SSL_VERSION));
+            return Err(invalid(message.to_owned()).about(ApiName::SetSslVersion));
         }
         if self.ssl_version == Some(Method::Tls12) {
             return Ok((Version::Tls12, Version::Tls12));
@@ -143,7 +143,7 @@ impl TlsOptions {
         let (minimum, maximum) = (self.minimum_version, self.maximum_version);
         if minimum > maximum {
             let message = format!("the minimum version {} is above the maximum {}", minimum.name(), maximum.name());
-            return Err(invalid(message).prefixed(setter::MINIMUM_VERSION));
+            return Err(invalid(message).about(ApiName::SetMinimumVersion));
         }
         Ok((minimum, maximum))
     }

@@ -9,7 +9,7 @@ use rustls::HandshakeKind;
 use super::Engine;
 use super::early_data::EarlyDataState;
 use super::pending_callback::CertificateTime;
-use crate::error::{Error, Result};
+use crate::error::{ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::session::record::Session;
@@ -34,7 +34,8 @@ impl Engine {
             return refused("the handshake has begun: a session is given before it");
         }
         if !self.context.resumption() && saved.is_some() {
-            return refused("the context resumes no sessions: netlib_tls_options_set_resumption");
+            let message = "the context resumes no sessions: ";
+            return Err(Error::naming(Status::InvalidArgument, message, ApiName::SetResumption, ""));
         }
         let config = self.context.client_config(self.name.is_some())?;
         if let Some(saved) = saved {

@@ -59,7 +59,7 @@ pub(crate) fn read(path: &Path, what: &str, harvest: &mut Harvest) -> Result<()>
     for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
         if regular(path, entry, harvest).is_some() {
             let name = entry.to_string_lossy();
-            harvest.skip(&format!("{name}: CRLs are not read from here; netlib_tls_options_add_crl_file adds one"));
+            harvest.skip(&format!("{name}: CRLs are not read from here; add it as a CRL file"));
         }
     }
     Ok(())

@@ -130,7 +130,7 @@ fn of_a_store_nothing_is_an_error() {
 fn what_is_skipped_is_told_up_to_a_bound() {
     let elements = [0x30, 0].repeat(1000);
     let error = set(&[Source::Data(elements.clone().into())], false, &Environment::default()).err().unwrap();
-    let expected = "netlib_tls_options_add_ca_data: CA data holds no certificate that can be used: certificate 0 cannot be \
+    let expected = "CA data holds no certificate that can be used: certificate 0 cannot be \
                     read: the signed part at its byte 2; and 999 more";
     assert_eq!((error.status(), error.message()), (Status::InvalidPem, expected));
 

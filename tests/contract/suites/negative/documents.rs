@@ -180,6 +180,7 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
         ("src/url.rs", "#![allow(unsafe_code)]\n", "may not allow unsafe code: line 1"),
         ("src/url.rs", "fn f() {\n    unsafe { g() }\n}\n", "has no unsafe code: line 2"),
         ("src/url.rs", "use crate::ffi::Handle;\n", "knows nothing of the C ABI: line 1"),
+        ("src/url.rs", "const NAME: &str = \"see netlib_url_free\";\n", "knows nothing of the C ABI: line 1"),
     ] {
         finds(report, "unsafe", &[complaint], |inner| unsafe_code::check(file, text, inner));
     }

@@ -8,6 +8,7 @@ use rustls::{HandshakeKind, ServerConfig, ServerConnection};
 use super::super::tests::{context, drain, feed};
 use super::super::*;
 use super::EarlyData;
+use crate::error::{Advice, ApiName};
 use crate::tls::TlsOptions;
 use crate::tls::session::record::RECORD_SIZE;
 
@@ -339,7 +340,7 @@ fn a_server_that_is_older_now_is_told() {
         (
             Status::TlsIncompatible,
             "the server \"localhost\" answers with TLS 1.2, in which there is no early data, and was offered some",
-            Some(c"to offer none: netlib_tls_options_set_early_data with 0")
+            Some(&Advice::with_usage("to offer none", ApiName::SetEarlyData, " with 0"))
         )
     );
     // Nobody knows.
@@ -423,7 +424,6 @@ fn what_makes_no_sense_is_refused() {
         }
         let refused = Context::new(&options).err();
         let facts = refused.as_ref().map(|error| (error.status(), error.message()));
-        let message = expected.map(|message| format!("netlib_tls_options_set_early_data: {message}"));
-        assert_eq!(facts, message.as_deref().map(|message| (Status::InvalidArgument, message)));
+        assert_eq!(facts, expected.map(|message| (Status::InvalidArgument, message)));
     }
 }
