@@ -466,7 +466,7 @@ enum netlib_retry_kind NETLIB_INT32 {
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
 
-/** Why a peer's certificate was refused. Returned by `netlib_error_certificate_problem`. */
+/** The reason for which a peer's certificate was refused. Returned by `netlib_error_certificate_problem`. */
 enum netlib_certificate_problem NETLIB_INT32 {
     /** The error is not about a certificate. */
     NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
@@ -485,7 +485,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /** A signature in the chain is wrong. */
     NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /** It was issued for another purpose than the one it is shown for. */
+    /** It was issued for another purpose. */
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /** It cannot be parsed. */
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
@@ -505,7 +505,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
     /** Its signature uses a digest that is no longer safe, such as SHA-1 or MD5. */
     NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
-    /** Whether it was revoked cannot be told: no current revocation list of its issuer was added. */
+    /** Its revocation status is unknown: no current CRL of its issuer was added. */
     NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
     /** The peer sent none. */
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
@@ -594,65 +594,51 @@ typedef int32_t netlib_status;
  */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
-/**
- * `NETLIB_NTS` for languages that cannot read C macros.
- *
- * @return the length that means "up to the NUL".
- */
+/** Returns `NETLIB_NTS`, for languages that cannot read C macros. */
 size_t netlib_nts(void);
 
 /**
- * The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version of
- * this header.
- *
- * @return a constant string, never NULL.
+ * Returns the version of the loaded library as a constant string: "0.1.0". Never NULL. Compare it with
+ * `NETLIB_VERSION`, the version of this header.
  */
 const char *netlib_version(void);
 
 /**
- * The version of the library that is loaded, as a number: major * 1,000,000 + minor * 1,000 + patch, as
+ * Returns the version of the loaded library: major * 1,000,000 + minor * 1,000 + patch. Compare it with
  * `NETLIB_VERSION_NUMBER`.
- *
- * @return the number.
  */
 int32_t netlib_version_number(void);
 
 /**
- * The constant's name of a status, as "NETLIB_MAX_RETRY".
- *
+ * Returns the name of a status as a constant string, for example "NETLIB_MAX_RETRY"; "NETLIB_UNKNOWN_STATUS" for a
+ * number that is no status of this release. Never NULL.
  * @param status any number.
- * @return a constant string; "NETLIB_UNKNOWN_STATUS" for a number that is no status of this release. Never NULL.
  */
 const char *netlib_status_name(netlib_status status);
 
 /**
- * What a status means, in one sentence. An error's own message says more: see `netlib_error_message`.
- *
+ * Returns the meaning of a status in one sentence, as a constant string; "unknown status" for a number that is no
+ * status of this release. Never NULL. `netlib_error_message` says more about an error.
  * @param status any number.
- * @return a constant string; "unknown status" for a number that is no status of this release. Never NULL.
  */
 const char *netlib_status_text(netlib_status status);
 
 /**
- * The group a status belongs to.
- *
+ * Returns the class of a status; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
  * @param status any number.
- * @return one of `enum netlib_class`; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
  */
 enum netlib_class netlib_status_class(netlib_status status);
 
 /**
- * The retry counter that a failure with this status consumes if nothing else is known about it. An error records more,
- * for example whether the request was sent before the failure: see `netlib_error_retry_kind`.
- *
+ * Returns the retry counter that a failure with this status consumes if nothing else is known about it;
+ * `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release. An error records more, for example whether
+ * the request was sent before the failure: see `netlib_error_retry_kind`.
  * @param status any number.
- * @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
  */
 enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
 /**
  * Makes options with the defaults.
- *
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
@@ -664,7 +650,6 @@ void netlib_error_options_free(netlib_error_options *options);
  * Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
  * because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
  * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
- *
  * @param cause shared: the options keep their own reference. May be NULL: no cause.
  */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
@@ -678,7 +663,6 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
  * An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
  * request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
  * the proxy too.
- *
  * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
  *        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
  */
@@ -686,7 +670,6 @@ void netlib_error_options_set_retry_kind(netlib_error_options *options, enum net
 
 /**
  * Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
- *
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
  *        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
  *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
@@ -705,105 +688,79 @@ NETLIB_MUST_USE netlib_status netlib_error_new(netlib_status status, const char 
 /** Returns another reference to the same error. */
 NETLIB_MUST_USE netlib_error *netlib_error_clone(const netlib_error *error);
 
-/** Releases an error. What was borrowed from it ends with its last reference. */
+/** Releases an error. */
 void netlib_error_free(netlib_error *error);
 
 /**
  * The status of an error.
- *
  * @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
  */
 netlib_status netlib_error_status(const netlib_error *error);
 
 /**
- * The retry counter that the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` use it.
+ * Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
+ * for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
  *
  * It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
  * for sending, early data included, or has received some from the peer, each failure that would be CONNECT or OTHER is
  * READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams have
  * carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
  * sent is NEVER.
- *
- * @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
  */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
 /**
- * What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.
- *
- * @return owned.
+ * Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. It never contains
+ * credentials.
  */
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /**
- * Advice for the developer of the application: the one setting that would change the outcome, for example "to trust
- * it: netlib_tls_options_add_ca_file". It is not part of the message, because end users may read the message. It never
- * recommends switching verification off.
+ * Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
+ * trust it: netlib_tls_options_add_ca_file"; NULL if no setting would. It is not part of the message, because end
+ * users may read the message. It never recommends switching verification off.
  *
  * For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
  * at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
- *
- * @return NULL when no setting would.
  */
 const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
-/**
- * The `errno` of the system call that failed.
- *
- * @return 0 when no system call failed.
- */
+/** Returns the `errno` of the system call that failed; 0 when no system call failed. */
 int32_t netlib_error_errno(const netlib_error *error);
 
-/**
- * The `EAI_…` code of the name lookup that failed; `gai_strerror` has its text.
- *
- * @return 0 when no lookup failed.
- */
+/** Returns the `EAI_…` code of the name lookup that failed, for `gai_strerror`; 0 when no lookup failed. */
 int32_t netlib_error_resolver_code(const netlib_error *error);
 
 /**
- * The TLS alert that ended the session: the number of RFC 8446 section 6, whether the peer or netlib sent it.
- *
- * @return 0 to 255; -1 when there was none; -1 for NULL.
+ * Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
+ * 255; -1 when there was none and for NULL.
  */
 int32_t netlib_error_tls_alert(const netlib_error *error);
 
-/**
- * Why the peer's certificate was refused.
- *
- * @return one of `enum netlib_certificate_problem`; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
- */
+/** Returns the reason for which the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL. */
 enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
 /**
- * At which certificate of the peer's chain the problem is.
- *
- * @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them;
- *         -1 for NULL.
+ * Returns the position of the refused certificate in the peer's chain as it was sent, 0 for the peer's own; -1 when
+ * the error is not about one of them and for NULL.
  */
 int64_t netlib_error_certificate_index(const netlib_error *error);
 
 /**
- * Where in the input the problem is.
- *
- * @return the offset in bytes from the input's start; -1 when the error is not about a place in an input; -1 for NULL.
+ * Returns the byte offset in the input at which the problem is; -1 when the error is not about a place in an input and
+ * for NULL.
  */
 int64_t netlib_error_offset(const netlib_error *error);
 
 /**
- * How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
- * history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. The tree of
- * an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept without its own causes.
- *
- * @return the count.
+ * Returns the number of causes of an error. A failed connect has one per address tried, `NETLIB_MAX_RETRY` has its
+ * reason (and its history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per
+ * request. The tree of an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept
+ * without its own causes.
  */
 size_t netlib_error_cause_count(const netlib_error *error);
 
-/**
- * One cause of an error.
- *
- * @return owned.
- */
+/** Returns a cause of an error. */
 const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
 /* ==================================================================================================================
@@ -811,18 +768,17 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * ================================================================================================================== */
 
 /**
- * A deadline and a cancel trigger. **Thread-safe**: every call may be made from any thread at any time. Whatever
- * blocks in netlib takes one, or holds one, and returns within 20 ms of its deadline or its cancellation.
+ * A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds one, and returns within 20
+ * ms of its deadline or its cancellation.
  *
- * After fork(2) parent and child have a limit each, with the same deadline: what cancels one does not cancel the other.
+ * After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
  */
 struct netlib_limit;
 
 /**
- * Makes a limit whose clock starts now.
- *
- * @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so that
- *        only `netlib_limit_cancel` ends it.
+ * Makes a limit. Its clock starts now.
+ * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
+ *        `netlib_limit_cancel` ends it.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
@@ -836,37 +792,33 @@ void netlib_limit_free(netlib_limit *limit);
 /**
  * Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
  * called from a signal handler.
- *
  * @threads any, and signal handlers
  */
 void netlib_limit_cancel(const netlib_limit *limit);
 
 /**
- * Says whether waiting must stop.
- *
+ * Checks whether waiting must stop.
  * @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
 /**
- * A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
- * non-blocking TLS stream itself. The deadline does not make it readable; that is a timer of `netlib_limit_remaining`.
- * All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its
- * own.
+ * Stores a descriptor that becomes readable when the limit is cancelled, and stays so. It is for an event loop that
+ * waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer of
+ * `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
+ * `netlib_connect` has one of its own.
  *
- * Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
- *
- * @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure.
- * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
- *         wait.
+ * Do not read from it, write to it or close it. After fork(2) a child calls this again: its limit has another
+ * descriptor.
+ * @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
+ * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call or the first wait
+ *         does.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
 /**
- * The time left until the deadline.
- *
- * @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline; `NETLIB_TIMEOUT_NONE` for
- *         NULL.
+ * Returns the time left until the deadline, in seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without
+ * a deadline and for NULL.
  */
 double netlib_limit_remaining(const netlib_limit *limit);
 
@@ -878,13 +830,12 @@ double netlib_limit_remaining(const netlib_limit *limit);
 enum NETLIB_INT32 { NETLIB_URL_MAX = 16777216 };
 
 /**
- * A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
- * it between threads freely; cloning is cheap.
+ * A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**.
  *
- * Where the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower
- * case and in its ASCII form (IDNA: UTS 46, non-transitional), what a component may not hold is percent-encoded,
- * "." and ".." segments are gone. Under other schemes only the scheme is lower-cased. No component ever holds CR, LF
- * or NUL.
+ * If the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower case
+ * and in its ASCII form (IDNA: UTS 46, non-transitional), characters that a component may not contain are
+ * percent-encoded, and "." and ".." segments are removed. For other schemes only the scheme is lower-cased. No
+ * component contains CR, LF or NUL.
  */
 struct netlib_url;
 
@@ -893,13 +844,12 @@ struct netlib_url;
  *
  * Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
  * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
- * "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
- * fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time
- * is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
- *
+ * "localhost:8080/a". The host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
+ * follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time is
+ * linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
  * @param url the text, in UTF-8.
- * @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
- *        text, which may hold credentials.
+ * @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
+ *        text, which may contain credentials.
  * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
@@ -922,7 +872,6 @@ NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netl
  *   labels where they are what their Unicode form becomes.
  * - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
  * - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
- *
  * @param url the text, in UTF-8.
  * @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
  *        text.
@@ -932,10 +881,9 @@ NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t le
                                                       netlib_error **err);
 
 /**
- * Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the same
- * parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused, and so
- * are CR, LF and NUL.
- *
+ * Makes a URL from its parts, normalised as by `netlib_parse_url`. The URL written as text parses back into the same
+ * parts: a value that would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
+ * and so are CR, LF and NUL.
  * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
  * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, as is "".
  * @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". May be NULL:
@@ -944,7 +892,7 @@ NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t le
  * @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
  * @param query the query, without its "?". May be NULL: absent; "" is present.
  * @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
- * @param err Its offset, if it has one, counts from the start of the part that its message names.
+ * @param err its offset, if any, counts from the start of the part that its message names.
  * @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
  */
@@ -955,153 +903,115 @@ NETLIB_MUST_USE netlib_status netlib_url_new(const char *scheme, const char *aut
 /** Returns another reference to the same URL. */
 NETLIB_MUST_USE netlib_url *netlib_url_clone(const netlib_url *url);
 
-/** Releases a URL. What was borrowed from it ends with its last reference. */
+/** Releases a URL. */
 void netlib_url_free(netlib_url *url);
 
-/**
- * The scheme, in lower case, without its colon.
- *
- * @return NULL when absent.
- */
+/** Returns the scheme, in lower case, without its colon; NULL when absent. */
 const char *netlib_url_scheme(const netlib_url *url, size_t *len);
 
-/**
- * The userinfo, as "user:password", percent-encoded as it stands in the URL.
- *
- * @return NULL when absent.
- */
+/** Returns the userinfo, as "user:password", percent-encoded as it stands in the URL; NULL when absent. */
 const char *netlib_url_auth(const netlib_url *url, size_t *len);
 
 /**
- * The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
- * encoded ":" is one of them.
- *
- * @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @param err Its offset is that of the encoded NUL, from the start of the userinfo.
- * @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+ * Stores the user: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may include an
+ * encoded ":".
+ * @param username out: borrowed from `url`; NULL when there is no userinfo.
+ * @param len out: its length without the NUL. May be NULL.
+ * @param err its offset is that of an encoded NUL, from the start of the userinfo.
+ * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
  */
 NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len,
                                                   netlib_error **err);
 
 /**
- * The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
- *
- * @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
- *        ":" in it.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @param err Its offset is that of the encoded NUL, from the start of the userinfo.
- * @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+ * Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
+ * @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
+ * @param len out: its length without the NUL. May be NULL.
+ * @param err its offset is that of an encoded NUL, from the start of the userinfo.
+ * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
  */
 NETLIB_MUST_USE netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len,
                                                   netlib_error **err);
 
 /**
- * The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
- *
- * @return NULL when absent.
+ * Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in
+ * "[fe80::1%eth0]"; NULL when absent.
  */
 const char *netlib_url_host(const netlib_url *url, size_t *len);
 
-/**
- * The same as `netlib_url_host`, under the name other URL parsers have for it.
- *
- * @return NULL when absent.
- */
+/** Returns the same as `netlib_url_host`, under its name in other URL parsers. */
 const char *netlib_url_hostname(const netlib_url *url, size_t *len);
 
 /**
- * The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
- *
- * @return 0 to 65535; -1 when absent; -1 for NULL.
+ * Returns the port in the URL, 0 to 65535; -1 when absent and for NULL. To connect, use
+ * `netlib_url_port_or_default`.
  */
 int32_t netlib_url_port(const netlib_url *url);
 
 /**
- * The port to connect to: the URL's own, else 80 for http and for no scheme, 443 for https (RFC 9110 section 4.2).
- *
- * @return 0 to 65535; -1 when absent and the scheme is another; -1 for NULL.
+ * Returns the port to connect to, 0 to 65535: the URL's own, else 80 for http and for no scheme, 443 for https (RFC
+ * 9110 section 4.2); -1 when absent with another scheme and for NULL.
  */
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
 /**
- * The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as
- * it is: "a@b" of "mailto:a@b".
- *
- * @return NULL when absent.
+ * Returns the path; NULL when absent. It begins with "/" unless it is empty. Exception: the path that
+ * `netlib_url_resolve` finds after a scheme without "//" is unchanged, as "a@b" in "mailto:a@b".
  */
 const char *netlib_url_path(const netlib_url *url, size_t *len);
 
-/**
- * The query, without its "?".
- *
- * @return NULL when absent.
- */
+/** Returns the query, without its "?"; NULL when absent. */
 const char *netlib_url_query(const netlib_url *url, size_t *len);
 
-/**
- * The fragment, without its "#".
- *
- * @return NULL when absent.
- */
+/** Returns the fragment, without its "#"; NULL when absent. */
 const char *netlib_url_fragment(const netlib_url *url, size_t *len);
 
 /**
- * Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
- *
- * @return NULL when there is no host, or no memory for the text.
+ * Returns userinfo, host and port, as far as present, as "user:password@host:port" (RFC 3986 section 3.2); NULL
+ * without a host, or when memory is short.
  */
 const char *netlib_url_authority(const netlib_url *url, size_t *len);
 
-/**
- * Host and port, as "host:port", of which only what is present.
- *
- * @return NULL when there is no host, or no memory for the text.
- */
+/** Returns host and port, as far as present, as "host:port"; NULL without a host, or when memory is short. */
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
 /**
- * The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one. It
- * always begins with "/".
- *
- * @return for a URL, NULL only when there is no memory for the text.
+ * Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
+ * always begins with "/". NULL for a URL means that memory is short; NULL for NULL.
  */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /**
- * The whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are present. It
- * contains the userinfo: in logs use `netlib_url_redacted`.
+ * Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
+ * present; for a URL, NULL only when there is no memory for the text. It contains the userinfo: in logs use
+ * `netlib_url_redacted`.
  *
  * `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
  * with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
  * an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
  * resolved again.
- *
- * @return for a URL, NULL only when there is no memory for the text.
  */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /**
- * The URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of the query
- * and for the fragment, because these may contain credentials and tokens. Scheme, host, port, path and the names in
- * the query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ * Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
+ * the query and for the fragment, because these may contain credentials and tokens; for a URL, NULL only when there is
+ * no memory for the text. Scheme, host, port, path and the names in the query remain, as in
+ * "example.com/a?id=***&key=***". It is one line of printable ASCII.
  *
  * A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
  * hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
- *
- * @return for a URL, NULL only when there is no memory for the text.
  */
 const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 
 /**
  * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
  *
- * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". What has a scheme
- * without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
- *
- * @param base the URL that the reference stands in.
+ * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
+ * scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
+ * @param base the URL of the document with the reference.
  * @param reference the text, in UTF-8.
- * @param err Its offset is the byte of the reference at which the problem is.
+ * @param err its offset is the byte of the reference at which the problem is.
  * @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
  *         `NETLIB_INVALID_UTF8`.
  */
@@ -1109,12 +1019,10 @@ NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const c
                                                  netlib_url **url, netlib_error **err);
 
 /**
- * Says whether two URLs have the same origin: scheme, host and port are equal. An absent port is 80 for http and 443
- * for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
- * either. Credentials for one origin must not go to another.
- *
+ * Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
+ * and an absent scheme is http. Letter case does not count; neither do userinfo, path, query and fragment. Credentials
+ * for one origin must not go to another.
  * @param b the other. May be NULL: 0 is returned.
- * @return 0 or 1.
  */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
@@ -1123,37 +1031,36 @@ int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 /** A kind of program that reads URLs. */
 enum netlib_url_reader NETLIB_INT32 {
     /**
-     * It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the
-     * port; but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@".
-     * This is how many filters in front of servers read.
+     * Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
+     * userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". Many
+     * filters in front of servers read in this way.
      */
     NETLIB_URL_READER_RFC3986 = 0,
-    /** It follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do. */
+    /** Follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
     /** `netlib_parse_url`. */
     NETLIB_URL_READER_NETLIB = 2
 };
 
-/** In what two readings of one text differ, as bits. */
+/** Differences between two readings of one text, as bits. */
 enum netlib_url_difference NETLIB_INT32 {
-    /** One finds a URL, the other none. */
+    /** One finds a URL, the other does not. */
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /** The schemes. */
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /** The hosts. Letter case does not count, nor how an IPv6 address is written. */
+    /** The hosts, compared without regard to letter case and to the spelling of an IPv6 address. */
     NETLIB_URL_DIFFERENCE_HOST = 4,
-    /** The ports. An absent one is the scheme's. */
+    /** The ports. An absent one is the scheme's default. */
     NETLIB_URL_DIFFERENCE_PORT = 8
 };
 
-/** What each kind of program sees in one text. **Immutable**. */
+/** The results of reading one text as each `netlib_url_reader` does. **Immutable**. */
 struct netlib_url_readings;
 
 /**
- * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter
- * that reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
- * "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
- *
+ * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If they differ, a filter that
+ * reads in one way lets a URL pass with which another program connects elsewhere: "http://good.example\@evil.example"
+ * is such a URL. See `netlib_url_readings_differences`.
  * @param text the text, in UTF-8.
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
@@ -1164,51 +1071,44 @@ NETLIB_MUST_USE netlib_status netlib_url_compare_readers(const char *text, size_
 /** Returns another reference to the same readings. */
 NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
 
-/** Releases readings. What was borrowed from them ends with their last reference. */
+/** Releases readings. */
 void netlib_url_readings_free(netlib_url_readings *readings);
 
 /**
- * In what two readers differ. If neither accepts the text, in nothing: nobody connects anywhere.
- *
+ * Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
+ * accepts the text; -1, which has every bit, for an unknown reader and for NULL.
  * @param a a `netlib_url_reader`.
  * @param b another.
- * @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader; -1
- *         for NULL.
  */
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
                                         enum netlib_url_reader b);
 
 /**
- * Whether a reader finds a URL in the text: a scheme or a host.
- *
+ * Returns 1 if a reader finds a URL in the text, that is a scheme or a host, else 0; 0 for an unknown reader.
  * @param reader a `netlib_url_reader`.
- * @return 0 or 1; 0 for an unknown reader.
  */
 int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
 /**
- * The scheme that a reader sees, in lower case.
- *
+ * Returns the scheme that a reader sees, in lower case; NULL when absent, and for a reader that is unknown or finds no
+ * URL.
  * @param reader a `netlib_url_reader`.
- * @return NULL when absent, and for a reader that is unknown or finds no URL.
  */
 const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum netlib_url_reader reader,
                                        size_t *len);
 
 /**
- * The host that a reader sees, normalised as that reader does it.
- *
+ * Returns the host that a reader sees, normalised as that reader does it; NULL when absent, and for a reader that is
+ * unknown or finds no URL.
  * @param reader a `netlib_url_reader`.
- * @return NULL when absent, and for a reader that is unknown or finds no URL.
  */
 const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
 /**
- * The port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp.
- *
+ * Returns the port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp. For
+ * `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for all from there on. -1 when absent, for a
+ * reader that is unknown or finds no URL, and for NULL.
  * @param reader a `netlib_url_reader`.
- * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from
- *         there on; -1 when absent, and for a reader that is unknown or finds no URL; -1 for NULL.
  */
 int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
@@ -1231,7 +1131,6 @@ struct netlib_timeout;
 /**
  * A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
  * backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
- *
  * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
  *        the callback must store a value.
  * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
@@ -1240,7 +1139,6 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
 /**
  * Makes a timeout.
- *
  * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`: what connecting leaves of it
  *        bounds each read. Where connect or read is given too, the shorter limit applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
@@ -1251,8 +1149,8 @@ NETLIB_MUST_USE netlib_status netlib_timeout_new(double total, double connect, d
                                                  netlib_error **err);
 
 /**
- * Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
- *
+ * Makes a timeout with the same limits and the same clock function. Its clock has not been started. Make one clone for
+ * each request.
  * @return the copy.
  */
 NETLIB_MUST_USE netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
@@ -1262,7 +1160,6 @@ void netlib_timeout_free(netlib_timeout *timeout);
 
 /**
  * Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
- *
  * @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
  * @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
  *        returns if it fails. May be NULL: `ctx` must stay usable until then.
@@ -1273,7 +1170,6 @@ NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, 
 
 /**
  * Starts the clock. Call it when the connection attempt begins.
- *
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
  *         `NETLIB_CALLBACK_FAILED`: it is not started.
  */
@@ -1281,7 +1177,6 @@ NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeo
 
 /**
  * The time since the clock was started.
- *
  * @param seconds out: seconds, 0 or more.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
  */
@@ -1289,17 +1184,15 @@ NETLIB_MUST_USE netlib_status netlib_timeout_get_connect_duration(const netlib_t
                                                                   netlib_error **err);
 
 /**
- * The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
- * shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
- *
- * @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no
- *         total; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+ * Returns the limit for a connection attempt: seconds above 0: the shorter of connect and total;
+ * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no total and for NULL. A
+ * connect of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Give it to
+ * `netlib_connect_options_set_timeout`.
  */
 double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 
 /**
  * The limit for the next read: the shorter of read and what is left of total since the clock was started.
- *
  * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
  *        is that and there is no total.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
@@ -1308,54 +1201,39 @@ double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 NETLIB_MUST_USE netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds,
                                                           netlib_error **err);
 
-/**
- * The total limit, as it was given.
- *
- * @return seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL.
- */
+/** Returns the total limit, as it was given, in seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL. */
 double netlib_timeout_configured_total(const netlib_timeout *timeout);
 
 /**
- * The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
- *
- * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+ * Returns the connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use, in seconds,
+ * `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
  */
 double netlib_timeout_configured_connect(const netlib_timeout *timeout);
 
 /**
- * The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
- *
- * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+ * Returns the read limit, as it was given; `netlib_timeout_read_timeout` has the one to use, in seconds,
+ * `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
  */
 double netlib_timeout_configured_read(const netlib_timeout *timeout);
 
-/**
- * `NETLIB_TIMEOUT_NONE` for languages that cannot read C macros.
- *
- * @return infinity.
- */
+/** Returns `NETLIB_TIMEOUT_NONE`, which is infinity, for languages that cannot read C macros. */
 double netlib_timeout_none(void);
 
 /**
  * Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
- *
  * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
 
-/**
- * What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
- *
- * @return seconds, or `NETLIB_TIMEOUT_NONE`.
- */
+/** Returns what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, in seconds, or `NETLIB_TIMEOUT_NONE`. */
 double netlib_default_timeout(void);
 
 /* ==================================================================================================================
  * retry: How often, for which failures, and after which delay a request is sent again.
  * ================================================================================================================== */
 
-/** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
+/** The reason for the wait before the next request. Stored by `netlib_retry_delay`. */
 enum netlib_delay_reason NETLIB_INT32 {
     /** There is none. */
     NETLIB_DELAY_NONE = 0,
@@ -1373,7 +1251,6 @@ struct netlib_retry;
 
 /**
  * Makes a Retry.
- *
  * @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
  * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
@@ -1384,14 +1261,10 @@ NETLIB_MUST_USE netlib_status netlib_retry_new(const netlib_retry_options *optio
 /** Returns another reference to the same Retry. */
 NETLIB_MUST_USE netlib_retry *netlib_retry_clone(const netlib_retry *retry);
 
-/** Releases a Retry. What was borrowed from it ends with its last reference. */
+/** Releases a Retry. */
 void netlib_retry_free(netlib_retry *retry);
 
-/**
- * Options that make an equal Retry, history included: change some, and make another.
- *
- * @return owned.
- */
+/** Returns options that make an equal Retry, history included: change some, and make another. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
 /**
@@ -1411,7 +1284,6 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
  * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
  * `NETLIB_RESPONSE_STATUS`.
- *
  * @param retry the Retry, which stays as it is.
  * @param method the request's method. May be NULL: unknown.
  * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
@@ -1429,44 +1301,37 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      netlib_retry **next, netlib_error **err);
 
 /**
- * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`, or
- * in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
+ * Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
+ * `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
  * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
- *
  * @param method the request's method.
  * @param status_code the response's status.
- * @param has_retry_after 0 or 1: whether it has a Retry-After header.
+ * @param has_retry_after 1 if it has a Retry-After header, else 0.
  * @param is_retry out: 0 or 1.
- * @return `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
+ * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` neither 0 nor 1.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, const char *method,
                                                     int32_t status_code, int32_t has_retry_after, int32_t *is_retry,
                                                     netlib_error **err);
 
-/**
- * Says whether more retries were made than one of the counts allows.
- *
- * @return 0 or 1; 1 for NULL.
- */
+/** Returns 1 if more retries were made than one of the counts allows, else 0; 1 for NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
 /**
- * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end of
- * the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by each
- * call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
- *
- * @param seconds out: in seconds.
+ * Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at
+ * the end of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
+ * anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+ * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds,
                                                             netlib_error **err);
 
 /**
- * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
- *
+ * Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
  * @param response the response.
- * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
- *        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
+ * @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
+ *        the server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
  *        ignored.
  * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
  *         `NETLIB_CALLBACK_FAILED`.
@@ -1477,7 +1342,6 @@ NETLIB_MUST_USE netlib_status netlib_retry_get_retry_after(const netlib_retry *r
 /**
  * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
  * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
- *
  * @param value the header's value.
  * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
  *        value asks for; 0 for a date that has passed.
@@ -1492,7 +1356,6 @@ NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry 
  * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
  * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
  * `netlib_retry_get_backoff_time`.
- *
  * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
  * @param response the last response. May be NULL: there was none.
  * @param seconds out: in seconds; 0 for no wait.
@@ -1510,7 +1373,6 @@ NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, cons
 /**
  * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
  * of 0 and no Retry-After it returns at once.
- *
  * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
  * @param response the last response. May be NULL: there was none.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
@@ -1521,7 +1383,6 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, cons
 
 /**
  * Sleeps as long as the response's Retry-After header asks, whatever its status.
- *
  * @param response the last response. May be NULL: there was none, and nothing to wait for.
  * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
@@ -1534,10 +1395,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *r
                                                            netlib_error **err);
 
 /**
- * The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
- * ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
- *
- * @return NULL for every other error.
+ * Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
+ * It is exhausted, unless a Retry-After ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
  */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
@@ -1571,33 +1430,25 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
  * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http, the
  * documentation of Client.CheckRedirect.
- *
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new_recommended(void);
 
 /**
- * A Retry with the settings of `netlib_retry_options_new_recommended`. It has no callbacks: to set some, make a Retry
- * from those options.
- *
- * @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
+ * Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
+ * freed; its clones are freed as usual. Never NULL. It has no callbacks: to set some, make a Retry from those options.
  */
 const netlib_retry *netlib_retry_recommended(void);
 
 /**
- * Whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3. Recommended:
- * 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
- * either case.
- *
+ * Sets whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3.
+ * Recommended: 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables
+ * redirects in either case.
  * @param counts 0 or 1.
  */
 void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
 
-/**
- * Whether a redirect consumes one of `total`.
- *
- * @return 1 or 0; 1 for NULL.
- */
+/** Returns 1 if a redirect consumes one of `total`, else 0; 1 for NULL. */
 int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 
 /* ---- The settings of a Retry, collected. ---- */
@@ -1641,7 +1492,6 @@ struct netlib_retry_options;
  * with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
  * Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
  * thread-safe.
- *
  * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
  *        a value.
  * @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
@@ -1651,7 +1501,6 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
 /**
  * Waits.
- *
  * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
  *         `NETLIB_CALLBACK_FAILED`.
@@ -1660,7 +1509,6 @@ typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
 /**
  * Gives a random number.
- *
  * @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
  *        a value.
  * @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
@@ -1672,7 +1520,6 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
  * to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs should use
  * `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
  * below.
- *
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
@@ -1681,10 +1528,9 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 void netlib_retry_options_free(netlib_retry_options *options);
 
 /**
- * The maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too, unless
- * `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
+ * Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too,
+ * unless `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
  * Recommended: 3. 0 fails at the first retry.
- *
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
  *        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
  *        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
@@ -1692,27 +1538,24 @@ void netlib_retry_options_free(netlib_retry_options *options);
 void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
 /**
- * How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
- *
+ * Sets how many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
  *        returned unchanged. A negative number is an exhausted count.
  */
 void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
 
 /**
- * The maximum number of retries after a request, or a part of it, was sent and its response did not arrive or broke
- * off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
+ * Sets the maximum number of retries after a request, or a part of it, was sent and its response did not arrive or
+ * broke off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
  * Default: `NETLIB_NONE`.
- *
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
  *        returned unchanged. A negative number is an exhausted count.
  */
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
 /**
- * How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
+ * Sets how many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
  * `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
- *
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
  *        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
  *        count.
@@ -1720,28 +1563,25 @@ void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count)
 void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
 
 /**
- * How many retries because of a response's status. Default: `NETLIB_NONE`.
- *
+ * Sets how many retries because of a response's status. Default: `NETLIB_NONE`.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
  *        is an exhausted count.
  */
 void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
 
 /**
- * The maximum number of retries after failures of any other kind, for example a refused certificate. Failures after
- * which the server may have processed the request are not among them: they count as read (`netlib_error_retry_kind`).
- * Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
- * Recommended: 0.
- *
+ * Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
+ * after which the server may have processed the request are not among them: they count as read
+ * (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever.
+ * Default: `NETLIB_NONE`. Recommended: 0.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
  *        is an exhausted count.
  */
 void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
 
 /**
- * Which methods may be retried after a read error or because of a status. Default:
+ * Sets which methods may be retried after a read error or because of a status. Default:
  * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
- *
  * @param methods `count` method names; upper and lower case are one.
  * @param count how many; 0 allows none.
  */
@@ -1752,76 +1592,69 @@ void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, con
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /**
- * Which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and 504.
- *
+ * Sets which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
+ * 504.
  * @param codes `count` status codes, 100 to 999,
  * @param count how many; 0 for none.
  */
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 
 /**
- * The factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row. The
- * jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
+ * Sets the factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row.
+ * The jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
  * default. Default: 0, no delay. Recommended: 0.1.
- *
  * @param seconds 0 or more, finite.
  */
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
 /**
- * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
- *
+ * Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a
+ * Retry-After.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
  */
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
 /**
- * The most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It has
- * an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
- *
+ * Sets the most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It
+ * has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
  * @param seconds 0 or more, finite.
  */
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
 /**
- * The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
+ * Sets the longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
  * `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
- *
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
  */
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
 
 /**
- * What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
+ * Sets what `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
  * Default: 1, fail.
- *
  * @param raise 0 or 1.
  */
 void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
 
 /**
- * What `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or return
- * the response. Default: 1, fail.
- *
+ * Sets what `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or
+ * return the response. Default: 1, fail.
  * @param raise 0 or 1.
  */
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /**
- * Whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
+ * Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
  * `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
  *
  * This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
  * does not apply to `netlib_retry_sleep_for_retry` either.
- *
  * @param respect 0 or 1.
  */
 void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
 
 /**
- * Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after that.
- * Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
- *
+ * Sets which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
+ * that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
  * @param names `count` header names; upper and lower case are one.
  * @param count how many; 0 for none.
  */
@@ -1839,7 +1672,6 @@ void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
  * that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that no
  * list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed here.
  * Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
- *
  * @param names `count` header names; upper and lower case are one.
  * @param count how many; 0 lets none follow.
  */
@@ -1850,15 +1682,13 @@ void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *opt
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /**
- * How redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
- *
+ * Sets how redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
  * @param profile one of `enum netlib_redirect_profile`.
  */
 void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, enum netlib_redirect_profile profile);
 
 /**
  * Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from another.
- *
  * @param method the request's method. May be NULL: none.
  * @param url the request's URL, as it shall read back. May be NULL: none.
  * @param error what failed. May be NULL: none.
@@ -1870,7 +1700,6 @@ void netlib_retry_options_add_history(netlib_retry_options *options, const char 
 
 /**
  * Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
- *
  * @param clock the function. May be NULL: the system's clock.
  */
 void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx,
@@ -1879,7 +1708,6 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
 /**
  * Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
  * them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
- *
  * @param sleep the function. May be NULL: netlib waits itself.
  */
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
@@ -1887,7 +1715,6 @@ void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_
 
 /**
  * Replaces the source of the backoff's jitter. The default is the system's random numbers.
- *
  * @param random the function. May be NULL: the system's random numbers.
  */
 void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx,
@@ -1933,19 +1760,17 @@ enum netlib_long_retry_after NETLIB_INT32 {
 };
 
 /**
- * How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
- *
+ * Sets how randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
  * @param kind one of `enum netlib_jitter_kind`.
  */
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
 /**
- * The statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is retried
- * even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+ * Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
+ * retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
  *
  * The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
- *
  * @param codes `count` status codes, 100 to 999,
  * @param count how many; 0 for none.
  */
@@ -1958,8 +1783,8 @@ void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
 /**
- * How a Retry-After that asks for more than `retry_after_max` is handled. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
- * Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
+ * Sets how a Retry-After that asks for more than `retry_after_max` is handled. Default:
+ * `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
  * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
  * (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names the wait that the
@@ -1968,74 +1793,53 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
  * `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
  * and `netlib_retry_parse_retry_after` return the wait that the server asked for.
- *
  * @param over_max one of `enum netlib_long_retry_after`.
  */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
 /**
- * Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
- * the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a malformed header
- * says nothing about the next request.
+ * Sets whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies.
+ * Otherwise the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a
+ * malformed header says nothing about the next request.
  *
  * `netlib_retry_parse_retry_after` fails for a malformed value in either case.
- *
  * @param ignore 0 or 1.
  */
 void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
 
-/**
- * How randomness enters the backoff.
- *
- * @return one of `enum netlib_jitter_kind`; `NETLIB_JITTER_ADDITIVE` for NULL.
- */
+/** Returns how randomness enters the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
 enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
 /**
- * Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
- * unused.
- *
- * @return 1 or 0.
+ * Returns 1 if the Retry-After header of every status that is retried is obeyed, else 0. With 1 the list of statuses
+ * is empty and unused.
  */
 int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
 
-/**
- * How many statuses are listed as those whose Retry-After header is obeyed.
- *
- * @return the count.
- */
+/** Returns how many statuses are listed as those whose Retry-After header is obeyed. */
 size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 
-/**
- * One of the statuses whose Retry-After header is obeyed; they are sorted.
- *
- * @return a status code; -1 for NULL.
- */
+/** Returns one of the statuses whose Retry-After header is obeyed; they are sorted: a status code; -1 for NULL. */
 int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
 
 /**
- * How a Retry-After that asks for more than `retry_after_max` is handled.
- *
- * @return one of `enum netlib_long_retry_after`; `NETLIB_LONG_RETRY_AFTER_CLAMP` for NULL.
+ * Returns how a Retry-After that asks for more than `retry_after_max` is handled; `NETLIB_LONG_RETRY_AFTER_CLAMP` for
+ * NULL.
  */
 enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *retry);
 
-/**
- * Whether a Retry-After that is neither a number nor a date counts as absent.
- *
- * @return 1 or 0.
- */
+/** Returns 1 if a Retry-After that is neither a number nor a date counts as absent, else 0. */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
 /* ---- What to do after a request. ---- */
 
-/** What to do next. Returned by `netlib_decision_action`. */
+/** The next step after a request. Returned by `netlib_decision_action`. */
 enum netlib_action NETLIB_INT32 {
-    /** Nothing: give the response to whoever asked. */
+    /** No further request: return the response to the caller. */
     NETLIB_ACTION_RETURN_RESPONSE = 0,
     /** Send the request again. */
     NETLIB_ACTION_RETRY = 1,
-    /** Send the request to where the response redirects. */
+    /** Send the request to the redirect's target. */
     NETLIB_ACTION_REDIRECT = 2
 };
 
@@ -2055,7 +1859,7 @@ enum netlib_counter NETLIB_INT32 {
     NETLIB_COUNTER_OTHER = 5
 };
 
-/** What to do after a request, and all that is needed to do it. **Immutable**. */
+/** The next step after a request, with everything needed to take it. **Immutable**. */
 struct netlib_decision;
 
 /**
@@ -2081,7 +1885,6 @@ struct netlib_decision;
  * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
  * `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
  * back to the first origin too, because the Retry remembers it.
- *
  * @param url the request's URL.
  * @param retry the Retry of this request.
  * @param method the request's method.
@@ -2105,57 +1908,40 @@ NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, con
 /** Returns another reference to the same decision. */
 NETLIB_MUST_USE netlib_decision *netlib_decision_clone(const netlib_decision *decision);
 
-/** Releases a decision. What was borrowed from it ends with its last reference. */
+/** Releases a decision. */
 void netlib_decision_free(netlib_decision *decision);
 
-/**
- * What to do next.
- *
- * @return one of `enum netlib_action`; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
- */
+/** Returns the next step; `NETLIB_ACTION_RETURN_RESPONSE` for NULL. */
 enum netlib_action netlib_decision_action(const netlib_decision *decision);
 
 /**
- * The Retry for the next request. When a response is returned it is the one that was given.
- *
- * @return borrowed from `decision`: clone it to keep it.
+ * Returns the Retry for the next request; if a response is returned, the Retry that was given. Clone it to keep it
+ * longer than the decision.
  */
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 
 /**
- * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
- * one that ran out.
- *
- * @return one of `enum netlib_counter`; `NETLIB_COUNTER_NONE` for NULL.
+ * Returns the count that the request consumed beside `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
+ * returned because no retry was left for it, this is the count that ran out.
  */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
 
-/**
- * How long to wait before the next request.
- *
- * @return seconds; 0 for no wait.
- */
+/** Returns the wait before the next request, in seconds; 0 for no wait. */
 double netlib_decision_delay(const netlib_decision *decision);
 
-/**
- * Why to wait.
- *
- * @return one of `enum netlib_delay_reason`; `NETLIB_DELAY_NONE` for NULL.
- */
+/** Returns the reason for the wait; `NETLIB_DELAY_NONE` for NULL. */
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
 /**
- * The wait without the caps `backoff_max` and `retry_after_max`. If a response is returned because its Retry-After
- * asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay` is 0.
- *
- * @return seconds.
+ * Returns the wait without the caps `backoff_max` and `retry_after_max`, in seconds. If a response is returned because
+ * its Retry-After asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay`
+ * is 0.
  */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
 /**
  * Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
  * error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
- *
  * @param limit what the wait must obey. May be NULL: nothing.
  * @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
@@ -2164,11 +1950,9 @@ NETLIB_MUST_USE netlib_status netlib_decision_sleep(const netlib_decision *decis
                                                     netlib_error **err);
 
 /**
- * The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
- * inherits if it has none (RFC 9110 section 10.2.2). The fragment is not part of the request: `netlib_url_request_uri`
- * leaves it out.
- *
- * @return borrowed from `decision`: clone it to keep it.
+ * Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the
+ * Location, resolved against the request's URL, whose fragment it inherits if it has none (RFC 9110 section 10.2.2).
+ * The fragment is not part of the request: `netlib_url_request_uri` leaves it out.
  */
 const netlib_url *netlib_decision_url(const netlib_decision *decision);
 
@@ -2176,33 +1960,27 @@ const netlib_url *netlib_decision_url(const netlib_decision *decision);
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
 /**
- * Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
- *
- * @return 0 or 1; 0 once a redirect has turned the request into GET, and when there is no next request.
+ * Returns 1 if the next request carries the body again, if the last one had any: rewind it first, see
+ * `netlib_rewind_body`. Returns 0 once a redirect has turned the request into GET, and when there is no next request.
  */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /**
- * Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
- *
- * @param name the header's name, in any case of letters. May be NULL: 1 is returned.
- * @return 0 or 1; 1 for NULL.
+ * Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
+ * header in this way.
+ * @param name the header's name, in any letter case. May be NULL: 1 is returned.
  */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
 /**
- * How many headers the next request must not carry, of those that are known by name. When only the headers of
+ * Returns the number of headers that the next request must not carry and whose names are known. If only the headers of
  * `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
- *
- * @return the count.
  */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
 /**
- * One of the headers that the next request must not carry, in lower case; they are sorted. Use
- * `netlib_decision_headers` to drop them, or ask `netlib_decision_drops_header` for each that you have.
- *
- * @return owned.
+ * Returns a header that the next request must not carry, in lower case; the list is sorted. Use
+ * `netlib_decision_headers` to drop them, or `netlib_decision_drops_header` for each of your headers.
  */
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
@@ -2210,7 +1988,6 @@ const char *netlib_decision_dropped_header(const netlib_decision *decision, size
  * Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
  * that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
  * profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
- *
  * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`.
  */
@@ -2221,278 +1998,177 @@ NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *dec
 /* ---- What a Retry holds: its counts, its settings, its history. ---- */
 
 /**
- * What is left of `total`.
- *
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
+ * Returns what is left of `total`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
+ * `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_total_left(const netlib_retry *retry);
 
 /**
- * What is left of `connect`.
- *
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
+ * Returns what is left of `connect`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
+ * `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
 /**
- * What is left of `read`.
- *
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
+ * Returns what is left of `read`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
+ * `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_read_left(const netlib_retry *retry);
 
-/**
- * What is left of `redirect`.
- *
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
- */
+/** Returns what is left of `redirect`: a count, negative when it is used up; `NETLIB_NONE` also for NULL. */
 int32_t netlib_retry_redirect_left(const netlib_retry *retry);
 
-/**
- * What is left of `status`.
- *
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
- */
+/** Returns what is left of `status`: a count, negative when it is used up; `NETLIB_NONE` also for NULL. */
 int32_t netlib_retry_status_left(const netlib_retry *retry);
 
-/**
- * What is left of `other`.
- *
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
- */
+/** Returns what is left of `other`: a count, negative when it is used up; `NETLIB_NONE` also for NULL. */
 int32_t netlib_retry_other_left(const netlib_retry *retry);
 
-/**
- * The factor of the exponential delay.
- *
- * @return seconds.
- */
+/** Returns the factor of the exponential delay, in seconds. */
 double netlib_retry_backoff_factor(const netlib_retry *retry);
 
 /**
- * The longest backoff.
- *
- * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for NULL.
+ * Returns the longest backoff, in seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for
+ * NULL.
  */
 double netlib_retry_backoff_max(const netlib_retry *retry);
 
-/**
- * The most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`.
- *
- * @return seconds.
- */
+/** Returns the most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`, in seconds. */
 double netlib_retry_backoff_jitter(const netlib_retry *retry);
 
 /**
- * The longest wait that a Retry-After header can ask for.
- *
- * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
+ * Returns the longest wait that a Retry-After header can ask for, in seconds; `NETLIB_TIMEOUT_NONE` for no bound;
+ * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
  */
 double netlib_retry_retry_after_max(const netlib_retry *retry);
 
 /**
- * Whether running out of redirects is an error.
- *
- * @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
+ * Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the redirects are used up, 0 if it returns the
+ * response.
  */
 int32_t netlib_retry_raise_on_redirect(const netlib_retry *retry);
 
 /**
- * Whether running out of retries because of a status is an error.
- *
- * @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
+ * Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the retries for a status are used up, 0 if it
+ * returns the response.
  */
 int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 
-/**
- * Whether Retry-After is obeyed.
- *
- * @return 0 or 1.
- */
+/** Returns 1 if Retry-After is obeyed, else 0. */
 int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 
-/**
- * How redirects are followed.
- *
- * @return one of `enum netlib_redirect_profile`; `NETLIB_REDIRECT_URLLIB3` for NULL.
- */
+/** Returns how redirects are followed; `NETLIB_REDIRECT_URLLIB3` for NULL. */
 enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 
-/**
- * Whether every method may be retried; the list of allowed methods is then empty and means nothing.
- *
- * @return 0 or 1.
- */
+/** Returns 1 if every method may be retried, else 0. With 1 the list of allowed methods is empty and unused. */
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
-/**
- * How many methods are listed as allowed.
- *
- * @return the count.
- */
+/** Returns the number of allowed methods. */
 size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
 
-/**
- * One of the allowed methods, in upper case; they are sorted.
- *
- * @return owned.
- */
+/** Returns an allowed method, in upper case; the list is sorted. */
 const char *netlib_retry_allowed_method(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * How many statuses are retried.
- *
- * @return the count.
- */
+/** Returns the number of statuses that are retried. */
 size_t netlib_retry_status_forcelist_count(const netlib_retry *retry);
 
-/**
- * One of the statuses that are retried; they are sorted.
- *
- * @return a status code; -1 for NULL.
- */
+/** Returns a status that is retried; the list is sorted. -1 for NULL. */
 int32_t netlib_retry_status_forcelist_at(const netlib_retry *retry, size_t index);
 
-/**
- * How many headers do not follow a redirect to another origin.
- *
- * @return the count.
- */
+/** Returns the number of headers that do not follow a redirect to another origin. */
 size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 
-/**
- * One of the headers that do not follow a redirect to another origin, in lower case; they are sorted.
- *
- * @return owned.
- */
+/** Returns a header that does not follow a redirect to another origin, in lower case; the list is sorted. */
 const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * Whether a redirect to another origin may take every header along that nothing drops: true unless
- * `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
- *
- * @return 0 or 1; 1 for NULL.
+ * Returns 1 if a redirect to another origin keeps every header that nothing drops, 0 if
+ * `netlib_retry_options_set_keep_headers_on_redirect` gave a list; 1 for NULL.
  */
 int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
 /**
- * How many headers may follow a redirect to another origin, if only listed ones may.
- *
- * @return the count; 0 also when every header may.
+ * Returns the number of headers that may follow a redirect to another origin, if only listed ones may; 0 also when
+ * every header may.
  */
 size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 
-/**
- * One of the headers that may follow a redirect to another origin, in lower case; they are sorted.
- *
- * @return owned.
- */
+/** Returns a header that may follow a redirect to another origin, in lower case; the list is sorted. */
 const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
- *
- * @return the count.
+ * Returns the number of entries in the history: one per call of `netlib_retry_increment`, in the order of the
+ * requests.
  */
 size_t netlib_retry_history_count(const netlib_retry *retry);
 
-/**
- * The method of a request of the history.
- *
- * @return NULL when it was not given.
- */
+/** Returns the method of a request of the history; NULL when it was not given. */
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * The URL of a request in the history, as it was given. It may contain a password: in logs use
- * `netlib_retry_history_redacted_url`.
- *
- * @return NULL when it was not given.
+ * Returns the URL of a request in the history, as it was given; NULL when it was not given. It may contain a password:
+ * in logs use `netlib_retry_history_redacted_url`.
  */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * The URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the userinfo, each
- * value of the query and the fragment. A text that is not a URL becomes "***" as a whole.
- *
- * @return NULL when no URL was given, and when there is no memory for the text.
+ * Returns the URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the
+ * userinfo, each value of the query and the fragment; NULL when no URL was given, and when there is no memory for the
+ * text. A text that is not a URL becomes "***" as a whole.
  */
 const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * What failed in a request of the history.
- *
- * @return NULL when there was a response. It lends no Retry of its own.
- */
+/** Returns the failure of a request in the history; NULL when there was a response. It lends no Retry of its own. */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
 /**
- * The response's status of a request of the history.
- *
- * @return a status code; `NETLIB_NONE` when there was no response; `NETLIB_NONE` for NULL.
+ * Returns the response's status of a request of the history: a status code; `NETLIB_NONE` when there was no response
+ * and for NULL.
  */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
 /**
- * The Location that a request in the history was redirected to, as the server sent it. It may contain a token: in logs
- * use `netlib_retry_history_redacted_redirect_location`.
- *
- * @return NULL when it was not redirected.
+ * Returns the Location that a request in the history was redirected to, as the server sent it; NULL when it was not
+ * redirected. It may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
  */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * The Location that a request in the history was redirected to, for logs: redacted as by
- * `netlib_retry_history_redacted_url`.
- *
- * @return NULL when it was not redirected, and when there is no memory for the text.
+ * Returns the Location that a request in the history was redirected to, for logs: redacted as by
+ * `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when there is no memory for the text.
  */
 const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /* ---- The defaults of a Retry, and the statuses and headers that it knows. ---- */
 
 /**
- * The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
- *
- * @return a constant array of constant strings, fit for the setters. Never NULL.
+ * Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried unless set: a constant array of
+ * constant strings, suitable for the setters. Never NULL.
  */
 const char *const *netlib_retry_default_allowed_methods(size_t *count);
 
 /**
- * The headers that do not follow a redirect to another origin unless set, as
- * `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
- *
- * @return a constant array of constant strings, fit for the setters. Never NULL.
+ * Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that do not follow a redirect to another
+ * origin unless set: a constant array of constant strings, suitable for the setters. Never NULL.
  */
 const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count);
 
 /**
- * The request headers that carry credentials, as `NETLIB_SENSITIVE_HEADERS`. See
- * `netlib_retry_options_add_sensitive_headers`.
- *
- * @return a constant array of constant strings, fit for the setters. Never NULL.
+ * Returns `NETLIB_SENSITIVE_HEADERS`, the request headers that carry credentials: a constant array of constant
+ * strings, suitable for the setters. Never NULL. See `netlib_retry_options_add_sensitive_headers`.
  */
 const char *const *netlib_sensitive_headers(size_t *count);
 
 /**
- * The statuses whose Retry-After header is obeyed unless set, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
- *
- * @return a constant array. Never NULL.
+ * Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed unless set: a constant
+ * array. Never NULL.
  */
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 
-/**
- * The statuses that redirect, as `NETLIB_REDIRECT_STATUS_CODES`.
- *
- * @return a constant array. Never NULL.
- */
+/** Returns `NETLIB_REDIRECT_STATUS_CODES`, the statuses that redirect: a constant array. Never NULL. */
 const int32_t *netlib_redirect_status_codes(size_t *count);
 
-/**
- * `backoff_max` unless set, as `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`.
- *
- * @return seconds.
- */
+/** Returns `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`, the `backoff_max` unless set, in seconds. */
 double netlib_retry_default_backoff_max(void);
 
 /* ==================================================================================================================
@@ -2514,7 +2190,6 @@ struct netlib_headers_options;
 
 /**
  * Makes options with nothing chosen.
- *
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
@@ -2523,17 +2198,15 @@ NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 void netlib_headers_options_free(netlib_headers_options *options);
 
 /**
- * Whether there is `connection: keep-alive`. By default there is not.
- *
+ * Sets whether there is `connection: keep-alive`. By default there is not.
  * @param keep_alive 0 or 1.
  */
 void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int32_t keep_alive);
 
 /**
- * The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
+ * Sets the value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
  * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
  * is no such header.
- *
  * @param value May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
@@ -2541,7 +2214,6 @@ void netlib_headers_options_set_accept_encoding(netlib_headers_options *options,
 /**
  * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
  * `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
- *
  * @param enable 0 or 1; 0, no header, unless set.
  */
 void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
@@ -2549,7 +2221,6 @@ void netlib_headers_options_enable_accept_encoding(netlib_headers_options *optio
 /**
  * One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
  * `accept-encoding` chose.
- *
  * @param coding for example "gzip" or "br;q=0.5".
  */
 void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
@@ -2557,15 +2228,13 @@ void netlib_headers_options_add_accept_encoding(netlib_headers_options *options,
 /**
  * Declares that the program can decode one more coding than gzip and deflate. It is listed when
  * `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
- *
  * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
  *        happens.
  */
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
 /**
- * The value of `user-agent`. The default is no such header.
- *
+ * Sets the value of `user-agent`. The default is no such header.
  * @param user_agent May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_user_agent(netlib_headers_options *options, const char *user_agent);
@@ -2574,7 +2243,6 @@ void netlib_headers_options_set_user_agent(netlib_headers_options *options, cons
  * Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
  * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is what
  * older servers expect. The default is no such header.
- *
  * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_basic_auth(netlib_headers_options *options, const char *credentials);
@@ -2582,14 +2250,12 @@ void netlib_headers_options_set_basic_auth(netlib_headers_options *options, cons
 /**
  * Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
  * `authorization`. The default is no such header.
- *
  * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
 
 /**
- * Whether there is `cache-control: no-cache`. By default there is not.
- *
+ * Sets whether there is `cache-control: no-cache`. By default there is not.
  * @param disable_cache 0 or 1.
  */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
@@ -2597,7 +2263,6 @@ void netlib_headers_options_set_disable_cache(netlib_headers_options *options, i
 /**
  * Adds any header, after those that the other setters make and those added before. A name added again is there several
  * times.
- *
  * @param name a token (RFC 9110 section 5.1), sent in the case given.
  * @param value any bytes but CR and LF; "" is an empty value.
  */
@@ -2606,7 +2271,6 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
 /**
  * Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
  * `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
- *
  * @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
  * @param err its offset is that of the byte in the name or value that its message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
@@ -2617,24 +2281,18 @@ NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *
                                                   netlib_error **err);
 
 /**
- * Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
- * calling their setter anew, the others were added with `netlib_headers_options_add_header`.
- *
- * @return NULL when there is no memory for them.
+ * Returns options that make the same headers again, to vary them; NULL when memory is short. Headers that setters made
+ * are changed or removed by calling the setter again. The others were added with `netlib_headers_options_add_header`.
  */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
 /** Returns another reference to the same headers. */
 NETLIB_MUST_USE netlib_headers *netlib_headers_clone(const netlib_headers *headers);
 
-/** Releases headers. What was borrowed from them ends with their last reference. */
+/** Releases headers. */
 void netlib_headers_free(netlib_headers *headers);
 
-/**
- * How many fields there are, a repeated name counting each time.
- *
- * @return the count.
- */
+/** Returns the number of fields; a repeated name counts each time. */
 size_t netlib_headers_count(const netlib_headers *headers);
 
 /** Returns the name of one field, in the case it was given. */
@@ -2644,35 +2302,27 @@ const char *netlib_headers_name(const netlib_headers *headers, size_t index, siz
 const char *netlib_headers_value(const netlib_headers *headers, size_t index, size_t *len);
 
 /**
- * The first value of a name.
- *
- * @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
- * @return NULL when no field has the name.
+ * Returns the first value of a name; NULL when no field has the name.
+ * @param name in any letter case. May be NULL: NULL is returned.
  */
 const char *netlib_headers_get(const netlib_headers *headers, const char *name, size_t *len);
 
 /**
- * How many fields have a name.
- *
- * @param name in any case of letters. Borrowed for the call. May be NULL: 0 is returned.
- * @return the count.
+ * Returns the number of fields with a name.
+ * @param name in any letter case. May be NULL: 0 is returned.
  */
 size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
 
 /**
- * One of the values of a name, in the order of the list.
- *
- * @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
+ * Returns a value of a name, in the order of the list.
+ * @param name in any letter case. May be NULL: NULL is returned.
  * @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
- * @return owned.
  */
 const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
 
 /**
- * The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the first
- * call, then kept.
- *
- * @return "" for an empty list; NULL when there is no memory for it.
+ * Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
+ * empty list; NULL when memory is short. Made by the first call, then kept.
  */
 const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
@@ -2680,7 +2330,7 @@ const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
  * response: Parsing response heads, and what they say about the body that follows.
  * ================================================================================================================== */
 
-/** How the end of a body is found. Given by `netlib_response_framing`. */
+/** How to find the end of a body. Stored by `netlib_response_framing`. */
 enum netlib_body_framing NETLIB_INT32 {
     /** There is no body: the next response begins right after the head. */
     NETLIB_BODY_FRAMING_NONE = 0,
@@ -2693,18 +2343,17 @@ enum netlib_body_framing NETLIB_INT32 {
 };
 
 /**
- * The head of a response, and the method of the request it answers: what the retry policy and the reader of a body
- * need to know. **Immutable**.
+ * The head of a response, and the method of the request it answers: the input of the retry policy and of a body
+ * reader. **Immutable**.
  */
 struct netlib_response;
 
 /**
- * Makes a response from what another HTTP implementation read, to ask the retry policy about it.
- *
+ * Makes a response from the result of another HTTP parser, for the retry policy.
  * @param request_method the method of the request it answers, a token: "GET".
  * @param status 100 to 999.
- * @param headers its headers; the response keeps its own reference.
- * @return `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
+ * @param headers its headers.
+ * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
  */
 NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, int32_t status,
                                                   const netlib_headers *headers, netlib_response **response,
@@ -2734,7 +2383,6 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  * or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
  * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
  * without waiting for more.
- *
  * @param request_method the method of the request it answers, a token: "GET".
  * @param head what was received so far.
  * @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
@@ -2754,47 +2402,31 @@ NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, 
 /** Returns another reference to the same response. */
 NETLIB_MUST_USE netlib_response *netlib_response_clone(const netlib_response *response);
 
-/** Releases a response. What was borrowed from it ends with its last reference. */
+/** Releases a response. */
 void netlib_response_free(netlib_response *response);
 
-/**
- * The status code.
- *
- * @return 100 to 999.
- */
+/** Returns the status code: 100 to 999. */
 int32_t netlib_response_status(const netlib_response *response);
 
-/**
- * The headers, in the order they came.
- *
- * @return `netlib_headers_clone` makes a reference that outlives it.
- */
+/** Returns the headers, in the order they came. `netlib_headers_clone` makes a reference that outlives the response. */
 const netlib_headers *netlib_response_headers(const netlib_response *response);
 
 /** Returns the method of the request it answers, as it was given. */
 const char *netlib_response_request_method(const netlib_response *response, size_t *len);
 
 /**
- * The words after the status code. They mean nothing to a program.
- *
- * @return borrowed from `response`, NUL-terminated bytes, not always UTF-8; "" when the peer sent none; NULL when the
- *         response was not parsed.
+ * Returns the words after the status code, which mean nothing to a program: bytes, not always UTF-8; "" when the peer
+ * sent none; NULL when the response was not parsed.
  */
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
 
-/**
- * The minor version of HTTP/1 that the peer sent.
- *
- * @return 0 or 1; -1 when the response was not parsed; -1 for NULL.
- */
+/** Returns the minor version of HTTP/1 that the peer sent, 0 or 1; -1 when the response was not parsed and for NULL. */
 int32_t netlib_response_minor_version(const netlib_response *response);
 
 /**
- * Where the response redirects to: the Location of a 301, 302, 303, 307 or 308. It is a reference to be resolved with
- * `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
- * percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
- *
- * @return NULL if the status is not one of these, or if the Location is absent or empty.
+ * Returns the Location of a 301, 302, 303, 307 or 308: a reference to be resolved with `netlib_url_resolve`. NULL for
+ * another status, or if the Location is absent or empty. It is always UTF-8: other bytes, which older servers send,
+ * are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
  */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
@@ -2811,7 +2443,6 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
  * find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
  * unterminated quote.
- *
  * @param framing out: one of `enum netlib_body_framing`.
  * @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1.
  * @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
@@ -2823,10 +2454,8 @@ NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *res
                                                       netlib_error **err);
 
 /**
- * Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
- * `netlib_response_framing`, which compares methods case-sensitively.
- *
- * @return 0 or 1.
+ * Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
+ * body use `netlib_response_framing`, which compares methods case-sensitively.
  */
 int32_t netlib_is_response_to_head(const netlib_response *response);
 
@@ -2842,11 +2471,10 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
 struct netlib_body;
 
 /**
- * Reads from an application-defined body. Called only during `netlib_body_read`, on its thread. A call on the body
- * itself is `NETLIB_BUSY`.
- *
- * @param buf where to put bytes; what it holds before is not set.
- * @param len how many bytes fit, at least 1.
+ * Reads from an application-defined body, `netlib_body_new`. Called only during `netlib_body_read`, on its thread. A
+ * call on the body itself is `NETLIB_BUSY`.
+ * @param buf the buffer to fill; its bytes are not set before.
+ * @param len the room in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
  * @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
@@ -2857,7 +2485,6 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
 /**
  * Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
  * thread. A call on the body itself is `NETLIB_BUSY`.
- *
  * @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
  * @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
  *         `NETLIB_POSITION_FAILED`.
@@ -2867,7 +2494,6 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 /**
  * Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
  * thread. A call on the body itself is `NETLIB_BUSY`.
- *
  * @param pos where to: bytes from the start, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
  *         reported as `NETLIB_UNREWINDABLE_BODY`.
@@ -2877,7 +2503,6 @@ typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 /**
  * Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
  * thread. A call on the body itself is `NETLIB_BUSY`.
- *
  * @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
  * @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
  *         `NETLIB_CALLBACK_FAILED`.
@@ -2886,7 +2511,6 @@ typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
 
 /**
  * Makes a body of bytes in memory, at its start.
- *
  * @param len how many, or `NETLIB_NTS`.
  * @return `NETLIB_OK`.
  */
@@ -2896,7 +2520,6 @@ NETLIB_MUST_USE netlib_status netlib_body_from_memory(const void *data, size_t l
 /**
  * Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it moves
  * the descriptor; netlib changes nothing else of it.
- *
  * @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
  * @param body out: `netlib_body_free` does not close `fd`.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
@@ -2904,16 +2527,14 @@ NETLIB_MUST_USE netlib_status netlib_body_from_memory(const void *data, size_t l
 NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 
 /**
- * Makes a body that the program's own functions read and move.
- *
+ * Makes a body that the application's callbacks read and move.
  * @param read reads the body.
- * @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
- * @param seek moves. May be NULL: the body cannot be moved back.
- * @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
- * @param ctx passed to each of the callbacks. May be NULL.
- * @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
- *        `ctx` must stay usable until the body is freed.
- * @param body out: its `_free` calls no callback but `ctx_free`.
+ * @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
+ * @param seek moves the body. May be NULL: it cannot be moved back.
+ * @param is_closed reports whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
+ * @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
+ *        must stay usable until the body is freed.
+ * @param body out: `netlib_body_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`.
  */
 NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell,
@@ -2935,7 +2556,6 @@ void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 /**
  * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit`
  * if there is one; a signal does not end the wait.
- *
  * @param buf where to put the bytes.
  * @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
  * @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body.
@@ -2947,17 +2567,15 @@ NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, siz
                                                netlib_error **err);
 
 /**
- * How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
- *
- * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of the
- *        program's own.
+ * Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
+ * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or an
+ *        application-defined body.
  * @return `NETLIB_IO`, with errno.
  */
 NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
 
 /**
  * With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
- *
  * @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
  * @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
  *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
@@ -2971,7 +2589,6 @@ NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_
 
 /**
  * Moves a body back to a recorded position, so that it can be sent again.
- *
  * @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
  *        to read.
  * @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
@@ -2993,7 +2610,6 @@ NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos,
  * thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
  * a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
  * allows where nobody listens, counts as refused.
- *
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets.
  * @param port 0 to 65535.
@@ -3020,7 +2636,6 @@ struct netlib_connect_options;
 
 /**
  * Makes options that hold the defaults.
- *
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
@@ -3031,7 +2646,6 @@ void netlib_connect_options_free(netlib_connect_options *options);
 /**
  * Sets how long connecting to each address may take. A host with three addresses may take three times as long, and
  * resolving its name is not counted: a `netlib_limit` bounds the whole.
- *
  * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
  *        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
  */
@@ -3043,7 +2657,6 @@ void netlib_connect_options_set_timeout(netlib_connect_options *options, double 
  *
  * A port is good for one connection at a time to the same address. All attempts of a race share it, for which
  * `SO_REUSEADDR` is set.
- *
  * @param host an address of this machine, or a name of it; "" leaves the address to the system.
  * @param port 0 to 65535; 0 leaves the port to the system.
  */
@@ -3057,7 +2670,6 @@ void netlib_connect_options_set_source_address(netlib_connect_options *options, 
  * interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
  * One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
  * that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
- *
  * @param name as in the list of if_nameindex(3), 1 to 15 bytes, `NETLIB_UNSUPPORTED` is reported on systems that have
  *        no such option.
  */
@@ -3067,7 +2679,6 @@ void netlib_connect_options_set_interface(netlib_connect_options *options, const
  * Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which
  * turns Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client
  * that writes a request in pieces wants it on.
- *
  * @param enable 1: at once; 0: the system may wait for more to send.
  */
 void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
@@ -3078,7 +2689,6 @@ void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_
  *
  * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that have no
  * such times for one socket, unless all three are left to the system.
- *
  * @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
  *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it, two hours on Linux.
  * @param interval seconds from one probe to the next (`TCP_KEEPINTVL`): more than 0, at most 32,767;
@@ -3096,7 +2706,6 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options, doubl
  *
  * On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is after
  * a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
- *
  * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
  *        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
  */
@@ -3106,7 +2715,6 @@ void netlib_connect_options_set_user_timeout(netlib_connect_options *options, do
  * Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
  * they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
  * `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
- *
  * @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
  * @param name as for setsockopt(2), for instance `TCP_NODELAY`.
  * @param value what the option is set to,
@@ -3177,7 +2785,6 @@ enum netlib_address_class NETLIB_INT32 {
  * It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
  * or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
  * interrupts it, and the other attempts wait for it.
- *
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
  * @param classes the bits of `netlib_address_class` that it has.
  * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
@@ -3192,7 +2799,6 @@ typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address,
  * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. A refused address is
  * skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
  * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
- *
  * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
  *        are refused.
  */
@@ -3200,7 +2806,6 @@ void netlib_connect_options_refuse_addresses(netlib_connect_options *options, in
 
 /**
  * Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
- *
  * @param callback the function. May be NULL: none.
  */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
@@ -3208,7 +2813,6 @@ void netlib_connect_options_set_address_callback(netlib_connect_options *options
 
 /**
  * Says which classes an address has.
- *
  * @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
  * @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
@@ -3219,7 +2823,6 @@ NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_
 /**
  * Says which classes an address has that is written as text. To know what a name leads to, or a number such as
  * "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
- *
  * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
  * @return `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
@@ -3227,10 +2830,9 @@ NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_
 NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
 
 /**
- * The name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`.
- *
+ * Returns the name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`:
+ * static text; NULL for 0, and for bits that are no class.
  * @param classes bits of `netlib_address_class`.
- * @return static text; NULL for 0, and for bits that are no class.
  */
 const char *netlib_address_class_name(int32_t classes);
 
@@ -3246,7 +2848,6 @@ struct netlib_addresses;
  * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
  * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
  * progress.
- *
  * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
  *        call.
  * @param port what will be connected to.
@@ -3263,7 +2864,6 @@ typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, 
 
 /**
  * Makes an empty list.
- *
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_addresses *netlib_addresses_new(void);
@@ -3273,7 +2873,6 @@ void netlib_addresses_free(netlib_addresses *addresses);
 
 /**
  * Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
- *
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
  *        of 0 stands for the one that is connected to.
  * @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
@@ -3285,11 +2884,7 @@ void netlib_addresses_free(netlib_addresses *addresses);
 NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len,
                                                    netlib_error **err);
 
-/**
- * How many addresses a list has.
- *
- * @return the number of addresses.
- */
+/** Returns how many addresses a list has. */
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
 /**
@@ -3299,7 +2894,6 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
  *
  * A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
  * `netlib_connect_new_addresses`.
- *
  * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
  */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
@@ -3344,14 +2938,12 @@ struct netlib_connect;
  * Sets the time from the begin of one attempt of a race to that of the next: the Connection Attempt Delay of RFC 8305,
  * with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
  * not race and has no use for it.
- *
  * @param seconds 0.01 to 2; 0.25 is the default.
  */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
 /**
  * Makes a connect to a host. Nothing begins before the first step.
- *
  * @param host as for `netlib_create_connection`.
  * @param port 0 to 65535.
  * @return `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
@@ -3364,7 +2956,6 @@ NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
 /**
  * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of
  * Unix domain sockets among them `netlib_create_unix_connection` says which options count.
- *
  * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
  * @param port 0 to 65535: for the addresses that have none, and for messages.
  * @param addresses at least one,
@@ -3389,7 +2980,6 @@ void netlib_connect_free(netlib_connect *connect);
  * Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
  * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
  * lookup that was under way begins anew in the child's first step.
- *
  * @return `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
@@ -3400,7 +2990,6 @@ NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, 
  * yours does it (`netlib_connect_options_set_resolve_callback`), for which a step waits.
  *
  * A step that is early does no harm, and one that is late begins one attempt, not several.
- *
  * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
  *        -1 on failure, and while there is none.
  * @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
@@ -3413,7 +3002,6 @@ NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *
 
 /**
  * Steps and waits until it is connected or has failed.
- *
  * @param connect the connect, which may have had steps.
  * @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
  * @param fd out, owned: as from `netlib_connect_step`; -1 on failure.
@@ -3424,8 +3012,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
                                                  netlib_error **err);
 
 /**
- * How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
- * the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
+ * Returns how many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None
+ * before the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
  *
  * Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of
  * the last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it
@@ -3436,96 +3024,68 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * not even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection,
  * which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
  * for.
- *
- * @return the number of descriptors.
  */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /**
- * A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
- * it tells once.
- *
- * @return the descriptor, borrowed; -1 for NULL.
+ * Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
+ * (`SO_ERROR`), which is reported only once.
  */
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
 /**
- * What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
- * have too.
- *
- * @return `POLLIN` or `POLLOUT`.
+ * Returns the event to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), which equal Linux's `EPOLLIN` and
+ * `EPOLLOUT`.
  */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /**
- * How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
- * an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again.
- *
- * @return seconds, 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set: step when a descriptor is ready,
- *         or never if the connect has ended. Round it up to the resolution of your loop's timer; `NETLIB_TIMEOUT_NONE`
- *         for NULL.
+ * Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready: then the next
+ * attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again. 0
+ * if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor is ready, or
+ * never if the connect has ended. Round it up to the resolution of your loop's timer.
  */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
 /**
- * How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
- * at any time, afterwards too.
- *
- * @return the number of attempts.
+ * Returns the number of addresses tried so far. Attempts are in the order in which they began. It can be called at any
+ * time, also after the connect has ended.
  */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
 
-/**
- * Which attempt won.
- *
- * @return its index; -1 while there is none; -1 for NULL.
- */
+/** Returns the index of the attempt that won; -1 while there is none and for NULL. */
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /**
- * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract
- * name "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
- *
- * @return borrowed from the connect.
+ * Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
+ * abstract name "@name". In the last two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
  */
 const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
-/**
- * The port of an attempt.
- *
- * @return 0 to 65535; -1 of a Unix domain socket; -1 for NULL.
- */
+/** Returns the port of an attempt; 0 to 65535; -1 of a Unix domain socket and for NULL. */
 int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index);
 
-/**
- * When an attempt began.
- *
- * @return seconds since the first step of the connect; -1.0 for NULL.
- */
+/** Returns when an attempt began: seconds since the first step of the connect; -1.0 for NULL. */
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
 /**
- * When an attempt ended, as far as steps have seen it.
- *
- * @return seconds since the first step of the connect; -1.0 while it is under way; -1.0 for NULL.
+ * Returns when an attempt ended, as far as steps have seen it: seconds since the first step of the connect; -1.0 while
+ * it is under way and for NULL.
  */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
 /**
- * What became of an attempt: one of `enum netlib_status_code`.
- *
- * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was under way when another
- *         won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy of
- *         the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
- *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT`
- *         beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
+ * Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
+ * under way when another won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`:
+ * the policy of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
+ * `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT` beyond
+ * the count; `NETLIB_NULL_ARGUMENT` for NULL.
  */
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
 /**
- * The system's number for why an attempt failed.
- *
- * @return an errno, such as `ECONNREFUSED`; 0 if no system call failed.
+ * Returns the system's number for why an attempt failed: an errno, such as `ECONNREFUSED`; 0 if no system call
+ * failed.
  */
 int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
 
@@ -3539,7 +3099,6 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  *
  * On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
  * timeout passes or the limit ends.
- *
  * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
  *        and has at most 108 bytes with it. Bytes of any value,
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
@@ -3561,7 +3120,6 @@ NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, si
  * `sockaddr_un` to a list for `netlib_connect_new_addresses`.
  *
  * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
- *
  * @param path as for `netlib_create_unix_connection`.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
@@ -3577,7 +3135,6 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
  *
  * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
  * runs meanwhile does not shorten the wait.
- *
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits for ever.
@@ -3593,7 +3150,6 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const
  *
  * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when it
  * is connected or has failed.
- *
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits for ever.
@@ -3608,7 +3164,6 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, cons
  * An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
  * stream, an error, or data that nobody asked for. It does not block. With TLS there may be records that are neither:
  * ask `netlib_tls_stream_is_dropped`.
- *
  * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
  *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
  * @param dropped out: 0 or 1.
@@ -3637,7 +3192,6 @@ struct netlib_throughput;
 
 /**
  * Makes a guard for one connection.
- *
  * @param bytes how many; 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
@@ -3650,7 +3204,6 @@ void netlib_throughput_free(netlib_throughput *throughput);
 
 /**
  * Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
- *
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits until the minimum is due.
@@ -3662,7 +3215,6 @@ NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput 
 
 /**
  * Counts what was read.
- *
  * @param bytes how many.
  */
 void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
@@ -3672,31 +3224,31 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * ================================================================================================================== */
 
 /**
- * What TLS streams share: whom they trust, who they are, versions, the sessions that can be resumed. As OpenSSL's
- * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, use it for any number of streams from any threads.
+ * Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
+ * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, and use it for any number of streams from any
+ * threads.
  *
  * A client makes one with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
  * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
- * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
- * descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
+ * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Without a descriptor,
+ * use `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for callbacks of your own,
  * `netlib_tls_engine_new_client` for bytes in memory.
  *
- * Beside that: `netlib_tls_options_add_pin` to accept certain keys only; `netlib_tls_session` for handshakes that
- * continue an earlier session, which a context does by itself; `netlib_tls_options_set_early_data` for requests that
- * leave with the first message; `netlib_tls_context_with_ech` to hide the server's name on the wire;
- * `netlib_tls_context_verify_chain` for certificates without a session; `netlib_connection_key` for pools.
+ * Further: `netlib_tls_options_add_pin` accepts only certain keys; a `netlib_tls_session` continues an earlier
+ * session, which a context does by itself; `netlib_tls_options_set_early_data` sends a request with the first message;
+ * `netlib_tls_context_with_ech` hides the server's name on the wire; `netlib_tls_context_verify_chain` verifies
+ * certificates without a session; `netlib_connection_key` is for pools.
  */
 struct netlib_tls_context;
 
 /**
- * What a context is made from. **Single**: one call at a time. Setters return nothing; `netlib_tls_context_new`
- * reports the first bad value, and reads the files.
+ * Settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and reads
+ * the files.
  */
 struct netlib_tls_options;
 
 /**
- * New options, all at their defaults.
- *
+ * Makes options, all at their defaults.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
@@ -3705,16 +3257,15 @@ NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 void netlib_tls_options_free(netlib_tls_options *options);
 
 /**
- * Makes a context. Files, and the system's store, are read now and never again. As OpenSSL's SSL_CTX_new and urllib3's
+ * Makes a context. It reads files and the system's store now and never again. As OpenSSL's SSL_CTX_new and urllib3's
  * create_urllib3_context.
- *
- * @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client of
+ * @param options the settings; later changes to them do not affect the context. May be NULL: all defaults, a client of
  *        TLS 1.2 and 1.3 that trusts the system's authorities.
  * @param err its message begins with the setter that was given a bad value.
  * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
  *         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
  *         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
- *         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
+ *         for the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_new(const netlib_tls_options *options, netlib_tls_context **context,
                                                      netlib_error **err);
@@ -3747,7 +3298,6 @@ void netlib_tls_context_free(netlib_tls_context *context);
  * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
  * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
  * any usable certificate makes `netlib_tls_context_new` fail, with the path in the message.
- *
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
  *        seconds.
  */
@@ -3763,21 +3313,19 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *pat
  * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
  * message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
  * adds CRLs.
- *
  * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
  */
 void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path);
 
 /**
  * As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
- *
  * @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
  */
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
 /**
- * Whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other authorities
- * were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
+ * Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
+ * authorities were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
  * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
  * none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
  * those of `netlib_tls_options_add_ca_file`.
@@ -3785,7 +3333,7 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /**
- * Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
+ * Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
  * client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
  * certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
  * with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
@@ -3794,9 +3342,9 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
 /**
- * Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,
- * and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
- * has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+ * Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every
+ * machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where
+ * the system has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
  *
  * netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
  * not checked, and none of them is accepted as a peer's own certificate.
@@ -3806,29 +3354,28 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
 /* ---- The certificate and key of this side. ---- */
 
 /**
- * The certificate of this side and its private key, from files. A server needs them; a client shows them to a server
- * that asks. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
+ * Sets the certificate of this side and its private key, from files. A server needs them; a client sends them to a
+ * server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
  *
- * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. If
- * it is encrypted, `netlib_tls_options_set_key_password` opens it: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
- * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with PKCS#12's own ways (SHA-1 with 3DES or RC2), or
- * PEM's traditional way, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is used; other
- * sections, such as EC PARAMETERS, are passed over.
+ * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
+ * encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
+ * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with the schemes of PKCS#12 (SHA-1 with 3DES or RC2),
+ * or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is
+ * used; other sections, such as EC PARAMETERS, are skipped.
  *
- * Both may be in one file of PKCS#12 (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them: what it is is
- * seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512
- * or PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it
- * to which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
- * issuers as far as the file has them, whatever their order there. Everything else in it is passed over.
+ * Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
+ * detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
+ * SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted; a file may have none. netlib uses the first
+ * key that has a matching certificate, that certificate (of several the one with the key's localKeyID), and its
+ * issuers as far as the file has them, in any order. Everything else in the file is skipped.
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
  * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
  * `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
- * and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+ * and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or whose decryption takes more than
  * 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
- *
  * @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
- *        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds.
+ *        PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
  * @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
  */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
@@ -3836,7 +3383,6 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options, const ch
 /**
  * As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
  * SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
- *
  * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
  *        or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
@@ -3846,27 +3392,29 @@ void netlib_tls_options_set_identity(netlib_tls_options *options, const void *ch
                                      const void *key, size_t key_len);
 
 /**
- * The password of the private key, or of the file of PKCS#12; it may be set before or after it. As the `password` of
- * Python's `load_cert_chain`, curl's --pass. Default: none. Not looked at when nothing is encrypted.
+ * Sets the password of the private key or of the PKCS#12 file, before or after it. As the `password` of Python's
+ * `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
  *
- * For PKCS#12's own ways to encrypt it is text: UTF-8, as OpenSSL has it; for bytes that are not, and where UTF-8 does
- * not open it, a character for each byte, as older programs have it. An empty password, or none, opens a file that was
- * made with either.
- *
- * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
- *        May be NULL: none.
+ * The schemes of PKCS#12 take the password as text: UTF-8, as OpenSSL does; for bytes that are not UTF-8, and if UTF-8
+ * does not open the file, one character for each byte, as older programs do. An empty password, or none, opens a file
+ * that was made with either.
+ * @param password any bytes, up to 1024; an empty password is one too. It is wiped when the options are freed. May be
+ *        NULL: none.
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 
 /* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time. ---- */
 
-/** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
+/** The verification of the peer's certificate. The numbers are those of Python's `ssl` module. */
 enum netlib_verify_mode NETLIB_INT32 {
-    /** Nothing: the peer may be anyone. A server does not ask for a certificate. */
+    /** No verification. A server does not request a certificate. */
     NETLIB_CERT_NONE = 0,
-    /** A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one. */
+    /**
+     * A client: the same as REQUIRED, because a server always has a certificate. A server: requests one, and refuses a
+     * wrong one.
+     */
     NETLIB_CERT_OPTIONAL = 1,
-    /** It must be there, and a trusted authority must have issued it. */
+    /** A certificate is required, and must be issued by a trusted authority. */
     NETLIB_CERT_REQUIRED = 2
 };
 
@@ -3897,52 +3445,50 @@ enum netlib_verify_flag NETLIB_INT32 {
 };
 
 /**
- * What is asked of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client requires one, a
- * server asks for none. As in Python, `NETLIB_CERT_NONE` is refused after `netlib_tls_options_set_check_hostname` with
- * 1.
- *
- * @param mode one of `enum netlib_verify_mode`.
+ * Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
+ * requires one, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
+ * `netlib_tls_options_set_check_hostname` with 1.
+ * @param mode the mode.
  */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
 
 /**
- * Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
+ * Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
  * `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
  * accepted, and `netlib_tls_wrap_fd` can do without a name.
  */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
 
 /**
- * Adds a pin: one of them must be of the chain that the peer shows, in addition to all else that is asked of it. As
- * curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything is
- * written. Of several any is enough: have a second one, of a key that is kept in reserve (RFC 7469). Default: none.
+ * Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
+ * As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
+ * is written. One match of several is enough: also pin a key that is kept in reserve (RFC 7469). Default: none.
  *
- * What counts is the chain that was verified: the peer's own certificate, those between, and the key of the trusted
- * authority at its end, or its certificate if it is among those that were added. Anything else that the peer sent does
- * not: whoever has a certificate can send a copy. With `NETLIB_CERT_NONE`, and after
- * `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it
- * has it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the
- * key that was shown.
+ * Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the key of the trusted
+ * authority at its end, or its certificate if it is among those that were added. Other certificates that the peer sent
+ * do not count, because anyone can send a copy. With `NETLIB_CERT_NONE`, and after
+ * `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate counts, because the handshake proves
+ * possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message
+ * has the pin of the key that the peer used.
  *
- * A server holds its clients' certificates against the pins. If it asks for none, as by default,
- * `netlib_tls_accept_fd` and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none
- * is let in. Sessions are resumed between streams of one context only, so under the pins that they were made under.
- *
- * @param pin 64 hex digits, upper or lower, colons anywhere: the SHA-256 of a certificate, as `openssl x509
- *        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
- *        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key.
+ * A server compares its clients' certificates with the pins. If it requests none, as by default,
+ * `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
+ * certificate is accepted. Sessions are resumed between streams of one context only, hence under the same pins.
+ * @param pin 64 hex digits in any letter case, with colons anywhere: the SHA-256 of a certificate, as from `openssl
+ *        x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key (SubjectPublicKeyInfo). Or
+ *        "sha256//" and base64, the SHA-256 of a key, as for curl and from `netlib_certificate_public_key_pin`.
  */
 void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
 /**
- * Whether a pin of the peer's own certificate is asked for instead of a chain to an authority, as for one that has
- * issued its certificate itself. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both.
- * With 1 and without a pin, `netlib_tls_context_new` fails.
+ * Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
+ * self-issued certificate. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both are
+ * required. With 1 and without a pin, `netlib_tls_context_new` fails.
  *
- * No longer asked is who issued the certificate, when it has begun and ended to be valid, for what purpose it was
- * issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
- * key's, that the peer proves to have that key, that the key is strong enough, and that the certificate is for the
- * name: that only `netlib_tls_options_set_check_hostname` with 0 turns off.
+ * With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
+ * checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
+ * enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the last
+ * one.
  */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
@@ -3961,7 +3507,6 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * issuer must be trusted too, because only a trusted key verifies the list, and a list with an
  * issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
  * self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
- *
  * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
  *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`.
  */
@@ -3969,7 +3514,6 @@ void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *pa
 
 /**
  * As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
- *
  * @param data lists in PEM, or in DER one after the other; up to 16 MiB.
  */
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
@@ -3979,21 +3523,19 @@ void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *da
  * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
  * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
  * 3.13 or newer.
- *
  * @param flags bits of `enum netlib_verify_flag`.
  */
 void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t flags);
 
 /**
- * The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
- * X509_VERIFY_PARAM_set_time. Default: the system's clock.
+ * Sets the clock by which certificates have expired or are not yet valid, and revocation lists have ended. As
+ * OpenSSL's X509_VERIFY_PARAM_set_time. Default: the system's clock.
  *
  * Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
  * called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
  * not read, write or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`. A resumed session
  * verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
  * expires.
- *
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
  *        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
@@ -4021,15 +3563,13 @@ enum netlib_tls_version NETLIB_INT32 {
  * The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that netlib
  * speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
  * `netlib_tls_context_new`.
- *
  * @param version one of `enum netlib_tls_version`.
  */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
 /**
- * The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
- * SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
- *
+ * Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
+ * 1.3. SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
  * @param version one of `enum netlib_tls_version`.
  */
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
@@ -4038,13 +3578,12 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum ne
  * Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
  * time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
  * SSL_CTX_set_alpn_protos. Default: none.
- *
  * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
 /**
- * Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
+ * Sets whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
  * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
  * context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
  * that never reads gets none.
@@ -4052,7 +3591,7 @@ void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const cha
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
 /**
- * Whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
+ * Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
  * `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
  * tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
  * their id. The tickets of TLS 1.3 are not affected.
@@ -4069,13 +3608,12 @@ void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t
  * streams. A new file may be read and written by its owner only. The lines are those of NSS' key log format, one write
  * each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
  * for which it has no room are lost.
- *
  * @param path the file. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
  */
 void netlib_tls_options_set_keylog_file(netlib_tls_options *options, const char *path);
 
 /**
- * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
+ * Sets whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
  * where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
  * `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
  * neither leads to a certificate.
@@ -4085,7 +3623,7 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
 /* ---- Cipher suites and key exchange groups. ---- */
 
 /**
- * The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
+ * Sets the cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
  * suites that exist here, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
  * ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
  *
@@ -4104,13 +3642,12 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
  * message lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which
  * suites work also depends on the server's key: "aECDSA" needs an EC key.
- *
  * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
 /**
- * The groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+ * Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
  * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first also
  * resists quantum computers.
  *
@@ -4123,7 +3660,6 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *cip
  * listed, at no extra cost. A server that wants another group requests it, which takes one more round trip; the next
  * handshake with that server sends a share for that group at once. A server selects the client's most preferred group
  * that is in its own list.
- *
  * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
@@ -4135,7 +3671,6 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
  * several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
  * or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
- *
  * @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
  *        client sent none, or an IP address.
  * @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
@@ -4156,7 +3691,6 @@ typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *s
  *
  * This context needs an identity too, for clients that are not given another. A client's first message is held until
  * it is complete, up to 64 KiB. On a client the setting has no effect.
- *
  * @param callback the function. May be NULL: none.
  */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
@@ -4201,7 +3735,6 @@ typedef struct netlib_slice {
  *
  * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
  * SSL_set_tlsext_host_name.
- *
  * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
  * @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
  *        not check names (`netlib_tls_options_set_check_hostname` with 0).
@@ -4216,7 +3749,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
 /**
  * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
  * protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
- *
  * @param context the context, with an identity.
  * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate, or has an
@@ -4227,7 +3759,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *con
 
 /**
  * Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
- *
  * @param stream owned; no other call is using it.
  */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
@@ -4242,7 +3773,6 @@ void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *
 /**
  * How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
  * of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
- *
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
@@ -4251,7 +3781,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stre
 
 /**
  * How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
- *
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
@@ -4269,7 +3798,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_str
  * counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
  * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
  * the handshake of the one below, a limit is needed.
- *
  * @param bytes how many; 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
@@ -4282,7 +3810,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tl
  * `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
  * want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
  * plaintext may be there although the descriptor has nothing more.
- *
  * @param blocking 0 or 1.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
@@ -4298,7 +3825,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *
  * `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
  * first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
  * refuses the client is then told by the first read.
- *
  * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
  *         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
@@ -4314,7 +3840,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *str
 /**
  * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
  * record's plaintext then goes straight into them. As SSL_read_ex.
- *
  * @param buf out: the bytes.
  * @param len the room in bytes; with 0 nothing is read.
  * @param n out: how many bytes were read.
@@ -4327,9 +3852,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, 
                                                      netlib_error **err);
 
 /**
- * How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
- *
- * @return the count; there may be more behind it.
+ * Returns the number of bytes that a read would return without I/O; there may be more after them. It decrypts a record
+ * that has already been received. As SSL_pending.
  */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
@@ -4342,7 +3866,6 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
  * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
  * is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
- *
  * @param dropped out: 0 or 1.
  * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
  *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
@@ -4360,16 +3883,15 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *st
                                                            netlib_status *why, netlib_error **err);
 
 /**
- * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
- * function of the program, has taken. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
+ * Writes. A blocking stream writes all of it; a non-blocking one as much as can be sent: `n` counts the bytes that the
+ * operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
  * SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
- * What is not counted may have been encrypted already, so the next write must continue with the same bytes; that holds
- * too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
- *
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure.
- * @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED` after a
+ * Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
+ * also after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
+ * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
+ * @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
  *         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
  *         `netlib_tls_stream_handshake` returns.
  * @threads one writer at a time, beside one reader
@@ -4378,14 +3900,12 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
                                                       size_t *n, netlib_error **err);
 
 /**
- * Writes data that is in several pieces, as `netlib_tls_stream_write` writes one. As writev(2). Small pieces share
- * records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted from
- * where it is. The next write after one that did not count everything must continue with the same bytes, in whatever
- * pieces.
- *
+ * Writes data in several pieces, as `netlib_tls_stream_write` does one. As writev(2). Small pieces share records, so
+ * that they cost no more than one piece of their length; a piece that fills a record is encrypted in place. After a
+ * write that did not count everything, the next one must continue with the same bytes, in any pieces.
  * @param slices the pieces, in order.
- * @param count how many pieces, at most 1024.
- * @param n out: how many bytes of them were written; fewer than all only if not blocking.
+ * @param count the number of pieces, at most 1024.
+ * @param n out: the number of their bytes that were written; fewer than all only if non-blocking.
  * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
  *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
  *         empty.
@@ -4395,12 +3915,10 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream
                                                        size_t count, size_t *n, netlib_error **err);
 
 /**
- * Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), after what earlier writes
- * encrypted but did not count. Nothing can be written afterwards; the peer may still be sending, and reading goes on
- * until `NETLIB_END_OF_STREAM`. Before the handshake is done nothing is sent. Calling it again is harmless. As
- * SSL_shutdown called once.
- *
- * @return `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ * Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
+ * can be written afterwards; the peer may still send, and reading goes on until `NETLIB_END_OF_STREAM`. Before the
+ * handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
+ * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
  *         session.
  * @threads one writer at a time, beside one reader
@@ -4408,15 +3926,14 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
 
 /**
- * Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's.
- * Needed only if what carries the stream is then used for something else. As Python's `SSLSocket.unwrap`, SSL_shutdown
- * called until it returns 1.
+ * Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's. It is needed only if the
+ * transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
+ * returns 1.
  *
- * What the peer still sends before its closing message is thrown away, at most 1 MiB over all calls; read to the end
- * instead if it may be more. Before the handshake is done nothing is sent and nothing awaited.
- *
- * @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
- *         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
+ * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls; read to the end instead
+ * if there may be more. Before the handshake is done nothing is sent or awaited.
+ * @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if non-blocking: call again;
+ *         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`;
  *         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
  *         `netlib_tls_stream_read` return.
  * @threads one call at a time, which counts as reading and as writing
@@ -4426,67 +3943,55 @@ netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_
 /* ---- What the two sides of a stream have agreed on. ---- */
 
 /**
- * How many certificates the peer sent; a resumed session has those of the first one.
- *
- * @return the count; 0 before the handshake is done, and after one that failed.
+ * Returns the number of certificates that the peer sent; 0 before the handshake is done, and after one that failed. A
+ * resumed session has those of the first one.
  */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
 /**
- * One certificate of the peer's chain as it was sent, in DER: `netlib_certificate_parse` has its text,
+ * Returns a certificate of the peer's chain as it was sent, in DER. `netlib_certificate_parse` reads it;
  * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
  * `getpeercert(True)`, SSL_get_peer_cert_chain.
- *
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @return owned.
  */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /**
- * The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
- *
- * @return NULL when there is none, and before the handshake is done.
+ * Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
+ * is done. As Python's `selected_alpn_protocol`.
  */
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
 /**
- * The server's name. A client: the host that the server has proved to be, in the form in which names are compared:
- * lower case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS
- * name that the client asked for (SNI). As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
- *
- * @return NULL when there is none, and before the handshake is done.
+ * Returns the server's name; NULL when there is none, and before the handshake is done. A client's is the host that
+ * the server has proved to be, as names are compared: lower case, IDNA as ASCII, no trailing dot; with Encrypted
+ * Client Hello the hidden name. A server's is the DNS name that the client requested (SNI). As Python's
+ * `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
  */
 const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
 /**
- * The version that the two sides have agreed on. As SSL_version, which has the same numbers.
- *
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
- *         done; `NETLIB_TLS_VERSION_NONE` for NULL.
+ * Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+ * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. As SSL_version, which has the same numbers.
  */
 enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
 /**
- * The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
- * SSL_CIPHER_standard_name.
- *
- * @return NULL before the handshake is done.
+ * Returns the cipher suite that was negotiated, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384"; NULL
+ * before the handshake is done. As SSL_CIPHER_standard_name.
  */
 const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
 
 /**
- * The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
- * resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
- *
- * @return NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes no new keys.
+ * Returns the key exchange group, by its name in the IANA registry: "X25519MLKEM768", which also resists a quantum
+ * computer, "x25519", "secp256r1"; NULL before the handshake is done, and for a resumed session of TLS 1.2, which
+ * exchanges no keys. As SSL_get0_group_name.
  */
 const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
 
 /**
- * Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
- * proof of identity. As Python's `SSLSocket.session_reused`.
- *
- * @return 0 or 1; 0 before the handshake is done.
+ * Returns 1 if the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
+ * proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
  */
 int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
@@ -4496,7 +4001,6 @@ int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
  * Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
  * their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
  * `NETLIB_BUSY`.
- *
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
@@ -4512,7 +4016,6 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
 /**
  * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly
  * while that runs on another thread.
- *
  * @param len how many, at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
@@ -4538,7 +4041,6 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  * instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
  * outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
  * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
- *
  * @param context the context of the inner session.
  * @param outer the stream to run in, a client's or a server's.
  * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
@@ -4553,7 +4055,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *c
 
 /**
  * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
- *
  * @param context the context, with an identity.
  * @param outer the stream to run in, a client's or a server's.
  * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
@@ -4570,7 +4071,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context 
  * themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
  * without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
  * the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
- *
  * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
  *        empty, only if the context does not check names.
  * @param read_fn receives.
@@ -4588,7 +4088,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
 
 /**
  * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
- *
  * @param context the context, with an identity.
  * @param read_fn receives.
  * @param write_fn sends.
@@ -4622,7 +4121,6 @@ struct netlib_tls_engine;
 
 /**
  * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
- *
  * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. May be NULL, or
  *        empty, only if the context does not check names.
  * @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the context has
@@ -4634,7 +4132,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_new_client(const netlib_tls_cont
 
 /**
  * Makes a server's engine.
- *
  * @param context the context, with an identity.
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
  */
@@ -4649,7 +4146,6 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
  * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
  * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
  * message everything is taken and nothing of it counts.
- *
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many were taken.
  * @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
@@ -4667,7 +4163,6 @@ void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
 /**
  * Gives bytes that must go to the network, in this order, each of them once.
- *
  * @param buf out: the bytes.
  * @param len the room in bytes.
  * @param n out: how many bytes were given; 0 if there are none.
@@ -4676,17 +4171,12 @@ void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                       netlib_error **err);
 
-/**
- * How many bytes wait to be drained.
- *
- * @return the count.
- */
+/** Returns the number of bytes that wait to be drained. */
 size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
 
 /**
  * Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
  * be output whatever is returned.
- *
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
  *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
@@ -4701,7 +4191,6 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *eng
 /**
  * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
  * the fastest: a record's plaintext then goes straight into them.
- *
  * @param buf out: the bytes.
  * @param len the room in bytes; with 0 nothing is read.
  * @param n out: how many bytes were read.
@@ -4713,16 +4202,14 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, 
                                                      netlib_error **err);
 
 /**
- * How many bytes a read would return without more input. It decrypts a record that has been fed.
- *
- * @return the count; there may be more behind it.
+ * Returns the number of bytes that a read would return without more input; there may be more after them. It decrypts a
+ * record that has been fed.
  */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
 /**
  * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
  * more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
- *
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were written. When less than `len`, drain, and write the rest.
  * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
@@ -4736,67 +4223,38 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
  * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
  * written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
  * done, the message follows when it is. Calling it again is harmless.
- *
  * @return `NETLIB_OK`; the failure of the session.
  */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
-/**
- * As `netlib_tls_stream_peer_certificate_count`.
- *
- * @return the count; 0 before the handshake is done.
- */
+/** Returns the same as `netlib_tls_stream_peer_certificate_count`: 0 before the handshake is done. */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
 /**
- * As `netlib_tls_stream_peer_certificate`.
- *
+ * Returns the same as `netlib_tls_stream_peer_certificate`.
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @return owned.
  */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
-/**
- * As `netlib_tls_stream_alpn_protocol`.
- *
- * @return NULL when there is none, and before the handshake is done.
- */
+/** Returns the same as `netlib_tls_stream_alpn_protocol`. */
 const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
 
-/**
- * As `netlib_tls_stream_server_name`.
- *
- * @return NULL when there is none, and before the handshake is done.
- */
+/** Returns the same as `netlib_tls_stream_server_name`. */
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
 /**
- * As `netlib_tls_stream_version`.
- *
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
- *         done; `NETLIB_TLS_VERSION_NONE` for NULL.
+ * Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+ * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
  */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
-/**
- * As `netlib_tls_stream_cipher_suite`.
- *
- * @return NULL before the handshake is done.
- */
+/** Returns the same as `netlib_tls_stream_cipher_suite`. */
 const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
 
-/**
- * As `netlib_tls_stream_key_exchange_group`.
- *
- * @return NULL where `netlib_tls_stream_key_exchange_group` has none.
- */
+/** Returns the same as `netlib_tls_stream_key_exchange_group`. */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
 
-/**
- * As `netlib_tls_stream_is_resumed`.
- *
- * @return 0 or 1; 0 before the handshake is done.
- */
+/** Returns the same as `netlib_tls_stream_is_resumed`. */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Sessions that are resumed: what a context remembers of them, and sessions in the program's own hands. ---- */
@@ -4824,23 +4282,20 @@ NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_se
 void netlib_tls_session_free(netlib_tls_session *session);
 
 /**
- * The name that the server has proved, or that was not checked if the context checks none.
- *
- * @return borrowed from `session`, in the form of `netlib_tls_stream_server_name`.
+ * Returns the name that the server has proved, or that was not checked if the context checks none, in the form of
+ * `netlib_tls_stream_server_name`.
  */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
 /**
- * The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
- *
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL.
+ * Returns the version of TLS with which it was made and will be resumed: `NETLIB_TLS_VERSION_1_2` or
+ * `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
  */
 enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
 /**
- * When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
- *
- * @return seconds since 1970-01-01 00:00:00 UTC, by the system's clock.
+ * Returns when the server gave it: seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As Python's
+ * `SSLSession.time`, SSL_SESSION_get_time.
  */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
@@ -4849,7 +4304,6 @@ int64_t netlib_tls_session_time(const netlib_tls_session *session);
  * certificates and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it
  * is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
  * if the server has forgotten the session.
- *
  * @return the answer.
  */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
@@ -4860,7 +4314,6 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  *
  * Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
  * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
- *
  * @param stream the stream, a client's.
  * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
  *        the context has forgotten it or does not resume sessions, or the stream verifies no name.
@@ -4876,7 +4329,6 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_t
  *
  * If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
  * is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
- *
  * @param stream the stream, a client's.
  * @param session the session. May be NULL: nothing is resumed, so that nobody can tell by a session that this client
  *        was there before. What the server gives is remembered all the same.
@@ -4891,7 +4343,6 @@ netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const net
 
 /**
  * The same for an engine: see `netlib_tls_stream_take_session`.
- *
  * @param engine the engine, a client's.
  * @param session NULL if there is none.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
@@ -4901,7 +4352,6 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_t
 
 /**
  * The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
- *
  * @param engine the engine, a client's.
  * @param session the session. May be NULL: nothing is resumed.
  * @param err why it cannot be resumed here.
@@ -4910,11 +4360,7 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_t
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/**
- * How many sessions the context remembers that a client could resume. As SSL_CTX_sess_number.
- *
- * @return the count, at most 256.
- */
+/** Returns how many sessions the context remembers that a client could resume, at most 256. As SSL_CTX_sess_number. */
 size_t netlib_tls_context_session_count(const netlib_tls_context *context);
 
 /**
@@ -4941,9 +4387,9 @@ enum netlib_early_data_status NETLIB_INT32 {
 };
 
 /**
- * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message
- * of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has
- * allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+ * Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first
+ * message of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its
+ * server has allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
  *
  * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes,
  * and the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
@@ -4955,17 +4401,14 @@ enum netlib_early_data_status NETLIB_INT32 {
  * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers
  * early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
  * accept none.
- *
  * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is
  *        off.
  */
 void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 
 /**
- * Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
- * session is resumed.
- *
- * @return the setting.
+ * Returns 1 if clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
+ * session is resumed. Returns 0 otherwise.
  */
 int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
@@ -4988,7 +4431,6 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *
  * Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
  * which is the server of the session that is resumed.
- *
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0.
  * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
@@ -5001,32 +4443,23 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stre
                                                                  size_t len, size_t *n, netlib_error **err);
 
 /**
- * What has become of the early data. As SSL_get_early_data_status.
- *
- * @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
- *         NULL.
+ * Returns what has become of the early data; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
+ * As SSL_get_early_data_status.
  */
 enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
 /**
- * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
- * first byte is sent.
- *
- * @return the count in bytes; 0 when none may be sent.
+ * Returns how much early data may still be written: the count in bytes; 0 when none may be sent. As
+ * SSL_SESSION_get_max_early_data, less what was written; known before the first byte is sent.
  */
 size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
 
-/**
- * How much early data was written in all, also by calls that failed.
- *
- * @return the count in bytes.
- */
+/** Returns how much early data was written in all, also by calls that failed: the count in bytes. */
 size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 
 /**
  * Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
  * `netlib_tls_options_set_early_data`.
- *
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent.
  * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
@@ -5037,25 +4470,18 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engi
                                                                  size_t len, size_t *n, netlib_error **err);
 
 /**
- * What has become of the early data; as `netlib_tls_stream_early_data_status`.
- *
- * @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
- *         NULL.
+ * Returns what has become of the early data; as `netlib_tls_stream_early_data_status`; final when the handshake is
+ * done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
  */
 enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
 /**
- * How much early data may still be written; as `netlib_tls_stream_early_data_left`.
- *
- * @return the count in bytes; 0 when none may be sent.
+ * Returns how much early data may still be written; as `netlib_tls_stream_early_data_left`: the count in bytes; 0 when
+ * none may be sent.
  */
 size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
 
-/**
- * How much early data was written in all.
- *
- * @return the count in bytes.
- */
+/** Returns how much early data was written in all: the count in bytes. */
 size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
 /* ---- Encrypted Client Hello: the server's name hidden from who watches the connection. ---- */
@@ -5094,7 +4520,6 @@ enum netlib_ech_status NETLIB_INT32 {
  * rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
  * `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
  * `netlib_error_ech_retry_configs`.
- *
  * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Of its configurations the
  *        first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
  *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
@@ -5104,7 +4529,7 @@ enum netlib_ech_status NETLIB_INT32 {
 void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const void *config_list, size_t len);
 
 /**
- * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
+ * Sets whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
  * (GREASE, RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing
  * is asked of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such
  * a context speaks TLS 1.3 alone, and servers that do not will refuse it.
@@ -5115,7 +4540,6 @@ void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
  * Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
  * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
  * single connection.
- *
  * @param context the context. It stays as it is.
  * @param config_list the list: its bytes, or these in base64.
  * @return `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes TLS 1.3;
@@ -5127,38 +4551,27 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_conte
                                                           netlib_error **err);
 
 /**
- * The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
- *
- * @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
+ * Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
+ * `netlib_tls_options_set_ech_config_list`; NULL when there is none.
  */
 const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
 
 /**
- * The name that a context's clients show in place of the server's: the public name of the configuration that is used.
- *
- * @return NULL when there is no list.
+ * Returns the name that a context's clients show in place of the server's: the public name of the configuration that
+ * is used; NULL when there is no list.
  */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
-/**
- * The setting `netlib_tls_options_set_ech_grease`.
- *
- * @return the setting.
- */
+/** Returns the setting of `netlib_tls_options_set_ech_grease`. */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
 /**
- * What became of Encrypted Client Hello, also after a failure of the handshake.
- *
- * @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
+ * Returns the outcome of Encrypted Client Hello, also after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+ * NULL.
  */
 enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
 
-/**
- * The same of an engine.
- *
- * @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
- */
+/** Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL. */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
 /**
@@ -5168,14 +4581,13 @@ enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *eng
  * Encrypted Client Hello off: the program may connect without it, and show the name. In both cases it is the server of
  * the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
  * be anybody.
- *
  * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
  */
 const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t *len);
 
 /* ---- Certificates as text, and fingerprints. ---- */
 
-/** What `netlib_certificate_name` gives. */
+/** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
 enum netlib_certificate_name_kind NETLIB_INT32 {
     /** There is no such name. */
     NETLIB_CERTIFICATE_NAME_NONE = 0,
@@ -5201,7 +4613,6 @@ struct netlib_certificate;
 /**
  * Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
  * of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
- *
  * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
  *        and the rest is not looked at.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
@@ -5223,16 +4634,11 @@ void netlib_certificate_free(netlib_certificate *certificate);
  * certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps
  * the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
  * does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
- *
  * @return borrowed from `certificate`, UTF-8; "" for an empty name.
  */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Who issued it, in the form of `netlib_certificate_subject`.
- *
- * @return borrowed from `certificate`, UTF-8; "" for an empty name.
- */
+/** Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name. */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
 /**
@@ -5242,61 +4648,42 @@ const char *netlib_certificate_issuer(const netlib_certificate *certificate, siz
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
 /**
- * The version of X.509: 3 for what is issued today.
- *
- * @return the number that people use; the certificate holds one less.
+ * Returns the version of X.509: the number that people use: 3 for what is issued today; the certificate holds one
+ * less.
  */
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 
 /**
- * The first second at which it is valid, as OpenSSL's X509_get0_notBefore.
- *
- * @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+ * Returns the first second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
+ * time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
  */
 double netlib_certificate_not_before(const netlib_certificate *certificate);
 
 /**
- * The last second at which it is valid, as OpenSSL's X509_get0_notAfter.
- *
- * @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+ * Returns the last second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
+ * time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
  */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
 
-/**
- * `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
- *
- * @return owned.
- */
+/** Returns `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_before_text(const netlib_certificate *certificate, size_t *len);
 
-/**
- * `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
- *
- * @return owned.
- */
+/** Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
 /**
- * How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted.
- * As Python's subjectAltName.
- *
- * @return the count.
+ * Returns how many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not
+ * counted. As Python's subjectAltName.
  */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
 /**
- * One of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of
- * a wrong length is "#" and its bytes in hex.
- *
- * @return owned.
+ * Returns one of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP
+ * address of a wrong length is "#" and its bytes in hex.
  */
 const char *netlib_certificate_name(const netlib_certificate *certificate, size_t index, size_t *len);
 
-/**
- * The kind of one of the names.
- *
- * @return the kind; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
- */
+/** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
 enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
 /**
@@ -5306,47 +4693,40 @@ enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_cert
 const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate, size_t *len);
 
 /**
- * The curve of an EC key, by the name in IANA's registry of TLS groups: "secp256r1", which OpenSSL calls prime256v1.
- *
- * @return a constant; NULL for other keys and for curves that netlib does not know.
+ * Returns the curve of an EC key, by the name in IANA's registry of TLS groups: a constant: "secp256r1", which OpenSSL
+ * calls prime256v1; NULL for other keys and for curves that netlib does not know.
  */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
 /**
  * How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
  * EVP_PKEY_get_bits, which says 253 of the last.
- *
  * @return the bits; 0 where netlib does not know the kind of key or its curve.
  */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
 /**
- * What its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
- * "ED25519"; or the object identifier, "1.2.3".
- *
- * @return owned.
+ * Returns what its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
+ * "rsassaPss", "ED25519"; or the object identifier, "1.2.3".
  */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
 /**
  * Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
  * and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
- *
  * @return what it says, which nobody has verified.
  */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
 /**
  * Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
- *
  * @return what it says: the signature is not looked at.
  */
 int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
 /**
- * The certificate itself.
- *
- * @return borrowed from `certificate`: DER.
+ * Returns the certificate in DER.
+ * @param len out: the length in bytes. May be NULL.
  */
 const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
 
@@ -5383,7 +4763,6 @@ enum netlib_purpose NETLIB_INT32 {
  * system's authorities only after `netlib_tls_options_set_system_trust` with 1.
  *
  * Nobody proves that the certificate is his: that takes a handshake.
- *
  * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
  *        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
@@ -5425,190 +4804,130 @@ enum netlib_trust_kind NETLIB_INT32 {
 };
 
 /**
- * Options that make an equal context: change some, and make another. Files and environment are then read again, and
- * the other context has sessions of its own.
- *
- * @return owned.
+ * Returns options that make an equal context: change some, and make another. Files and environment are then read
+ * again, and the other context has sessions of its own.
  */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
 /**
- * The number of trusted certificates, of authorities and of peers. Certificates with the same name and key count once,
- * even if several sources have them. As the length of Python's `get_ca_certs()`.
- *
- * @return the count.
+ * Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
+ * count once, even if several sources have them. As the length of Python's `get_ca_certs()`.
  */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
 /**
- * The kinds of all sources of trust together.
- *
- * @return bits of `enum netlib_trust_kind`; 0 when nothing is trusted because nothing is verified.
+ * Returns the kinds of all sources of trust together, as bits of `enum netlib_trust_kind`; 0 when nothing is trusted
+ * because nothing is verified.
  */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
 /**
- * How many sources of trust were loaded: those that the options name, in their order; then each place of the system's;
- * then the authorities built in.
- *
- * @return the count.
+ * Returns the number of sources of trust that were loaded: those that the options name, in their order; then each
+ * place of the system's; then the authorities built in.
  */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 
-/**
- * The kind of a source.
- *
- * @return the kind; `NETLIB_TRUST_NONE` for NULL.
- */
+/** Returns the kind of a source; `NETLIB_TRUST_NONE` for NULL. */
 enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
 
 /**
- * Where a source is.
- *
- * @return borrowed from `context`: the path of a file or directory, byte for byte; "CA data"; "system" for a store
- *         that is not a file; "embedded".
+ * Returns the location of a source: the path of a file or directory, byte for byte; "CA data"; "system" for a store
+ * that is not a file; "embedded".
  */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
- * The number of trusted certificates in a source, including those that other sources have too. Certificates with the
- * same name and key count once.
- *
- * @return the count; 0 only for a place of the system's that could not be read or holds none.
+ * Returns the number of trusted certificates in a source, including those that other sources have too; 0 only for a
+ * place of the system's that could not be read or holds none. Certificates with the same name and key count once.
  */
 size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
 
 /**
- * How many texts `netlib_tls_context_trust_source_skipped` has of a source.
- *
- * @return the count, at most 101: after a hundred, the last text says how many more there are.
+ * Returns the number of lines that `netlib_tls_context_trust_source_skipped` has for a source, at most 101: after a
+ * hundred, the last line states how many more there are.
  */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
 /**
- * One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
- *
+ * Returns one line, for people, about an item of a source that is not trusted, and the reason: the file, in a
+ * directory, and the certificate.
  * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
- * @return borrowed from `context`, for people.
  */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
                                                     size_t *len);
 
 /**
- * What a client asks of a server's certificate. A server asks for one only if the mode was set.
- *
- * @return the mode; `NETLIB_CERT_REQUIRED` for NULL.
+ * Returns the verification of a server's certificate by a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a
+ * client's certificate only if the mode was set.
  */
 enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
 
-/**
- * Whether a server must prove its name.
- *
- * @return the setting; 1 for NULL.
- */
+/** Returns 1 if a server must prove its name, else 0; 1 for NULL. */
 int32_t netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
-/**
- * How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
- *
- * @return the count.
- */
+/** Returns the number of pins: see `netlib_tls_options_add_pin`. */
 size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 
-/**
- * Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
- *
- * @return the setting.
- */
+/** Returns 1 if a pin replaces the chain to an authority, else 0: see `netlib_tls_options_set_pins_replace_chain`. */
 int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
 /**
- * The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
- *
- * @return bits of `enum netlib_verify_flag`; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
+ * Returns the verify flags in force: bits of `enum netlib_verify_flag`: those that were set, those that are always so,
+ * and those that revocation lists bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
  */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
 /**
- * The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that have
- * no cipher suite, do not count. As Python's `minimum_version`.
- *
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_1_2` for NULL.
+ * Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
+ * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
  */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /**
- * The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
- *
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_1_3` for NULL.
+ * Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
+ * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
  */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
-/**
- * How many application protocols are offered.
- *
- * @return the count.
- */
+/** Returns the number of application protocols that are offered. */
 size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
 
-/**
- * One of the application protocols that are offered.
- *
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @return owned.
- */
+/** Returns an application protocol that is offered; index 0 is the most preferred. */
 const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
 
-/**
- * How many cipher suites are offered. As the length of Python's `get_ciphers()`.
- *
- * @return the count.
- */
+/** Returns the number of cipher suites that are offered. As the length of Python's `get_ciphers()`. */
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
 /**
- * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite`
- * gives it. Those of TLS 1.3 come first.
- *
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @return borrowed: a constant.
+ * Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
+ * a constant. Index 0 is the most preferred; those of TLS 1.3 come first.
  */
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
- * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
- *
- * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
+ * Returns the words of the cipher string that name no suite of netlib, misspelt words included, in their order,
+ * separated by ":"; NULL when there are none.
  */
 const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
-/**
- * How many groups for the key exchange are offered.
- *
- * @return the count.
- */
+/** Returns the number of key exchange groups that are offered. */
 size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
 
 /**
- * One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group`
- * gives it.
- *
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @return borrowed: a constant.
+ * Returns a group that is offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` does: a
+ * constant. Index 0 is the most preferred.
  */
 const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
- * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
- *
- * @return the setting; 1 for NULL.
+ * Returns 1 if sessions are resumed, else 0; 1 for NULL. A context with an ECHConfigList resumes none. See
+ * `netlib_tls_options_set_resumption`.
  */
 int32_t netlib_tls_context_resumption(const netlib_tls_context *context);
 
 /**
- * The file to which the secrets of sessions are written. As Python's `keylog_filename`.
- *
- * @return NULL when they are written nowhere.
+ * Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. As Python's
+ * `keylog_filename`.
  */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
@@ -5630,7 +4949,6 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  * The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are
  * logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
  * version of netlib may make others.
- *
  * @param url what is connected to.
  * @param proxy the proxy on the way. May be NULL: none.
  * @param context what TLS is made with. May be NULL: none.
@@ -5654,7 +4972,6 @@ NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const
  * not the path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
  *
  * A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
- *
  * @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
  *         process.
  */
@@ -5669,7 +4986,6 @@ const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t 
 
 /**
  * Makes a Retry of the old way to say it: a number of retries.
- *
  * @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
  *        instead.
  * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
@@ -5682,7 +4998,6 @@ NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redir
 
 /**
  * Chooses the Retry of a request: its own, else its pool's, else one with total 3.
- *
  * @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
  * @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
  * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
@@ -5691,7 +5006,6 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
 
 /**
  * Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
- *
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
@@ -5705,7 +5019,6 @@ NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_t
  * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
  * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
  * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
- *
  * @param block the lines. Borrowed for the call.
  * @param len how many bytes that is, or `NETLIB_NTS`.
  * @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
@@ -5715,25 +5028,21 @@ NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_t
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
 /**
- * Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
- *
+ * Checks whether the source of a body has been closed. Bytes in memory never are; a descriptor is when it is not open.
  * @param closed out: 0 or 1.
  * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
 /**
- * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
- * the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
- *
- * @return `AF_UNSPEC` or `AF_INET`.
+ * Returns the address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system
+ * can bind the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Each call asks the system.
  */
 int32_t netlib_allowed_gai_family(void);
 
 /**
- * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
- *
- * @return seconds.
+ * Returns the reading of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only differences of two readings are
+ * meaningful.
  */
 double netlib_current_time(void);
 
@@ -5742,7 +5051,6 @@ double netlib_current_time(void);
  * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
  * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
  * its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
- *
  * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
  *        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
  *        `cert_len` and the fingerprint.
@@ -5794,7 +5102,6 @@ enum netlib_ssl_version NETLIB_INT32 {
  * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
  * read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
  * call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
- *
  * @param fd a connected stream socket, borrowed.
  * @param tls_options what to use. May be NULL: all defaults.
  * @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
@@ -5812,7 +5119,6 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
 /**
  * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
  * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
- *
  * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
  * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
  *        checks it.
@@ -5824,7 +5130,6 @@ NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, in
  * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
  * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. It is not
  * a number of `enum netlib_tls_version`.
- *
  * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
  * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
  *        checks it.
@@ -5833,49 +5138,37 @@ NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, in
 NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
 
 /**
- * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
- *
- * @return `NETLIB_SSL_VERSION_TLS_CLIENT`; `NETLIB_SSL_VERSION_TLS_CLIENT` for NULL.
+ * Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates, as
+ * the contexts that urllib3 makes do.
  */
 enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
 /**
  * Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
  * are `NETLIB_UNSUPPORTED`.
- *
  * @param protocols `count` names.
  * @param count how many; 0 is the default.
  */
 void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
 
 /**
- * Whether a certificate without subject alternative names may prove a name by its common name. As Python's
+ * Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
  * `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
- *
  * @param on 0; 1 is refused.
  */
 void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
 
-/**
- * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
- *
- * @return 0.
- */
+/** Returns 0: a name is never proven by a certificate's common name. As Python's `hostname_checks_common_name`. */
 int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
 /**
- * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+ * Sets whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
  * `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
- *
  * @param on 0; 1 is refused.
  */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
-/**
- * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
- *
- * @return 0.
- */
+/** Returns 0: a server may not ask for a certificate after the handshake. As Python's `post_handshake_auth`. */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
 /* ---- Option bits and cipher suite names of OpenSSL. ---- */
@@ -5935,24 +5228,19 @@ enum netlib_tls_option NETLIB_INT32 {
  * that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
  * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
  * version.
- *
  * @param bits of `enum netlib_tls_option`, joined by `|`.
  */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
 
 /**
- * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
- * `SSLContext.options` has only what was set.)
- *
- * @return the bits.
+ * Returns the bits of `enum netlib_tls_option` in force: those that were set, and those that are always true.
+ * (Python's `SSLContext.options` has only what was set.)
  */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
 /**
- * The same suite by its name in OpenSSL and Python.
- *
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @return borrowed: a constant.
+ * Returns the name of the same suite in OpenSSL and Python, as a constant.
+ * @param index 0, the most preferred, to count - 1; beyond, NULL is returned.
  */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
                                                          size_t *len);
@@ -5961,7 +5249,6 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 
 /**
  * The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
- *
  * @param methods `count` method names; upper and lower case are one.
  * @param count how many; 0 allows none.
  */
@@ -5971,7 +5258,6 @@ void netlib_retry_options_set_method_whitelist(netlib_retry_options *options, co
 
 /**
  * The old name of `netlib_retry_default_allowed_methods`.
- *
  * @return a constant array of constant strings. Never NULL.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_allowed_methods")
@@ -5979,16 +5265,14 @@ const char *const *netlib_retry_default_method_whitelist(size_t *count);
 
 /**
  * The old name of `netlib_retry_default_remove_headers_on_redirect`.
- *
  * @return a constant array of constant strings. Never NULL.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_remove_headers_on_redirect")
 const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count);
 
 /**
- * The old constant BACKOFF_MAX: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` asks a Retry.)
- *
- * @return seconds.
+ * Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
+ * the getter of a Retry.)
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
 double netlib_backoff_max(void);
@@ -5996,7 +5280,6 @@ double netlib_backoff_max(void);
 /**
  * The old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not `netlib_retry_recommended`.
  * `netlib_retry_resolve` falls back to it.
- *
  * @return borrowed: a constant that is never freed. Never NULL.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
@@ -6004,7 +5287,6 @@ const netlib_retry *netlib_retry_default(void);
 
 /**
  * Parses a URL, and gives it the scheme "http" if it has none.
- *
  * @param url the text, in UTF-8.
  * @param out scheme, host and port are what the old function answered; free it with `netlib_url_free`.
  * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
@@ -6017,7 +5299,6 @@ NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netli
  * to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are
  * the text's length. Of two delimiters at one place, the earlier in the list is found. However long a delimiter is,
  * the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
- *
  * @param text the text, in UTF-8. Borrowed during the call.
  * @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call.
  * @param count how many delimiters there are.
@@ -6037,7 +5318,6 @@ NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, c
  * only. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
  * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
  * `netlib_tls_options_set_maximum_version`.
- *
  * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
  *        netlib_tls_version`.
  */

@@ -62,7 +62,7 @@ pub enum netlib_retry_kind {
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
-/// Why a peer's certificate was refused. Returned by `netlib_error_certificate_problem`.
+/// The reason for which a peer's certificate was refused. Returned by `netlib_error_certificate_problem`.
 #[repr(C)]
 pub enum netlib_certificate_problem {
     /// The error is not about a certificate.
@@ -80,7 +80,7 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /// A signature in the chain is wrong.
     NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /// It was issued for another purpose than the one it is shown for.
+    /// It was issued for another purpose.
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /// It cannot be parsed.
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
@@ -98,7 +98,7 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
     /// Its signature uses a digest that is no longer safe, such as SHA-1 or MD5.
     NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
-    /// Whether it was revoked cannot be told: no current revocation list of its issuer was added.
+    /// Its revocation status is unknown: no current CRL of its issuer was added.
     NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
     /// The peer sent none.
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
@@ -185,18 +185,14 @@ impl Handle for netlib_error_options {
     type Ownership = Unique;
 }
 
-/// `NETLIB_NTS` for languages that cannot read C macros.
-///
-/// @return the length that means "up to the NUL".
+/// Returns `NETLIB_NTS`, for languages that cannot read C macros.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_nts() -> usize {
     guard::value(NTS, || Ok(NTS))
 }
 
-/// The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version of
-/// this header.
-///
-/// @return a constant string, never NULL.
+/// Returns the version of the loaded library as a constant string: "0.1.0". Never NULL. Compare it with
+/// `NETLIB_VERSION`, the version of this header.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -206,10 +202,8 @@ pub extern "C" fn netlib_version() -> *const c_char {
     guard::value(VERSION.as_ptr(), || Ok(VERSION.as_ptr()))
 }
 
-/// The version of the library that is loaded, as a number: major * 1,000,000 + minor * 1,000 + patch, as
+/// Returns the version of the loaded library: major * 1,000,000 + minor * 1,000 + patch. Compare it with
 /// `NETLIB_VERSION_NUMBER`.
-///
-/// @return the number.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_version_number() -> i32 {
     const fn number(text: &str) -> i32 {
@@ -227,41 +221,40 @@ pub extern "C" fn netlib_version_number() -> i32 {
     guard::value(NUMBER, || Ok(NUMBER))
 }
 
-/// The constant's name of a status, as "NETLIB_MAX_RETRY".
+/// Returns the name of a status as a constant string, for example "NETLIB_MAX_RETRY"; "NETLIB_UNKNOWN_STATUS" for a
+/// number that is no status of this release. Never NULL.
 ///
 /// @param status any number.
-/// @return a constant string; "NETLIB_UNKNOWN_STATUS" for a number that is no status of this release. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
     const UNKNOWN: &CStr = c"NETLIB_UNKNOWN_STATUS";
     guard::value(UNKNOWN.as_ptr(), || Ok(Status::from_code(status).map_or(UNKNOWN, Status::name).as_ptr()))
 }
 
-/// What a status means, in one sentence. An error's own message says more: see `netlib_error_message`.
+/// Returns the meaning of a status in one sentence, as a constant string; "unknown status" for a number that is no
+/// status of this release. Never NULL. `netlib_error_message` says more about an error.
 ///
 /// @param status any number.
-/// @return a constant string; "unknown status" for a number that is no status of this release. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
     const UNKNOWN: &CStr = c"unknown status";
     guard::value(UNKNOWN.as_ptr(), || Ok(Status::from_code(status).map_or(UNKNOWN, Status::text).as_ptr()))
 }
 
-/// The group a status belongs to.
+/// Returns the class of a status; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
 ///
 /// @param status any number.
-/// @return one of `enum netlib_class`; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_class {
     const UNKNOWN: StatusClass = StatusClass::System;
     guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
 
-/// The retry counter that a failure with this status consumes if nothing else is known about it. An error records more,
-/// for example whether the request was sent before the failure: see `netlib_error_retry_kind`.
+/// Returns the retry counter that a failure with this status consumes if nothing else is known about it;
+/// `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release. An error records more, for example whether
+/// the request was sent before the failure: see `netlib_error_retry_kind`.
 ///
 /// @param status any number.
-/// @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib_retry_kind {
     guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
@@ -353,7 +346,7 @@ pub unsafe extern "C" fn netlib_error_clone(error: *const netlib_error) -> *mut 
     handle::clone(error)
 }
 
-/// Releases an error. What was borrowed from it ends with its last reference.
+/// Releases an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_free(error: *mut netlib_error) {
     guard::nothing(|| handle::free(error));
@@ -367,68 +360,57 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
     read(error, Status::Ok as i32, |error| error.status() as i32)
 }
 
-/// The retry counter that the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` use it.
+/// Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
+/// for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
 ///
 /// It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
 /// for sending, early data included, or has received some from the peer, each failure that would be CONNECT or OTHER is
 /// READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams have
 /// carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
 /// sent is NEVER.
-///
-/// @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
 }
 
-/// What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.
-///
-/// @return owned.
+/// Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. It never contains
+/// credentials.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, |error| Some(error.message_c()))
 }
 
-/// Advice for the developer of the application: the one setting that would change the outcome, for example "to trust
-/// it: netlib_tls_options_add_ca_file". It is not part of the message, because end users may read the message. It never
-/// recommends switching verification off.
+/// Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
+/// trust it: netlib_tls_options_add_ca_file"; NULL if no setting would. It is not part of the message, because end
+/// users may read the message. It never recommends switching verification off.
 ///
 /// For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
 /// at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
-///
-/// @return NULL when no setting would.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, Error::advice_text)
 }
 
-/// The `errno` of the system call that failed.
-///
-/// @return 0 when no system call failed.
+/// Returns the `errno` of the system call that failed; 0 when no system call failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_errno(error: *const netlib_error) -> i32 {
     read(error, 0, Error::errno)
 }
 
-/// The `EAI_…` code of the name lookup that failed; `gai_strerror` has its text.
-///
-/// @return 0 when no lookup failed.
+/// Returns the `EAI_…` code of the name lookup that failed, for `gai_strerror`; 0 when no lookup failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) -> i32 {
     read(error, 0, Error::resolver_code)
 }
 
-/// The TLS alert that ended the session: the number of RFC 8446 section 6, whether the peer or netlib sent it.
-///
-/// @return 0 to 255; -1 when there was none; -1 for NULL.
+/// Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
+/// 255; -1 when there was none and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
     read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
 }
 
-/// Why the peer's certificate was refused.
-///
-/// @return one of `enum netlib_certificate_problem`; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
+/// Returns the reason for which the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_problem(
     error: *const netlib_error,
@@ -436,36 +418,30 @@ pub unsafe extern "C" fn netlib_error_certificate_problem(
     read(error, 0, |error| error.certificate_problem() as i32)
 }
 
-/// At which certificate of the peer's chain the problem is.
-///
-/// @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them;
-///         -1 for NULL.
+/// Returns the position of the refused certificate in the peer's chain as it was sent, 0 for the peer's own; -1 when
+/// the error is not about one of them and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// Where in the input the problem is.
-///
-/// @return the offset in bytes from the input's start; -1 when the error is not about a place in an input; -1 for NULL.
+/// Returns the byte offset in the input at which the problem is; -1 when the error is not about a place in an input and
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
-/// history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. The tree of
-/// an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept without its own causes.
-///
-/// @return the count.
+/// Returns the number of causes of an error. A failed connect has one per address tried, `NETLIB_MAX_RETRY` has its
+/// reason (and its history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per
+/// request. The tree of an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept
+/// without its own causes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
     read(error, 0, |error| error.causes().len())
 }
 
-/// One cause of an error.
-///
-/// @return owned.
+/// Returns a cause of an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause(error: *const netlib_error, index: usize) -> *const netlib_error {
     read(error, std::ptr::null(), |error| handle::lend(error.causes().get(index)))

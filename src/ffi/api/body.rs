@@ -26,11 +26,11 @@ impl Handle for netlib_body {
     type Ownership = Unique;
 }
 
-/// Reads from an application-defined body. Called only during `netlib_body_read`, on its thread. A call on the body
-/// itself is `NETLIB_BUSY`.
+/// Reads from an application-defined body, `netlib_body_new`. Called only during `netlib_body_read`, on its thread. A
+/// call on the body itself is `NETLIB_BUSY`.
 ///
-/// @param buf where to put bytes; what it holds before is not set.
-/// @param len how many bytes fit, at least 1.
+/// @param buf the buffer to fill; its bytes are not set before.
+/// @param len the room in bytes, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
 ///        `SIZE_MAX`, and the callback must store a value.
 /// @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
@@ -99,16 +99,15 @@ pub unsafe extern "C" fn netlib_body_from_fd(
     })
 }
 
-/// Makes a body that the program's own functions read and move.
+/// Makes a body that the application's callbacks read and move.
 ///
 /// @param read reads the body.
-/// @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
-/// @param seek moves. May be NULL: the body cannot be moved back.
-/// @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
-/// @param ctx passed to each of the callbacks. May be NULL.
-/// @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
-///        `ctx` must stay usable until the body is freed.
-/// @param body out: its `_free` calls no callback but `ctx_free`.
+/// @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
+/// @param seek moves the body. May be NULL: it cannot be moved back.
+/// @param is_closed reports whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
+/// @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
+///        must stay usable until the body is freed.
+/// @param body out: `netlib_body_free` calls no callback but `ctx_free`.
 /// @return `NETLIB_OK`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_new(
@@ -180,10 +179,10 @@ pub unsafe extern "C" fn netlib_body_read(
     })
 }
 
-/// How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
+/// Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
 ///
-/// @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of the
-///        program's own.
+/// @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or an
+///        application-defined body.
 /// @return `NETLIB_IO`, with errno.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_length(

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_header
     guard::nothing(|| handle::free(options));
 }
 
-/// Whether there is `connection: keep-alive`. By default there is not.
+/// Sets whether there is `connection: keep-alive`. By default there is not.
 ///
 /// @param keep_alive 0 or 1.
 #[unsafe(no_mangle)]
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     });
 }
 
-/// The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
+/// Sets the value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
 /// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
 /// is no such header.
 ///
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     });
 }
 
-/// The value of `user-agent`. The default is no such header.
+/// Sets the value of `user-agent`. The default is no such header.
 ///
 /// @param user_agent May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
     });
 }
 
-/// Whether there is `cache-control: no-cache`. By default there is not.
+/// Sets whether there is `cache-control: no-cache`. By default there is not.
 ///
 /// @param disable_cache 0 or 1.
 #[unsafe(no_mangle)]
@@ -215,10 +215,8 @@ pub unsafe extern "C" fn netlib_make_headers(
     })
 }
 
-/// Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
-/// calling their setter anew, the others were added with `netlib_headers_options_add_header`.
-///
-/// @return NULL when there is no memory for them.
+/// Returns options that make the same headers again, to vary them; NULL when memory is short. Headers that setters made
+/// are changed or removed by calling the setter again. The others were added with `netlib_headers_options_add_header`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))
@@ -230,15 +228,13 @@ pub unsafe extern "C" fn netlib_headers_clone(headers: *const netlib_headers) ->
     handle::clone(headers)
 }
 
-/// Releases headers. What was borrowed from them ends with their last reference.
+/// Releases headers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_free(headers: *mut netlib_headers) {
     guard::nothing(|| handle::free(headers));
 }
 
-/// How many fields there are, a repeated name counting each time.
-///
-/// @return the count.
+/// Returns the number of fields; a repeated name counts each time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_count(headers: *const netlib_headers) -> usize {
     read(headers, 0, Headers::len)
@@ -264,10 +260,9 @@ pub unsafe extern "C" fn netlib_headers_value(
     lend_text(headers, len, |headers| headers.at(index).map(|(_, value)| value))
 }
 
-/// The first value of a name.
+/// Returns the first value of a name; NULL when no field has the name.
 ///
-/// @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
-/// @return NULL when no field has the name.
+/// @param name in any letter case. May be NULL: NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get(
     headers: *const netlib_headers,
@@ -277,20 +272,18 @@ pub unsafe extern "C" fn netlib_headers_get(
     lend_text(headers, len, |headers| headers.get(bytes_or_none(name)?))
 }
 
-/// How many fields have a name.
+/// Returns the number of fields with a name.
 ///
-/// @param name in any case of letters. Borrowed for the call. May be NULL: 0 is returned.
-/// @return the count.
+/// @param name in any letter case. May be NULL: 0 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers, name: *const c_char) -> usize {
     read(headers, 0, |headers| bytes_or_none(name).map_or(0, |name| headers.get_all(name).count()))
 }
 
-/// One of the values of a name, in the order of the list.
+/// Returns a value of a name, in the order of the list.
 ///
-/// @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
+/// @param name in any letter case. May be NULL: NULL is returned.
 /// @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
-/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_at(
     headers: *const netlib_headers,
@@ -301,10 +294,8 @@ pub unsafe extern "C" fn netlib_headers_get_at(
     lend_text(headers, len, |headers| headers.get_all(bytes_or_none(name)?).nth(n))
 }
 
-/// The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the first
-/// call, then kept.
-///
-/// @return "" for an empty list; NULL when there is no memory for it.
+/// Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
+/// empty list; NULL when memory is short. Made by the first call, then kept.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
     lend_text(headers, len, |headers| headers.wire().ok())

@@ -9,10 +9,10 @@ use crate::limit::Limit;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// A deadline and a cancel trigger. **Thread-safe**: every call may be made from any thread at any time. Whatever
-/// blocks in netlib takes one, or holds one, and returns within 20 ms of its deadline or its cancellation.
+/// A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds one, and returns within 20
+/// ms of its deadline or its cancellation.
 ///
-/// After fork(2) parent and child have a limit each, with the same deadline: what cancels one does not cancel the other.
+/// After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
 pub struct netlib_limit {
     _private: [u8; 0],
 }
@@ -22,10 +22,10 @@ impl Handle for netlib_limit {
     type Ownership = Shared;
 }
 
-/// Makes a limit whose clock starts now.
+/// Makes a limit. Its clock starts now.
 ///
-/// @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so that
-///        only `netlib_limit_cancel` ends it.
+/// @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
+///        `netlib_limit_cancel` ends it.
 /// @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_new(
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
     guard::nothing(|| read(limit, (), Limit::cancel));
 }
 
-/// Says whether waiting must stop.
+/// Checks whether waiting must stop.
 ///
 /// @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
 #[unsafe(no_mangle)]
@@ -73,16 +73,17 @@ pub unsafe extern "C" fn netlib_limit_check(
     guard::status(err, || arg!(limit).check())
 }
 
-/// A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
-/// non-blocking TLS stream itself. The deadline does not make it readable; that is a timer of `netlib_limit_remaining`.
-/// All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its
-/// own.
+/// Stores a descriptor that becomes readable when the limit is cancelled, and stays so. It is for an event loop that
+/// waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer of
+/// `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
+/// `netlib_connect` has one of its own.
 ///
-/// Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
+/// Do not read from it, write to it or close it. After fork(2) a child calls this again: its limit has another
+/// descriptor.
 ///
-/// @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure.
-/// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
-///         wait.
+/// @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
+/// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call or the first wait
+///         does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,
@@ -96,10 +97,8 @@ pub unsafe extern "C" fn netlib_limit_fd(
     })
 }
 
-/// The time left until the deadline.
-///
-/// @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline; `NETLIB_TIMEOUT_NONE` for
-///         NULL.
+/// Returns the time left until the deadline, in seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without
+/// a deadline and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_remaining(limit: *const netlib_limit) -> f64 {
     read(limit, f64::INFINITY, |limit| limit.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64()))

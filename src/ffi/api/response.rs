@@ -14,8 +14,8 @@ use crate::ffi::{Handle, Shared, handle};
 use crate::response::{Framing, Response, check_status};
 use crate::status::Status;
 
-/// The head of a response, and the method of the request it answers: what the retry policy and the reader of a body
-/// need to know. **Immutable**.
+/// The head of a response, and the method of the request it answers: the input of the retry policy and of a body
+/// reader. **Immutable**.
 pub struct netlib_response {
     _private: [u8; 0],
 }
@@ -25,7 +25,7 @@ impl Handle for netlib_response {
     type Ownership = Shared;
 }
 
-/// How the end of a body is found. Given by `netlib_response_framing`.
+/// How to find the end of a body. Stored by `netlib_response_framing`.
 #[repr(C)]
 pub enum netlib_body_framing {
     /// There is no body: the next response begins right after the head.
@@ -38,12 +38,12 @@ pub enum netlib_body_framing {
     NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3,
 }
 
-/// Makes a response from what another HTTP implementation read, to ask the retry policy about it.
+/// Makes a response from the result of another HTTP parser, for the retry policy.
 ///
 /// @param request_method the method of the request it answers, a token: "GET".
 /// @param status 100 to 999.
-/// @param headers its headers; the response keeps its own reference.
-/// @return `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
+/// @param headers its headers.
+/// @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_new(
     request_method: *const c_char,
@@ -128,23 +128,19 @@ pub unsafe extern "C" fn netlib_response_clone(response: *const netlib_response)
     handle::clone(response)
 }
 
-/// Releases a response. What was borrowed from it ends with its last reference.
+/// Releases a response.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_free(response: *mut netlib_response) {
     guard::nothing(|| handle::free(response));
 }
 
-/// The status code.
-///
-/// @return 100 to 999.
+/// Returns the status code: 100 to 999.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_status(response: *const netlib_response) -> i32 {
     read(response, 0, |response| response.status().into())
 }
 
-/// The headers, in the order they came.
-///
-/// @return `netlib_headers_clone` makes a reference that outlives it.
+/// Returns the headers, in the order they came. `netlib_headers_clone` makes a reference that outlives the response.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_headers(response: *const netlib_response) -> *const netlib_headers {
     read(response, std::ptr::null(), |response| handle::lend(Some(response.headers())))
@@ -159,28 +155,22 @@ pub unsafe extern "C" fn netlib_response_request_method(
     lend_text(response, len, |response| Some(response.request_method()))
 }
 
-/// The words after the status code. They mean nothing to a program.
-///
-/// @return borrowed from `response`, NUL-terminated bytes, not always UTF-8; "" when the peer sent none; NULL when the
-///         response was not parsed.
+/// Returns the words after the status code, which mean nothing to a program: bytes, not always UTF-8; "" when the peer
+/// sent none; NULL when the response was not parsed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response, len: *mut usize) -> *const c_char {
     lend_text(response, len, Response::reason)
 }
 
-/// The minor version of HTTP/1 that the peer sent.
-///
-/// @return 0 or 1; -1 when the response was not parsed; -1 for NULL.
+/// Returns the minor version of HTTP/1 that the peer sent, 0 or 1; -1 when the response was not parsed and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_response) -> i32 {
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
 }
 
-/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308. It is a reference to be resolved with
-/// `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
-/// percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
-///
-/// @return NULL if the status is not one of these, or if the Location is absent or empty.
+/// Returns the Location of a 301, 302, 303, 307 or 308: a reference to be resolved with `netlib_url_resolve`. NULL for
+/// another status, or if the Location is absent or empty. It is always UTF-8: other bytes, which older servers send,
+/// are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_redirect_location(
     response: *const netlib_response,
@@ -228,10 +218,8 @@ pub unsafe extern "C" fn netlib_response_framing(
     })
 }
 
-/// Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
-/// `netlib_response_framing`, which compares methods case-sensitively.
-///
-/// @return 0 or 1.
+/// Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
+/// body use `netlib_response_framing`, which compares methods case-sensitively.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_response) -> i32 {
     read_bool(response, false, Response::is_response_to_head)

@@ -21,7 +21,7 @@ use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{Handle, Options, Shared, guard, handle, options as ffi_options};
 use crate::retry::Retry;
 
-/// Why there is a wait before the next request. Stored by `netlib_retry_delay`.
+/// The reason for the wait before the next request. Stored by `netlib_retry_delay`.
 #[repr(C)]
 pub enum netlib_delay_reason {
     /// There is none.
@@ -67,15 +67,13 @@ pub unsafe extern "C" fn netlib_retry_clone(retry: *const netlib_retry) -> *mut 
     handle::clone(retry)
 }
 
-/// Releases a Retry. What was borrowed from it ends with its last reference.
+/// Releases a Retry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
     guard::nothing(|| handle::free(retry));
 }
 
-/// Options that make an equal Retry, history included: change some, and make another.
-///
-/// @return owned.
+/// Returns options that make an equal Retry, history included: change some, and make another.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> *mut netlib_retry_options {
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
@@ -130,15 +128,15 @@ pub unsafe extern "C" fn netlib_retry_increment(
     })
 }
 
-/// Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`, or
-/// in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
+/// Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
+/// `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
 /// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
 /// @param status_code the response's status.
-/// @param has_retry_after 0 or 1: whether it has a Retry-After header.
+/// @param has_retry_after 1 if it has a Retry-After header, else 0.
 /// @param is_retry out: 0 or 1.
-/// @return `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
+/// @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_retry(
     retry: *const netlib_retry,
@@ -157,19 +155,17 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
     })
 }
 
-/// Says whether more retries were made than one of the counts allows.
-///
-/// @return 0 or 1; 1 for NULL.
+/// Returns 1 if more retries were made than one of the counts allows, else 0; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -> i32 {
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end of
-/// the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by each
-/// call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at
+/// the end of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
+/// anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
 ///
-/// @param seconds out: in seconds.
+/// @param seconds out: the backoff.
 /// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_get_backoff_time(
@@ -184,11 +180,11 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
     })
 }
 
-/// How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
+/// Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
 ///
 /// @param response the response.
-/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
-///        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
+/// @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
+///        the server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
 ///        ignored.
 /// @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
 ///         `NETLIB_CALLBACK_FAILED`.
@@ -308,10 +304,8 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     })
 }
 
-/// The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
-/// ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
-///
-/// @return NULL for every other error.
+/// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
+/// It is exhausted, unless a Retry-After ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

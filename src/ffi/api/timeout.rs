@@ -57,7 +57,8 @@ pub unsafe extern "C" fn netlib_timeout_new(
     })
 }
 
-/// Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
+/// Makes a timeout with the same limits and the same clock function. Its clock has not been started. Make one clone for
+/// each request.
 ///
 /// @return the copy.
 #[unsafe(no_mangle)]
@@ -124,11 +125,10 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
     })
 }
 
-/// The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
-/// shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
-///
-/// @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no
-///         total; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/// Returns the limit for a connection attempt: seconds above 0: the shorter of connect and total;
+/// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no total and for NULL. A
+/// connect of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Give it to
+/// `netlib_connect_options_set_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect_timeout)
@@ -153,33 +153,27 @@ pub unsafe extern "C" fn netlib_timeout_read_timeout(
     })
 }
 
-/// The total limit, as it was given.
-///
-/// @return seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL.
+/// Returns the total limit, as it was given, in seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_total(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::NONE, Timeout::total)
 }
 
-/// The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
-///
-/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/// Returns the connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use, in seconds,
+/// `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_connect(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect)
 }
 
-/// The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
-///
-/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/// Returns the read limit, as it was given; `netlib_timeout_read_timeout` has the one to use, in seconds,
+/// `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::read)
 }
 
-/// `NETLIB_TIMEOUT_NONE` for languages that cannot read C macros.
-///
-/// @return infinity.
+/// Returns `NETLIB_TIMEOUT_NONE`, which is infinity, for languages that cannot read C macros.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_timeout_none() -> f64 {
     guard::value(timeout::NONE, || Ok(timeout::NONE))
@@ -194,9 +188,7 @@ pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut
     guard::status(err, || timeout::set_process_default(seconds))
 }
 
-/// What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
-///
-/// @return seconds, or `NETLIB_TIMEOUT_NONE`.
+/// Returns what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, in seconds, or `NETLIB_TIMEOUT_NONE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_default_timeout() -> f64 {
     guard::value(timeout::DEFAULT, || Ok(timeout::process_default()))

@@ -19,13 +19,12 @@ pub const NETLIB_URL_MAX: usize = 16_777_216;
 
 const _: () = assert!(NETLIB_URL_MAX == MAX_LENGTH);
 
-/// A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
-/// it between threads freely; cloning is cheap.
+/// A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**.
 ///
-/// Where the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower
-/// case and in its ASCII form (IDNA: UTS 46, non-transitional), what a component may not hold is percent-encoded,
-/// "." and ".." segments are gone. Under other schemes only the scheme is lower-cased. No component ever holds CR, LF
-/// or NUL.
+/// If the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower case
+/// and in its ASCII form (IDNA: UTS 46, non-transitional), characters that a component may not contain are
+/// percent-encoded, and "." and ".." segments are removed. For other schemes only the scheme is lower-cased. No
+/// component contains CR, LF or NUL.
 pub struct netlib_url {
     _private: [u8; 0],
 }
@@ -39,13 +38,13 @@ impl Handle for netlib_url {
 ///
 /// Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
 /// "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
-/// "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
-/// fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time
-/// is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
+/// "localhost:8080/a". The host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
+/// follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time is
+/// linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
 ///
 /// @param url the text, in UTF-8.
-/// @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
-///        text, which may hold credentials.
+/// @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
+///        text, which may contain credentials.
 /// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url(
@@ -99,9 +98,9 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
     })
 }
 
-/// Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the same
-/// parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused, and so
-/// are CR, LF and NUL.
+/// Makes a URL from its parts, normalised as by `netlib_parse_url`. The URL written as text parses back into the same
+/// parts: a value that would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
+/// and so are CR, LF and NUL.
 ///
 /// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, as is "".
@@ -111,7 +110,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 /// @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
 /// @param query the query, without its "?". May be NULL: absent; "" is present.
 /// @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
-/// @param err Its offset, if it has one, counts from the start of the part that its message names.
+/// @param err its offset, if any, counts from the start of the part that its message names.
 /// @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
 ///         `NETLIB_INVALID_ARGUMENT` for a port out of range.
 #[unsafe(no_mangle)]
@@ -158,35 +157,31 @@ pub unsafe extern "C" fn netlib_url_clone(url: *const netlib_url) -> *mut netlib
     handle::clone(url)
 }
 
-/// Releases a URL. What was borrowed from it ends with its last reference.
+/// Releases a URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_free(url: *mut netlib_url) {
     guard::nothing(|| handle::free(url));
 }
 
-/// The scheme, in lower case, without its colon.
-///
-/// @return NULL when absent.
+/// Returns the scheme, in lower case, without its colon; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Scheme))
 }
 
-/// The userinfo, as "user:password", percent-encoded as it stands in the URL.
-///
-/// @return NULL when absent.
+/// Returns the userinfo, as "user:password", percent-encoded as it stands in the URL; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Auth))
 }
 
-/// The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
-/// encoded ":" is one of them.
+/// Stores the user: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may include an
+/// encoded ":".
 ///
-/// @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @param err Its offset is that of the encoded NUL, from the start of the userinfo.
-/// @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+/// @param username out: borrowed from `url`; NULL when there is no userinfo.
+/// @param len out: its length without the NUL. May be NULL.
+/// @param err its offset is that of an encoded NUL, from the start of the userinfo.
+/// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_username(
     url: *const netlib_url,
@@ -202,13 +197,12 @@ pub unsafe extern "C" fn netlib_url_username(
     })
 }
 
-/// The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
+/// Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
 ///
-/// @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
-///        ":" in it.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @param err Its offset is that of the encoded NUL, from the start of the userinfo.
-/// @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+/// @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
+/// @param len out: its length without the NUL. May be NULL.
+/// @param err its offset is that of an encoded NUL, from the start of the userinfo.
+/// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_password(
     url: *const netlib_url,
@@ -224,110 +218,92 @@ pub unsafe extern "C" fn netlib_url_password(
     })
 }
 
-/// The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
-///
-/// @return NULL when absent.
+/// Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in
+/// "[fe80::1%eth0]"; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Host))
 }
 
-/// The same as `netlib_url_host`, under the name other URL parsers have for it.
-///
-/// @return NULL when absent.
+/// Returns the same as `netlib_url_host`, under its name in other URL parsers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Host))
 }
 
-/// The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
-///
-/// @return 0 to 65535; -1 when absent; -1 for NULL.
+/// Returns the port in the URL, 0 to 65535; -1 when absent and for NULL. To connect, use
+/// `netlib_url_port_or_default`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.port().map_or(-1, i32::from))
 }
 
-/// The port to connect to: the URL's own, else 80 for http and for no scheme, 443 for https (RFC 9110 section 4.2).
-///
-/// @return 0 to 65535; -1 when absent and the scheme is another; -1 for NULL.
+/// Returns the port to connect to, 0 to 65535: the URL's own, else 80 for http and for no scheme, 443 for https (RFC
+/// 9110 section 4.2); -1 when absent with another scheme and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as
-/// it is: "a@b" of "mailto:a@b".
-///
-/// @return NULL when absent.
+/// Returns the path; NULL when absent. It begins with "/" unless it is empty. Exception: the path that
+/// `netlib_url_resolve` finds after a scheme without "//" is unchanged, as "a@b" in "mailto:a@b".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Path))
 }
 
-/// The query, without its "?".
-///
-/// @return NULL when absent.
+/// Returns the query, without its "?"; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Query))
 }
 
-/// The fragment, without its "#".
-///
-/// @return NULL when absent.
+/// Returns the fragment, without its "#"; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Fragment))
 }
 
-/// Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
-///
-/// @return NULL when there is no host, or no memory for the text.
+/// Returns userinfo, host and port, as far as present, as "user:password@host:port" (RFC 3986 section 3.2); NULL
+/// without a host, or when memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Authority).ok()?)
 }
 
-/// Host and port, as "host:port", of which only what is present.
-///
-/// @return NULL when there is no host, or no memory for the text.
+/// Returns host and port, as far as present, as "host:port"; NULL without a host, or when memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Netloc).ok()?)
 }
 
-/// The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one. It
-/// always begins with "/".
-///
-/// @return for a URL, NULL only when there is no memory for the text.
+/// Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
+/// always begins with "/". NULL for a URL means that memory is short; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
-/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are present. It
-/// contains the userinfo: in logs use `netlib_url_redacted`.
+/// Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
+/// present; for a URL, NULL only when there is no memory for the text. It contains the userinfo: in logs use
+/// `netlib_url_redacted`.
 ///
 /// `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
 /// with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
 /// an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
 /// resolved again.
-///
-/// @return for a URL, NULL only when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)
 }
 
-/// The URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of the query
-/// and for the fragment, because these may contain credentials and tokens. Scheme, host, port, path and the names in
-/// the query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+/// Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
+/// the query and for the fragment, because these may contain credentials and tokens; for a URL, NULL only when there is
+/// no memory for the text. Scheme, host, port, path and the names in the query remain, as in
+/// "example.com/a?id=***&key=***". It is one line of printable ASCII.
 ///
 /// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
 /// hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
-///
-/// @return for a URL, NULL only when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_text(url, len, |url| url.redacted().ok())
@@ -335,12 +311,12 @@ pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut u
 
 /// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
 ///
-/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". What has a scheme
-/// without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
+/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
+/// scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
 ///
-/// @param base the URL that the reference stands in.
+/// @param base the URL of the document with the reference.
 /// @param reference the text, in UTF-8.
-/// @param err Its offset is the byte of the reference at which the problem is.
+/// @param err its offset is the byte of the reference at which the problem is.
 /// @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
 ///         `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
@@ -360,12 +336,11 @@ pub unsafe extern "C" fn netlib_url_resolve(
     })
 }
 
-/// Says whether two URLs have the same origin: scheme, host and port are equal. An absent port is 80 for http and 443
-/// for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
-/// either. Credentials for one origin must not go to another.
+/// Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
+/// and an absent scheme is http. Letter case does not count; neither do userinfo, path, query and fragment. Credentials
+/// for one origin must not go to another.
 ///
 /// @param b the other. May be NULL: 0 is returned.
-/// @return 0 or 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_same_origin(a: *const netlib_url, b: *const netlib_url) -> i32 {
     guard::value(0, || {

@@ -54,9 +54,8 @@ pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: 
     LIST.lend(count)
 }
 
-/// The old constant BACKOFF_MAX: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` asks a Retry.)
-///
-/// @return seconds.
+/// Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
+/// the getter of a Retry.)
 #[deprecated(note = "use netlib_retry_default_backoff_max")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_backoff_max() -> f64 {

@@ -67,19 +67,16 @@ pub unsafe extern "C" fn netlib_tls_options_set_option_bits(options: *mut netlib
     builder::set(options, "netlib_tls_options_set_option_bits", |options: &mut TlsOptions| options.set_options(bits));
 }
 
-/// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
-/// `SSLContext.options` has only what was set.)
-///
-/// @return the bits.
+/// Returns the bits of `enum netlib_tls_option` in force: those that were set, and those that are always true.
+/// (Python's `SSLContext.options` has only what was set.)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
     read(context, 0, Context::option_bits)
 }
 
-/// The same suite by its name in OpenSSL and Python.
+/// Returns the name of the same suite in OpenSSL and Python, as a constant.
 ///
-/// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
-/// @return borrowed: a constant.
+/// @param index 0, the most preferred, to count - 1; beyond, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
     context: *const netlib_tls_context,

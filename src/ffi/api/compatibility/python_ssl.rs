@@ -125,9 +125,8 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
     })
 }
 
-/// Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
-///
-/// @return `NETLIB_SSL_VERSION_TLS_CLIENT`; `NETLIB_SSL_VERSION_TLS_CLIENT` for NULL.
+/// Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates, as
+/// the contexts that urllib3 makes do.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> enum_netlib_ssl_version {
     read(context, netlib_ssl_version::NETLIB_SSL_VERSION_TLS_CLIENT as i32, |_| {
@@ -151,7 +150,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     });
 }
 
-/// Whether a certificate without subject alternative names may prove a name by its common name. As Python's
+/// Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
 /// `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
 ///
 /// @param on 0; 1 is refused.
@@ -165,15 +164,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     });
 }
 
-/// Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
-///
-/// @return 0.
+/// Returns 0: a name is never proven by a certificate's common name. As Python's `hostname_checks_common_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)
 }
 
-/// Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+/// Sets whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
 /// `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
 ///
 /// @param on 0; 1 is refused.
@@ -184,9 +181,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
     });
 }
 
-/// Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
-///
-/// @return 0.
+/// Returns 0: a server may not ask for a certificate after the handshake. As Python's `post_handshake_auth`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)

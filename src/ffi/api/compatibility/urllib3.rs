@@ -94,7 +94,7 @@ pub unsafe extern "C" fn netlib_assert_header_parsing(
     guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
 }
 
-/// Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
+/// Checks whether the source of a body has been closed. Bytes in memory never are; a descriptor is when it is not open.
 ///
 /// @param closed out: 0 or 1.
 /// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
@@ -111,18 +111,15 @@ pub unsafe extern "C" fn netlib_is_fp_closed(
     })
 }
 
-/// The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
-/// the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
-///
-/// @return `AF_UNSPEC` or `AF_INET`.
+/// Returns the address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system
+/// can bind the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Each call asks the system.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
     guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
 }
 
-/// The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
-///
-/// @return seconds.
+/// Returns the reading of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only differences of two readings are
+/// meaningful.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_current_time() -> f64 {
     guard::value(0.0, || Ok(sys::monotonic_seconds()))

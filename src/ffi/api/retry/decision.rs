@@ -16,14 +16,14 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::retry::{Attempt, Decision};
 
-/// What to do next. Returned by `netlib_decision_action`.
+/// The next step after a request. Returned by `netlib_decision_action`.
 #[repr(C)]
 pub enum netlib_action {
-    /// Nothing: give the response to whoever asked.
+    /// No further request: return the response to the caller.
     NETLIB_ACTION_RETURN_RESPONSE = 0,
     /// Send the request again.
     NETLIB_ACTION_RETRY = 1,
-    /// Send the request to where the response redirects.
+    /// Send the request to the redirect's target.
     NETLIB_ACTION_REDIRECT = 2,
 }
 
@@ -44,7 +44,7 @@ pub enum netlib_counter {
     NETLIB_COUNTER_OTHER = 5,
 }
 
-/// What to do after a request, and all that is needed to do it. **Immutable**.
+/// The next step after a request, with everything needed to take it. **Immutable**.
 pub struct netlib_decision {
     _private: [u8; 0],
 }
@@ -121,57 +121,47 @@ pub unsafe extern "C" fn netlib_decision_clone(decision: *const netlib_decision)
     handle::clone(decision)
 }
 
-/// Releases a decision. What was borrowed from it ends with its last reference.
+/// Releases a decision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_free(decision: *mut netlib_decision) {
     guard::nothing(|| handle::free(decision));
 }
 
-/// What to do next.
-///
-/// @return one of `enum netlib_action`; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
+/// Returns the next step; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision) -> enum_netlib_action {
     read(decision, 0, |decision| decision.action() as i32)
 }
 
-/// The Retry for the next request. When a response is returned it is the one that was given.
-///
-/// @return borrowed from `decision`: clone it to keep it.
+/// Returns the Retry for the next request; if a response is returned, the Retry that was given. Clone it to keep it
+/// longer than the decision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision) -> *const netlib_retry {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.retry())))
 }
 
-/// Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
-/// one that ran out.
-///
-/// @return one of `enum netlib_counter`; `NETLIB_COUNTER_NONE` for NULL.
+/// Returns the count that the request consumed beside `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
+/// returned because no retry was left for it, this is the count that ran out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> enum_netlib_counter {
     read(decision, 0, |decision| decision.counter() as i32)
 }
 
-/// How long to wait before the next request.
-///
-/// @return seconds; 0 for no wait.
+/// Returns the wait before the next request, in seconds; 0 for no wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().seconds)
 }
 
-/// Why to wait.
-///
-/// @return one of `enum netlib_delay_reason`; `NETLIB_DELAY_NONE` for NULL.
+/// Returns the reason for the wait; `NETLIB_DELAY_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_decision) -> enum_netlib_delay_reason {
     read(decision, 0, |decision| decision.delay().reason as i32)
 }
 
-/// The wait without the caps `backoff_max` and `retry_after_max`. If a response is returned because its Retry-After
-/// asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay` is 0.
-///
-/// @return seconds.
+/// Returns the wait without the caps `backoff_max` and `retry_after_max`, in seconds. If a response is returned because
+/// its Retry-After asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay`
+/// is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().uncapped)
@@ -192,11 +182,9 @@ pub unsafe extern "C" fn netlib_decision_sleep(
     guard::status(err, || arg_held!(decision, Decision::may_call_back).sleep(arg_opt!(limit)))
 }
 
-/// The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
-/// inherits if it has none (RFC 9110 section 10.2.2). The fragment is not part of the request: `netlib_url_request_uri`
-/// leaves it out.
-///
-/// @return borrowed from `decision`: clone it to keep it.
+/// Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the
+/// Location, resolved against the request's URL, whose fragment it inherits if it has none (RFC 9110 section 10.2.2).
+/// The fragment is not part of the request: `netlib_url_request_uri` leaves it out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_url(decision: *const netlib_decision) -> *const netlib_url {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.url())))
@@ -208,36 +196,31 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
     lend_text(decision, len, |decision| Some(decision.method()))
 }
 
-/// Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
-///
-/// @return 0 or 1; 0 once a redirect has turned the request into GET, and when there is no next request.
+/// Returns 1 if the next request carries the body again, if the last one had any: rewind it first, see
+/// `netlib_rewind_body`. Returns 0 once a redirect has turned the request into GET, and when there is no next request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
     read_bool(decision, false, Decision::resend_body)
 }
 
-/// Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
+/// Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
+/// header in this way.
 ///
-/// @param name the header's name, in any case of letters. May be NULL: 1 is returned.
-/// @return 0 or 1; 1 for NULL.
+/// @param name the header's name, in any letter case. May be NULL: 1 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_decision, name: *const c_char) -> i32 {
     guard::value(1, || Ok(i32::from(arg!(decision).dropped_headers().contains(arg_cstr!(name).to_bytes()))))
 }
 
-/// How many headers the next request must not carry, of those that are known by name. When only the headers of
+/// Returns the number of headers that the next request must not carry and whose names are known. If only the headers of
 /// `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
-///
-/// @return the count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
     read(decision, 0, |decision| decision.dropped_headers().named().len())
 }
 
-/// One of the headers that the next request must not carry, in lower case; they are sorted. Use
-/// `netlib_decision_headers` to drop them, or ask `netlib_decision_drops_header` for each that you have.
-///
-/// @return owned.
+/// Returns a header that the next request must not carry, in lower case; the list is sorted. Use
+/// `netlib_decision_headers` to drop them, or `netlib_decision_drops_header` for each of your headers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header(
     decision: *const netlib_decision,

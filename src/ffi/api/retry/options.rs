@@ -86,8 +86,8 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
     guard::nothing(|| handle::free(options));
 }
 
-/// The maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too, unless
-/// `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
+/// Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too,
+/// unless `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
 /// Recommended: 3. 0 fails at the first retry.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
     });
 }
 
-/// How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
+/// Sets how many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
 ///        returned unchanged. A negative number is an exhausted count.
@@ -113,8 +113,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
     });
 }
 
-/// The maximum number of retries after a request, or a part of it, was sent and its response did not arrive or broke
-/// off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
+/// Sets the maximum number of retries after a request, or a part of it, was sent and its response did not arrive or
+/// broke off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
 /// Default: `NETLIB_NONE`.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
     });
 }
 
-/// How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
+/// Sets how many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
 /// `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
     });
 }
 
-/// How many retries because of a response's status. Default: `NETLIB_NONE`.
+/// Sets how many retries because of a response's status. Default: `NETLIB_NONE`.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
 ///        is an exhausted count.
@@ -150,10 +150,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
     options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
 }
 
-/// The maximum number of retries after failures of any other kind, for example a refused certificate. Failures after
-/// which the server may have processed the request are not among them: they count as read (`netlib_error_retry_kind`).
-/// Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
-/// Recommended: 0.
+/// Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
+/// after which the server may have processed the request are not among them: they count as read
+/// (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever.
+/// Default: `NETLIB_NONE`. Recommended: 0.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
 ///        is an exhausted count.
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_ret
     options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
 }
 
-/// Which methods may be retried after a read error or because of a status. Default:
+/// Sets which methods may be retried after a read error or because of a status. Default:
 /// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
 ///
 /// @param methods `count` method names; upper and lower case are one.
@@ -185,7 +185,8 @@ pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut net
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
 }
 
-/// Which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and 504.
+/// Sets which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
+/// 504.
 ///
 /// @param codes `count` status codes, 100 to 999,
 /// @param count how many; 0 for none.
@@ -200,8 +201,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
     });
 }
 
-/// The factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row. The
-/// jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
+/// Sets the factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row.
+/// The jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
 /// default. Default: 0, no delay. Recommended: 0.1.
 ///
 /// @param seconds 0 or more, finite.
@@ -210,7 +211,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
 }
 
-/// The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
+/// Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a
+/// Retry-After.
 ///
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
 #[unsafe(no_mangle)]
@@ -218,8 +220,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
-/// The most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It has
-/// an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/// Sets the most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It
+/// has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
 ///
 /// @param seconds 0 or more, finite.
 #[unsafe(no_mangle)]
@@ -227,7 +229,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
-/// The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
+/// Sets the longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
 /// `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -236,7 +238,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut 
     options::set(options, "netlib_retry_options_set_retry_after_max", |o| o.set_retry_after_max(seconds));
 }
 
-/// What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
+/// Sets what `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
 /// Default: 1, fail.
 ///
 /// @param raise 0 or 1.
@@ -248,8 +250,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mu
     });
 }
 
-/// What `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or return
-/// the response. Default: 1, fail.
+/// Sets what `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or
+/// return the response. Default: 1, fail.
 ///
 /// @param raise 0 or 1.
 #[unsafe(no_mangle)]
@@ -260,7 +262,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
     });
 }
 
-/// Whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
+/// Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
 /// `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
 ///
 /// This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
@@ -278,8 +280,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     });
 }
 
-/// Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after that.
-/// Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/// Sets which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
+/// that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
 /// @param names `count` header names; upper and lower case are one.
 /// @param count how many; 0 for none.
@@ -330,7 +332,7 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
     });
 }
 
-/// How redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
+/// Sets how redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
 ///
 /// @param profile one of `enum netlib_redirect_profile`.
 #[unsafe(no_mangle)]

@@ -41,18 +41,16 @@ pub extern "C" fn netlib_retry_options_new_recommended() -> *mut netlib_retry_op
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::recommended())))))
 }
 
-/// A Retry with the settings of `netlib_retry_options_new_recommended`. It has no callbacks: to set some, make a Retry
-/// from those options.
-///
-/// @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
+/// Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
+/// freed; its clones are freed as usual. Never NULL. It has no callbacks: to set some, make a Retry from those options.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::recommended()))))
 }
 
-/// Whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3. Recommended:
-/// 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
-/// either case.
+/// Sets whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3.
+/// Recommended: 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables
+/// redirects in either case.
 ///
 /// @param counts 0 or 1.
 #[unsafe(no_mangle)]
@@ -66,9 +64,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
     });
 }
 
-/// Whether a redirect consumes one of `total`.
-///
-/// @return 1 or 0; 1 for NULL.
+/// Returns 1 if a redirect consumes one of `total`, else 0; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_total_counts_redirects(retry: *const netlib_retry) -> i32 {
     read(retry, 1, |retry| i32::from(retry.total_counts_redirects()))

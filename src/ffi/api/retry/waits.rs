@@ -43,7 +43,7 @@ pub enum netlib_long_retry_after {
     NETLIB_LONG_RETRY_AFTER_STOP = 1,
 }
 
-/// How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
+/// Sets how randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
 ///
 /// @param kind one of `enum netlib_jitter_kind`.
 #[unsafe(no_mangle)]
@@ -59,8 +59,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     });
 }
 
-/// The statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is retried
-/// even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+/// Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
+/// retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
 /// `netlib_retry_options_obey_any_retry_after`.
 ///
 /// The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
     });
 }
 
-/// How a Retry-After that asks for more than `retry_after_max` is handled. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
-/// Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
+/// Sets how a Retry-After that asks for more than `retry_after_max` is handled. Default:
+/// `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
 /// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
 /// (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names the wait that the
@@ -116,9 +116,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     });
 }
 
-/// Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
-/// the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a malformed header
-/// says nothing about the next request.
+/// Sets whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies.
+/// Otherwise the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a
+/// malformed header says nothing about the next request.
 ///
 /// `netlib_retry_parse_retry_after` fails for a malformed value in either case.
 ///
@@ -134,50 +134,39 @@ pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     });
 }
 
-/// How randomness enters the backoff.
-///
-/// @return one of `enum netlib_jitter_kind`; `NETLIB_JITTER_ADDITIVE` for NULL.
+/// Returns how randomness enters the backoff; `NETLIB_JITTER_ADDITIVE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> enum_netlib_jitter_kind {
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
 }
 
-/// Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
-/// unused.
-///
-/// @return 1 or 0.
+/// Returns 1 if the Retry-After header of every status that is retried is obeyed, else 0. With 1 the list of statuses
+/// is empty and unused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))
 }
 
-/// How many statuses are listed as those whose Retry-After header is obeyed.
-///
-/// @return the count.
+/// Returns how many statuses are listed as those whose Retry-After header is obeyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.retry_after_statuses().listed().len())
 }
 
-/// One of the statuses whose Retry-After header is obeyed; they are sorted.
-///
-/// @return a status code; -1 for NULL.
+/// Returns one of the statuses whose Retry-After header is obeyed; they are sorted: a status code; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, -1, |retry| retry.retry_after_statuses().listed().get(index).copied().unwrap_or(-1))
 }
 
-/// How a Retry-After that asks for more than `retry_after_max` is handled.
-///
-/// @return one of `enum netlib_long_retry_after`; `NETLIB_LONG_RETRY_AFTER_CLAMP` for NULL.
+/// Returns how a Retry-After that asks for more than `retry_after_max` is handled; `NETLIB_LONG_RETRY_AFTER_CLAMP` for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retry) -> enum_netlib_long_retry_after {
     read(retry, 0, |retry| retry.retry_after_over_max() as i32)
 }
 
-/// Whether a Retry-After that is neither a number nor a date counts as absent.
-///
-/// @return 1 or 0.
+/// Returns 1 if a Retry-After that is neither a number nor a date counts as absent, else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_ignores_malformed_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::ignore_malformed_retry_after)

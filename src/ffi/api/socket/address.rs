@@ -144,10 +144,10 @@ pub unsafe extern "C" fn netlib_classify_address_text(
     })
 }
 
-/// The name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`.
+/// Returns the name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`:
+/// static text; NULL for 0, and for bits that are no class.
 ///
 /// @param classes bits of `netlib_address_class`.
-/// @return static text; NULL for 0, and for bits that are no class.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_address_class_name(classes: i32) -> *const c_char {
     guard::value(std::ptr::null(), || {

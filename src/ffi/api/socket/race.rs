@@ -191,8 +191,8 @@ pub unsafe extern "C" fn netlib_connect_run(
     })
 }
 
-/// How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
-/// the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
+/// Returns how many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None
+/// before the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
 ///
 /// Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of
 /// the last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it
@@ -203,63 +203,49 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// not even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection,
 /// which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
 /// for.
-///
-/// @return the number of descriptors.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.interests().count())
 }
 
-/// A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
-/// it tells once.
-///
-/// @return the descriptor, borrowed; -1 for NULL.
+/// Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
+/// (`SO_ERROR`), which is reported only once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, index: usize) -> c_int {
     read(connect, -1, |connect| connect.interests().nth(index).map_or(-1, |interest| interest.fd))
 }
 
-/// What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
-/// have too.
-///
-/// @return `POLLIN` or `POLLOUT`.
+/// Returns the event to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), which equal Linux's `EPOLLIN` and
+/// `EPOLLOUT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, 0, |connect| connect.interests().nth(index).map_or(0, |interest| i32::from(interest.events)))
 }
 
-/// How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
-/// an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again.
-///
-/// @return seconds, 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set: step when a descriptor is ready,
-///         or never if the connect has ended. Round it up to the resolution of your loop's timer; `NETLIB_TIMEOUT_NONE`
-///         for NULL.
+/// Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready: then the next
+/// attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again. 0
+/// if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor is ready, or
+/// never if the connect has ended. Round it up to the resolution of your loop's timer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::seconds_to_timer)
 }
 
-/// How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
-/// at any time, afterwards too.
-///
-/// @return the number of attempts.
+/// Returns the number of addresses tried so far. Attempts are in the order in which they began. It can be called at any
+/// time, also after the connect has ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.attempts().len())
 }
 
-/// Which attempt won.
-///
-/// @return its index; -1 while there is none; -1 for NULL.
+/// Returns the index of the attempt that won; -1 while there is none and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -> i32 {
     read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
 }
 
-/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract
-/// name "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
-///
-/// @return borrowed from the connect.
+/// Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
+/// abstract name "@name". In the last two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_address(
     connect: *const netlib_connect,
@@ -269,9 +255,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_address(
     lend_text(connect, len, |connect| Some(connect.attempts().get(index)?.text()))
 }
 
-/// The port of an attempt.
-///
-/// @return 0 to 65535; -1 of a Unix domain socket; -1 for NULL.
+/// Returns the port of an attempt; 0 to 65535; -1 of a Unix domain socket and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, -1, |connect| {
@@ -279,17 +263,14 @@ pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_conn
     })
 }
 
-/// When an attempt began.
-///
-/// @return seconds since the first step of the connect; -1.0 for NULL.
+/// Returns when an attempt began: seconds since the first step of the connect; -1.0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| connect.attempts().get(index).map_or(-1.0, |attempt| connect.times(attempt).0))
 }
 
-/// When an attempt ended, as far as steps have seen it.
-///
-/// @return seconds since the first step of the connect; -1.0 while it is under way; -1.0 for NULL.
+/// Returns when an attempt ended, as far as steps have seen it: seconds since the first step of the connect; -1.0 while
+/// it is under way and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| {
@@ -297,13 +278,11 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
     })
 }
 
-/// What became of an attempt: one of `enum netlib_status_code`.
-///
-/// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was under way when another
-///         won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy of
-///         the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
-///         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT`
-///         beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
+/// Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
+/// under way when another won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`:
+/// the policy of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
+/// `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT` beyond
+/// the count; `NETLIB_NULL_ARGUMENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_status(
     connect: *const netlib_connect,
@@ -314,9 +293,8 @@ pub unsafe extern "C" fn netlib_connect_attempt_status(
     })
 }
 
-/// The system's number for why an attempt failed.
-///
-/// @return an errno, such as `ECONNREFUSED`; 0 if no system call failed.
+/// Returns the system's number for why an attempt failed: an errno, such as `ECONNREFUSED`; 0 if no system call
+/// failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_errno(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, 0, |connect| connect.attempts().get(index).map_or(0, |attempt| attempt.errno()))

@@ -25,7 +25,7 @@ impl Handle for netlib_certificate {
     type Ownership = Shared;
 }
 
-/// What `netlib_certificate_name` gives.
+/// Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
 #[repr(C)]
 pub enum netlib_certificate_name_kind {
     /// There is no such name.
@@ -89,9 +89,7 @@ pub unsafe extern "C" fn netlib_certificate_subject(
     lend_text(certificate, len, |certificate| Some(certificate.subject()))
 }
 
-/// Who issued it, in the form of `netlib_certificate_subject`.
-///
-/// @return borrowed from `certificate`, UTF-8; "" for an empty name.
+/// Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_issuer(
     certificate: *const netlib_certificate,
@@ -110,33 +108,28 @@ pub unsafe extern "C" fn netlib_certificate_serial(
     lend_text(certificate, len, |certificate| Some(certificate.serial()))
 }
 
-/// The version of X.509: 3 for what is issued today.
-///
-/// @return the number that people use; the certificate holds one less.
+/// Returns the version of X.509: the number that people use: 3 for what is issued today; the certificate holds one
+/// less.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_certificate) -> i32 {
     read(certificate, 0, Certificate::version)
 }
 
-/// The first second at which it is valid, as OpenSSL's X509_get0_notBefore.
-///
-/// @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+/// Returns the first second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
+/// time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_before() as f64)
 }
 
-/// The last second at which it is valid, as OpenSSL's X509_get0_notAfter.
-///
-/// @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+/// Returns the last second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
+/// time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_after() as f64)
 }
 
-/// `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
-///
-/// @return owned.
+/// Returns `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before_text(
     certificate: *const netlib_certificate,
@@ -145,9 +138,7 @@ pub unsafe extern "C" fn netlib_certificate_not_before_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_before_text()))
 }
 
-/// `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
-///
-/// @return owned.
+/// Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after_text(
     certificate: *const netlib_certificate,
@@ -156,19 +147,15 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_after_text()))
 }
 
-/// How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted.
-/// As Python's subjectAltName.
-///
-/// @return the count.
+/// Returns how many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not
+/// counted. As Python's subjectAltName.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
 }
 
-/// One of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of
-/// a wrong length is "#" and its bytes in hex.
-///
-/// @return owned.
+/// Returns one of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP
+/// address of a wrong length is "#" and its bytes in hex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name(
     certificate: *const netlib_certificate,
@@ -178,9 +165,7 @@ pub unsafe extern "C" fn netlib_certificate_name(
     lend_text(certificate, len, |certificate| certificate.names().get(index).map(|(_, name)| name.as_c_str()))
 }
 
-/// The kind of one of the names.
-///
-/// @return the kind; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
+/// Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_kind(
     certificate: *const netlib_certificate,
@@ -199,9 +184,8 @@ pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.public_key_algorithm()))
 }
 
-/// The curve of an EC key, by the name in IANA's registry of TLS groups: "secp256r1", which OpenSSL calls prime256v1.
-///
-/// @return a constant; NULL for other keys and for curves that netlib does not know.
+/// Returns the curve of an EC key, by the name in IANA's registry of TLS groups: a constant: "secp256r1", which OpenSSL
+/// calls prime256v1; NULL for other keys and for curves that netlib does not know.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     certificate: *const netlib_certificate,
@@ -219,10 +203,8 @@ pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const 
     read(certificate, 0, Certificate::public_key_bits)
 }
 
-/// What its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
-/// "ED25519"; or the object identifier, "1.2.3".
-///
-/// @return owned.
+/// Returns what its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
+/// "rsassaPss", "ED25519"; or the object identifier, "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     certificate: *const netlib_certificate,
@@ -248,9 +230,9 @@ pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const n
     read_bool(certificate, false, Certificate::is_self_issued)
 }
 
-/// The certificate itself.
+/// Returns the certificate in DER.
 ///
-/// @return borrowed from `certificate`: DER.
+/// @param len out: the length in bytes. May be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_der(
     certificate: *const netlib_certificate,

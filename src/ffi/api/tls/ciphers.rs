@@ -7,7 +7,7 @@ use crate::ffi::args::arg_cstr_opt;
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
+/// Sets the cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
 /// suites that exist here, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
 /// ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
 ///
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
     });
 }
 
-/// The groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+/// Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
 /// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first also
 /// resists quantum computers.
 ///

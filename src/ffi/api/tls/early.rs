@@ -35,9 +35,9 @@ const _: () = {
     assert!(c::NETLIB_EARLY_DATA_UNDECIDED as i32 == EarlyData::Undecided as i32);
 };
 
-/// Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message
-/// of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has
-/// allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+/// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first
+/// message of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its
+/// server has allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
 ///
 /// **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes,
 /// and the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
@@ -60,10 +60,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
     });
 }
 
-/// Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
-/// session is resumed.
-///
-/// @return the setting.
+/// Returns 1 if clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
+/// session is resumed. Returns 0 otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::early_data)
@@ -111,10 +109,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
     })
 }
 
-/// What has become of the early data. As SSL_get_early_data_status.
-///
-/// @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
-///         NULL.
+/// Returns what has become of the early data; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
+/// As SSL_get_early_data_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     stream: *const netlib_tls_stream,
@@ -122,18 +118,14 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
 
-/// How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
-/// first byte is sent.
-///
-/// @return the count in bytes; 0 when none may be sent.
+/// Returns how much early data may still be written: the count in bytes; 0 when none may be sent. As
+/// SSL_SESSION_get_max_early_data, less what was written; known before the first byte is sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_left)
 }
 
-/// How much early data was written in all, also by calls that failed.
-///
-/// @return the count in bytes.
+/// Returns how much early data was written in all, also by calls that failed: the count in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
@@ -163,10 +155,8 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     })
 }
 
-/// What has become of the early data; as `netlib_tls_stream_early_data_status`.
-///
-/// @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
-///         NULL.
+/// Returns what has become of the early data; as `netlib_tls_stream_early_data_status`; final when the handshake is
+/// done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     engine: *const netlib_tls_engine,
@@ -174,17 +164,14 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
-/// How much early data may still be written; as `netlib_tls_stream_early_data_left`.
-///
-/// @return the count in bytes; 0 when none may be sent.
+/// Returns how much early data may still be written; as `netlib_tls_stream_early_data_left`: the count in bytes; 0 when
+/// none may be sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_left)
 }
 
-/// How much early data was written in all.
-///
-/// @return the count in bytes.
+/// Returns how much early data was written in all: the count in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_written(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_written)

@@ -63,7 +63,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     });
 }
 
-/// Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
+/// Sets whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
 /// (GREASE, RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing
 /// is asked of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such
 /// a context speaks TLS 1.3 alone, and servers that do not will refuse it.
@@ -100,9 +100,8 @@ pub unsafe extern "C" fn netlib_tls_context_with_ech(
     })
 }
 
-/// The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
-///
-/// @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
+/// Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
+/// `netlib_tls_options_set_ech_config_list`; NULL when there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     context: *const netlib_tls_context,
@@ -111,9 +110,8 @@ pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     lend_bytes(context, len, Context::ech_config_list)
 }
 
-/// The name that a context's clients show in place of the server's: the public name of the configuration that is used.
-///
-/// @return NULL when there is no list.
+/// Returns the name that a context's clients show in place of the server's: the public name of the configuration that
+/// is used; NULL when there is no list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     context: *const netlib_tls_context,
@@ -122,25 +120,20 @@ pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     lend_text(context, len, Context::ech_public_name)
 }
 
-/// The setting `netlib_tls_options_set_ech_grease`.
-///
-/// @return the setting.
+/// Returns the setting of `netlib_tls_options_set_ech_grease`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::ech_grease)
 }
 
-/// What became of Encrypted Client Hello, also after a failure of the handshake.
-///
-/// @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
+/// Returns the outcome of Encrypted Client Hello, also after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> enum_netlib_ech_status {
     read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
 }
 
-/// The same of an engine.
-///
-/// @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
+/// Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> enum_netlib_ech_status {
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)

@@ -134,9 +134,7 @@ pub unsafe extern "C" fn netlib_tls_engine_drain(
     })
 }
 
-/// How many bytes wait to be drained.
-///
-/// @return the count.
+/// Returns the number of bytes that wait to be drained.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::output_pending)
@@ -186,9 +184,8 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
     })
 }
 
-/// How many bytes a read would return without more input. It decrypts a record that has been fed.
-///
-/// @return the count; there may be more behind it.
+/// Returns the number of bytes that a read would return without more input; there may be more after them. It decrypts a
+/// record that has been fed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
     guard::value(0, || Ok(arg_mut!(engine).pending()))
@@ -231,18 +228,15 @@ pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     guard::status(err, || arg_mut!(engine).shutdown())
 }
 
-/// As `netlib_tls_stream_peer_certificate_count`.
-///
-/// @return the count; 0 before the handshake is done.
+/// Returns the same as `netlib_tls_stream_peer_certificate_count`: 0 before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// As `netlib_tls_stream_peer_certificate`.
+/// Returns the same as `netlib_tls_stream_peer_certificate`.
 ///
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     engine: *const netlib_tls_engine,
@@ -252,9 +246,7 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// As `netlib_tls_stream_alpn_protocol`.
-///
-/// @return NULL when there is none, and before the handshake is done.
+/// Returns the same as `netlib_tls_stream_alpn_protocol`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     engine: *const netlib_tls_engine,
@@ -263,9 +255,7 @@ pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
 }
 
-/// As `netlib_tls_stream_server_name`.
-///
-/// @return NULL when there is none, and before the handshake is done.
+/// Returns the same as `netlib_tls_stream_server_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_server_name(
     engine: *const netlib_tls_engine,
@@ -274,10 +264,8 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
     lend_text(engine, len, |engine| engine.session()?.server_name())
 }
 
-/// As `netlib_tls_stream_version`.
-///
-/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
-///         done; `NETLIB_TLS_VERSION_NONE` for NULL.
+/// Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
     read(engine, 0, |engine| {
@@ -285,9 +273,7 @@ pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_eng
     })
 }
 
-/// As `netlib_tls_stream_cipher_suite`.
-///
-/// @return NULL before the handshake is done.
+/// Returns the same as `netlib_tls_stream_cipher_suite`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
@@ -296,9 +282,7 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite)
 }
 
-/// As `netlib_tls_stream_key_exchange_group`.
-///
-/// @return NULL where `netlib_tls_stream_key_exchange_group` has none.
+/// Returns the same as `netlib_tls_stream_key_exchange_group`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
@@ -307,9 +291,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     lend_text(engine, len, |engine| engine.negotiated()?.key_exchange_group)
 }
 
-/// As `netlib_tls_stream_is_resumed`.
-///
-/// @return 0 or 1; 0 before the handshake is done.
+/// Returns the same as `netlib_tls_stream_is_resumed`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
     read_bool(engine, false, |engine| engine.negotiated().is_some_and(|agreed| agreed.is_resumed))

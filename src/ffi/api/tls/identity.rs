@@ -7,29 +7,29 @@ use crate::ffi::args::{arg_bytes, arg_bytes_opt, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// The certificate of this side and its private key, from files. A server needs them; a client shows them to a server
-/// that asks. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
+/// Sets the certificate of this side and its private key, from files. A server needs them; a client sends them to a
+/// server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
 ///
-/// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. If
-/// it is encrypted, `netlib_tls_options_set_key_password` opens it: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
-/// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with PKCS#12's own ways (SHA-1 with 3DES or RC2), or
-/// PEM's traditional way, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is used; other
-/// sections, such as EC PARAMETERS, are passed over.
+/// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
+/// encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
+/// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with the schemes of PKCS#12 (SHA-1 with 3DES or RC2),
+/// or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is
+/// used; other sections, such as EC PARAMETERS, are skipped.
 ///
-/// Both may be in one file of PKCS#12 (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them: what it is is
-/// seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512
-/// or PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it
-/// to which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
-/// issuers as far as the file has them, whatever their order there. Everything else in it is passed over.
+/// Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
+/// detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
+/// SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted; a file may have none. netlib uses the first
+/// key that has a matching certificate, that certificate (of several the one with the key's localKeyID), and its
+/// issuers as far as the file has them, in any order. Everything else in the file is skipped.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
 /// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
-/// and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+/// and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or whose decryption takes more than
 /// 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
 ///
 /// @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
-///        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds.
+///        PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
 /// @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
@@ -66,15 +66,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// The password of the private key, or of the file of PKCS#12; it may be set before or after it. As the `password` of
-/// Python's `load_cert_chain`, curl's --pass. Default: none. Not looked at when nothing is encrypted.
+/// Sets the password of the private key or of the PKCS#12 file, before or after it. As the `password` of Python's
+/// `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
 ///
-/// For PKCS#12's own ways to encrypt it is text: UTF-8, as OpenSSL has it; for bytes that are not, and where UTF-8 does
-/// not open it, a character for each byte, as older programs have it. An empty password, or none, opens a file that was
-/// made with either.
+/// The schemes of PKCS#12 take the password as text: UTF-8, as OpenSSL does; for bytes that are not UTF-8, and if UTF-8
+/// does not open the file, one character for each byte, as older programs do. An empty password, or none, opens a file
+/// that was made with either.
 ///
-/// @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
-///        May be NULL: none.
+/// @param password any bytes, up to 1024; an empty password is one too. It is wiped when the options are freed. May be
+///        NULL: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,

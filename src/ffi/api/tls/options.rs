@@ -39,8 +39,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     });
 }
 
-/// The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
-/// SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
+/// Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
+/// 1.3. SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
 ///
 /// @param version one of `enum netlib_tls_version`.
 #[unsafe(no_mangle)]
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     });
 }
 
-/// Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
+/// Sets whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
 /// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
 /// context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
 /// that never reads gets none.
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
     });
 }
 
-/// Whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
+/// Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
 /// `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
 /// tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
 /// their id. The tickets of TLS 1.3 are not affected.
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
     });
 }
 
-/// Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
+/// Sets whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
 /// where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
 /// `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
 /// neither leads to a certificate.

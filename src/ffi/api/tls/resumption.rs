@@ -47,9 +47,8 @@ pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_sessio
     guard::nothing(|| handle::free(session));
 }
 
-/// The name that the server has proved, or that was not checked if the context checks none.
-///
-/// @return borrowed from `session`, in the form of `netlib_tls_stream_server_name`.
+/// Returns the name that the server has proved, or that was not checked if the context checks none, in the form of
+/// `netlib_tls_stream_server_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_server_name(
     session: *const netlib_tls_session,
@@ -58,17 +57,15 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
     lend_text(session, len, |session| Some(session.server_name()))
 }
 
-/// The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
-///
-/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL.
+/// Returns the version of TLS with which it was made and will be resumed: `NETLIB_TLS_VERSION_1_2` or
+/// `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
 }
 
-/// When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
-///
-/// @return seconds since 1970-01-01 00:00:00 UTC, by the system's clock.
+/// Returns when the server gave it: seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As Python's
+/// `SSLSession.time`, SSL_SESSION_get_time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
@@ -175,9 +172,7 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
     })
 }
 
-/// How many sessions the context remembers that a client could resume. As SSL_CTX_sess_number.
-///
-/// @return the count, at most 256.
+/// Returns how many sessions the context remembers that a client could resume, at most 256. As SSL_CTX_sess_number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::session_count)

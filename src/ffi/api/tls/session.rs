@@ -6,20 +6,18 @@ use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 
-/// How many certificates the peer sent; a resumed session has those of the first one.
-///
-/// @return the count; 0 before the handshake is done, and after one that failed.
+/// Returns the number of certificates that the peer sent; 0 before the handshake is done, and after one that failed. A
+/// resumed session has those of the first one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// One certificate of the peer's chain as it was sent, in DER: `netlib_certificate_parse` has its text,
+/// Returns a certificate of the peer's chain as it was sent, in DER. `netlib_certificate_parse` reads it;
 /// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
 /// `getpeercert(True)`, SSL_get_peer_cert_chain.
 ///
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
     stream: *const netlib_tls_stream,
@@ -29,9 +27,8 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
     lend_bytes(stream, len, |stream| stream.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
-///
-/// @return NULL when there is none, and before the handshake is done.
+/// Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
+/// is done. As Python's `selected_alpn_protocol`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     stream: *const netlib_tls_stream,
@@ -40,11 +37,10 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
 }
 
-/// The server's name. A client: the host that the server has proved to be, in the form in which names are compared:
-/// lower case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS
-/// name that the client asked for (SNI). As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
-///
-/// @return NULL when there is none, and before the handshake is done.
+/// Returns the server's name; NULL when there is none, and before the handshake is done. A client's is the host that
+/// the server has proved to be, as names are compared: lower case, IDNA as ASCII, no trailing dot; with Encrypted
+/// Client Hello the hidden name. A server's is the DNS name that the client requested (SNI). As Python's
+/// `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_server_name(
     stream: *const netlib_tls_stream,
@@ -53,10 +49,8 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
     lend_text(stream, len, |stream| stream.session()?.server_name())
 }
 
-/// The version that the two sides have agreed on. As SSL_version, which has the same numbers.
-///
-/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
-///         done; `NETLIB_TLS_VERSION_NONE` for NULL.
+/// Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. As SSL_version, which has the same numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> enum_netlib_tls_version {
     read(stream, 0, |stream| {
@@ -64,10 +58,8 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
     })
 }
 
-/// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
-/// SSL_CIPHER_standard_name.
-///
-/// @return NULL before the handshake is done.
+/// Returns the cipher suite that was negotiated, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384"; NULL
+/// before the handshake is done. As SSL_CIPHER_standard_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
@@ -76,10 +68,9 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite)
 }
 
-/// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
-/// resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
-///
-/// @return NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes no new keys.
+/// Returns the key exchange group, by its name in the IANA registry: "X25519MLKEM768", which also resists a quantum
+/// computer, "x25519", "secp256r1"; NULL before the handshake is done, and for a resumed session of TLS 1.2, which
+/// exchanges no keys. As SSL_get0_group_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     stream: *const netlib_tls_stream,
@@ -88,10 +79,8 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.negotiated()?.key_exchange_group)
 }
 
-/// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
-/// proof of identity. As Python's `SSLSocket.session_reused`.
-///
-/// @return 0 or 1; 0 before the handshake is done.
+/// Returns 1 if the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
+/// proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
     read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))

@@ -239,9 +239,8 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
     })
 }
 
-/// How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
-///
-/// @return the count; there may be more behind it.
+/// Returns the number of bytes that a read would return without I/O; there may be more after them. It decrypts a record
+/// that has already been received. As SSL_pending.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::pending)
@@ -287,16 +286,16 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     })
 }
 
-/// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
-/// function of the program, has taken. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
+/// Writes. A blocking stream writes all of it; a non-blocking one as much as can be sent: `n` counts the bytes that the
+/// operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
 /// SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
-/// What is not counted may have been encrypted already, so the next write must continue with the same bytes; that holds
-/// too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
+/// Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
+/// also after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
 ///
-/// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure.
-/// @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED` after a
+/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
+/// @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
 ///         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
 ///         `netlib_tls_stream_handshake` returns.
 /// @threads one writer at a time, beside one reader
@@ -316,14 +315,13 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
     })
 }
 
-/// Writes data that is in several pieces, as `netlib_tls_stream_write` writes one. As writev(2). Small pieces share
-/// records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted from
-/// where it is. The next write after one that did not count everything must continue with the same bytes, in whatever
-/// pieces.
+/// Writes data in several pieces, as `netlib_tls_stream_write` does one. As writev(2). Small pieces share records, so
+/// that they cost no more than one piece of their length; a piece that fills a record is encrypted in place. After a
+/// write that did not count everything, the next one must continue with the same bytes, in any pieces.
 ///
 /// @param slices the pieces, in order.
-/// @param count how many pieces, at most 1024.
-/// @param n out: how many bytes of them were written; fewer than all only if not blocking.
+/// @param count the number of pieces, at most 1024.
+/// @param n out: the number of their bytes that were written; fewer than all only if non-blocking.
 /// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
 ///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
 ///         empty.
@@ -345,12 +343,11 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
     })
 }
 
-/// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), after what earlier writes
-/// encrypted but did not count. Nothing can be written afterwards; the peer may still be sending, and reading goes on
-/// until `NETLIB_END_OF_STREAM`. Before the handshake is done nothing is sent. Calling it again is harmless. As
-/// SSL_shutdown called once.
+/// Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
+/// can be written afterwards; the peer may still send, and reading goes on until `NETLIB_END_OF_STREAM`. Before the
+/// handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
 ///
-/// @return `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+/// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
 ///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
 ///         session.
 /// @threads one writer at a time, beside one reader
@@ -362,15 +359,15 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     guard::status(err, || Ok(arg_held!(stream, Stream::may_call_back).shutdown()?.status()))
 }
 
-/// Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's.
-/// Needed only if what carries the stream is then used for something else. As Python's `SSLSocket.unwrap`, SSL_shutdown
-/// called until it returns 1.
+/// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's. It is needed only if the
+/// transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
+/// returns 1.
 ///
-/// What the peer still sends before its closing message is thrown away, at most 1 MiB over all calls; read to the end
-/// instead if it may be more. Before the handshake is done nothing is sent and nothing awaited.
+/// Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls; read to the end instead
+/// if there may be more. Before the handshake is done nothing is sent or awaited.
 ///
-/// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
-///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
+/// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if non-blocking: call again;
+///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`;
 ///         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
 ///         `netlib_tls_stream_read` return.
 /// @threads one call at a time, which counts as reading and as writing

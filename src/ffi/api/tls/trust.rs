@@ -70,8 +70,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
     });
 }
 
-/// Whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other authorities
-/// were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
+/// Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
+/// authorities were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
 /// `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
 /// none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
 /// those of `netlib_tls_options_add_ca_file`.
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
     });
 }
 
-/// Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
+/// Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
 /// client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
 /// certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
 /// with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
@@ -96,9 +96,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
     });
 }
 
-/// Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,
-/// and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
-/// has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+/// Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every
+/// machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where
+/// the system has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
 ///
 /// netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
 /// not checked, and none of them is accepted as a peer's own certificate.

@@ -10,14 +10,15 @@ use crate::ffi::enums::enum_netlib_verify_mode;
 use crate::ffi::{callback, options as builder};
 use crate::tls::TlsOptions;
 
-/// What is asked of the peer's certificate. The numbers are those of Python's `ssl` module.
+/// The verification of the peer's certificate. The numbers are those of Python's `ssl` module.
 #[repr(C)]
 pub enum netlib_verify_mode {
-    /// Nothing: the peer may be anyone. A server does not ask for a certificate.
+    /// No verification. A server does not request a certificate.
     NETLIB_CERT_NONE = 0,
-    /// A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one.
+    /// A client: the same as REQUIRED, because a server always has a certificate. A server: requests one, and refuses a
+    /// wrong one.
     NETLIB_CERT_OPTIONAL = 1,
-    /// It must be there, and a trusted authority must have issued it.
+    /// A certificate is required, and must be issued by a trusted authority.
     NETLIB_CERT_REQUIRED = 2,
 }
 
@@ -44,11 +45,11 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 
-/// What is asked of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client requires one, a
-/// server asks for none. As in Python, `NETLIB_CERT_NONE` is refused after `netlib_tls_options_set_check_hostname` with
-/// 1.
+/// Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
+/// requires one, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
+/// `netlib_tls_options_set_check_hostname` with 1.
 ///
-/// @param mode one of `enum netlib_verify_mode`.
+/// @param mode the mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
     options: *mut netlib_tls_options,
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
     });
 }
 
-/// Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
+/// Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
 /// `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
 /// accepted, and `netlib_tls_wrap_fd` can do without a name.
 #[unsafe(no_mangle)]
@@ -70,24 +71,24 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
     });
 }
 
-/// Adds a pin: one of them must be of the chain that the peer shows, in addition to all else that is asked of it. As
-/// curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything is
-/// written. Of several any is enough: have a second one, of a key that is kept in reserve (RFC 7469). Default: none.
+/// Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
+/// As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
+/// is written. One match of several is enough: also pin a key that is kept in reserve (RFC 7469). Default: none.
 ///
-/// What counts is the chain that was verified: the peer's own certificate, those between, and the key of the trusted
-/// authority at its end, or its certificate if it is among those that were added. Anything else that the peer sent does
-/// not: whoever has a certificate can send a copy. With `NETLIB_CERT_NONE`, and after
-/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it
-/// has it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the
-/// key that was shown.
+/// Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the key of the trusted
+/// authority at its end, or its certificate if it is among those that were added. Other certificates that the peer sent
+/// do not count, because anyone can send a copy. With `NETLIB_CERT_NONE`, and after
+/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate counts, because the handshake proves
+/// possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message
+/// has the pin of the key that the peer used.
 ///
-/// A server holds its clients' certificates against the pins. If it asks for none, as by default,
-/// `netlib_tls_accept_fd` and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none
-/// is let in. Sessions are resumed between streams of one context only, so under the pins that they were made under.
+/// A server compares its clients' certificates with the pins. If it requests none, as by default,
+/// `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
+/// certificate is accepted. Sessions are resumed between streams of one context only, hence under the same pins.
 ///
-/// @param pin 64 hex digits, upper or lower, colons anywhere: the SHA-256 of a certificate, as `openssl x509
-///        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
-///        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key.
+/// @param pin 64 hex digits in any letter case, with colons anywhere: the SHA-256 of a certificate, as from `openssl
+///        x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key (SubjectPublicKeyInfo). Or
+///        "sha256//" and base64, the SHA-256 of a key, as for curl and from `netlib_certificate_public_key_pin`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_options, pin: *const c_char) {
     builder::set(options, "netlib_tls_options_add_pin", |options: &mut TlsOptions| {
@@ -95,14 +96,14 @@ pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_opt
     });
 }
 
-/// Whether a pin of the peer's own certificate is asked for instead of a chain to an authority, as for one that has
-/// issued its certificate itself. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both.
-/// With 1 and without a pin, `netlib_tls_context_new` fails.
+/// Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
+/// self-issued certificate. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both are
+/// required. With 1 and without a pin, `netlib_tls_context_new` fails.
 ///
-/// No longer asked is who issued the certificate, when it has begun and ended to be valid, for what purpose it was
-/// issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
-/// key's, that the peer proves to have that key, that the key is strong enough, and that the certificate is for the
-/// name: that only `netlib_tls_options_set_check_hostname` with 0 turns off.
+/// With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
+/// checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
+/// enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the last
+/// one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_pins_replace_chain", |options: &mut TlsOptions| {
@@ -163,8 +164,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
     });
 }
 
-/// The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
-/// X509_VERIFY_PARAM_set_time. Default: the system's clock.
+/// Sets the clock by which certificates have expired or are not yet valid, and revocation lists have ended. As
+/// OpenSSL's X509_VERIFY_PARAM_set_time. Default: the system's clock.
 ///
 /// Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
 /// called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but

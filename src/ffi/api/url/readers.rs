@@ -15,30 +15,30 @@ use crate::url::{Reader, Reading, Readings};
 /// A kind of program that reads URLs.
 #[repr(C)]
 pub enum netlib_url_reader {
-    /// It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the
-    /// port; but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@".
-    /// This is how many filters in front of servers read.
+    /// Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
+    /// userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". Many
+    /// filters in front of servers read in this way.
     NETLIB_URL_READER_RFC3986 = 0,
-    /// It follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do.
+    /// Follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
     /// `netlib_parse_url`.
     NETLIB_URL_READER_NETLIB = 2,
 }
 
-/// In what two readings of one text differ, as bits.
+/// Differences between two readings of one text, as bits.
 #[repr(C)]
 pub enum netlib_url_difference {
-    /// One finds a URL, the other none.
+    /// One finds a URL, the other does not.
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /// The schemes.
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /// The hosts. Letter case does not count, nor how an IPv6 address is written.
+    /// The hosts, compared without regard to letter case and to the spelling of an IPv6 address.
     NETLIB_URL_DIFFERENCE_HOST = 4,
-    /// The ports. An absent one is the scheme's.
+    /// The ports. An absent one is the scheme's default.
     NETLIB_URL_DIFFERENCE_PORT = 8,
 }
 
-/// What each kind of program sees in one text. **Immutable**.
+/// The results of reading one text as each `netlib_url_reader` does. **Immutable**.
 pub struct netlib_url_readings {
     _private: [u8; 0],
 }
@@ -48,9 +48,9 @@ impl Handle for netlib_url_readings {
     type Ownership = Shared;
 }
 
-/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter
-/// that reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
-/// "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
+/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If they differ, a filter that
+/// reads in one way lets a URL pass with which another program connects elsewhere: "http://good.example\@evil.example"
+/// is such a URL. See `netlib_url_readings_differences`.
 ///
 /// @param text the text, in UTF-8.
 /// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
@@ -76,18 +76,17 @@ pub unsafe extern "C" fn netlib_url_readings_clone(readings: *const netlib_url_r
     handle::clone(readings)
 }
 
-/// Releases readings. What was borrowed from them ends with their last reference.
+/// Releases readings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_readings) {
     guard::nothing(|| handle::free(readings));
 }
 
-/// In what two readers differ. If neither accepts the text, in nothing: nobody connects anywhere.
+/// Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
+/// accepts the text; -1, which has every bit, for an unknown reader and for NULL.
 ///
 /// @param a a `netlib_url_reader`.
 /// @param b another.
-/// @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader; -1
-///         for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_differences(
     readings: *const netlib_url_readings,
@@ -100,10 +99,9 @@ pub unsafe extern "C" fn netlib_url_readings_differences(
     })
 }
 
-/// Whether a reader finds a URL in the text: a scheme or a host.
+/// Returns 1 if a reader finds a URL in the text, that is a scheme or a host, else 0; 0 for an unknown reader.
 ///
 /// @param reader a `netlib_url_reader`.
-/// @return 0 or 1; 0 for an unknown reader.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_accepted(
     readings: *const netlib_url_readings,
@@ -112,10 +110,10 @@ pub unsafe extern "C" fn netlib_url_readings_accepted(
     read_bool(readings, false, |readings| reading(readings, reader).is_some())
 }
 
-/// The scheme that a reader sees, in lower case.
+/// Returns the scheme that a reader sees, in lower case; NULL when absent, and for a reader that is unknown or finds no
+/// URL.
 ///
 /// @param reader a `netlib_url_reader`.
-/// @return NULL when absent, and for a reader that is unknown or finds no URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_scheme(
     readings: *const netlib_url_readings,
@@ -125,10 +123,10 @@ pub unsafe extern "C" fn netlib_url_readings_scheme(
     lend_text(readings, len, |readings| reading(readings, reader)?.scheme.as_deref())
 }
 
-/// The host that a reader sees, normalised as that reader does it.
+/// Returns the host that a reader sees, normalised as that reader does it; NULL when absent, and for a reader that is
+/// unknown or finds no URL.
 ///
 /// @param reader a `netlib_url_reader`.
-/// @return NULL when absent, and for a reader that is unknown or finds no URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_host(
     readings: *const netlib_url_readings,
@@ -138,11 +136,11 @@ pub unsafe extern "C" fn netlib_url_readings_host(
     lend_text(readings, len, |readings| reading(readings, reader)?.host.as_deref())
 }
 
-/// The port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp.
+/// Returns the port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp. For
+/// `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for all from there on. -1 when absent, for a
+/// reader that is unknown or finds no URL, and for NULL.
 ///
 /// @param reader a `netlib_url_reader`.
-/// @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from
-///         there on; -1 when absent, and for a reader that is unknown or finds no URL; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_port(
     readings: *const netlib_url_readings,
