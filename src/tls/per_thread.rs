@@ -1,4 +1,4 @@
-//! Threads, told apart, and what they leave for their own later use.
+//! Thread identity, and one value per thread.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::fork::{Locked, Mutex};
 
-/// Tells threads that live at the same time apart. std's ThreadId would allocate for a thread that C has made.
+/// Distinguishes threads that are alive at the same time. std's ThreadId would allocate for a thread created by C code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadId(NonZeroUsize);
 
@@ -16,19 +16,18 @@ impl ThreadId {
         thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
         ThreadId(PLACE.with(|place| NonNull::from(place).addr()))
     }
-
-    /// Of a thread on which nothing of the program's runs while it is marked, so that it need not be found again.
-    pub(crate) const UNKNOWN: ThreadId = ThreadId(NonZeroUsize::MIN);
 }
 
-/// At most one note of each thread. What a context lends to rustls, such as a judge of certificates, belongs to many
-/// sessions, but it runs inside a session's call on the calling thread: it leaves a note here, and the session takes
-/// that before the call returns.
+/// At most one value for each thread.
+///
+/// rustls calls objects that a context shares among its sessions, such as the certificate verifier, but does not say for
+/// which session. The call happens inside a session's call on the same thread. So the shared object sets a value here, and
+/// the session takes it before its call returns.
 #[derive(Debug)]
 pub(crate) struct PerThread<T> {
     values: Mutex<Vec<(ThreadId, T)>>,
-    /// How many there are, to see without the lock that there is none. A thread looks for its own, which it has counted
-    /// itself, so the order among threads is of no matter.
+    /// The number of values, so that [`PerThread::take`] needs no lock if there are none. A thread only looks for a value
+    /// that it has set itself, so relaxed ordering is enough.
     count: AtomicUsize,
 }
 
@@ -39,7 +38,7 @@ impl<T> Default for PerThread<T> {
 }
 
 impl<T> PerThread<T> {
-    /// In place of this thread's earlier note.
+    /// Sets this thread's value and drops the previous one.
     pub(crate) fn set(&self, value: T) {
         let mut values = self.lock();
         let current = ThreadId::current();
@@ -52,7 +51,7 @@ impl<T> PerThread<T> {
         }
     }
 
-    /// This thread's.
+    /// Takes this thread's value.
     pub(crate) fn take(&self) -> Option<T> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return None;
@@ -75,20 +74,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_its_threads() {
+    fn a_thread_takes_its_own_value_once() {
         let values = PerThread::default();
         values.set("only");
         assert_eq!((values.take(), values.take()), (Some("only"), None));
         values.set("first");
-        values.set("mine");
+        values.set("second");
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let none = values.take();
-                values.set("another's");
+                values.set("of another thread");
                 none
             });
             assert_eq!(other.join().unwrap(), None);
         });
-        assert_eq!((values.take(), values.take()), (Some("mine"), None));
+        assert_eq!((values.take(), values.take()), (Some("second"), None));
     }
 }

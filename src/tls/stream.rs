@@ -1,15 +1,15 @@
-//! A session on a transport: waiting, limits, and two threads at once.
+//! A TLS session on a transport: blocking, timeouts, limits, and one reading and one writing thread at once.
 //!
-//! The session's state is behind one mutex that is held for computing only, never while the transport is at work ([`Call`], [`fast_path`]):
-//! - Whoever reads takes the input buffer out of the engine, receives into it, and gives it back.
-//! - Whoever sends takes the next piece of output out and is *the* sender until it is sent or given back to the front of
-//!   the queue, so that records leave whole and in the order in which they were made.
-//! - One thread shakes hands; another one that needs the handshake waits for it.
+//! One mutex protects the session's state. It is never held during a system call or a callback ([`Call`]):
+//! - A reader takes the input buffer out of the engine, receives into it, and returns it.
+//! - A sender takes the first buffer out of the output queue. It keeps the sender role until the buffer is sent or back
+//!   at the front of the queue, so records are sent whole and in order.
+//! - One thread performs the handshake; other threads that need it wait.
 //!
-//! What a reading thread has to send (an alert, an answer to a key update) it sends without waiting, and only while no
-//! writer is at work, who would send it anyway: a reader that waited for room could keep both sides waiting for ever.
+//! A reader sends an alert or the answer to a key update without waiting, and only while there is no writer, which would
+//! send it too. If readers waited for room in the socket's send buffer, both peers could wait for each other forever.
 //!
-//! The settings of the stream that the program calls rule the call in all the streams below it: they are handed down as
+//! With TLS in TLS, the settings of the stream that the application calls apply to all streams below it, passed down as
 //! [`WaitPolicy`].
 
 mod call;
@@ -22,7 +22,6 @@ mod gather;
 mod minimum_throughput;
 mod handshake;
 mod tls_over_tls;
-mod fast_path;
 mod transfer;
 mod transport;
 
@@ -49,14 +48,14 @@ pub use callbacks::Callbacks;
 use gather::Pieces;
 pub use transport::Transport;
 
-/// What a call came to, when it did not fail.
+/// The result of a successful call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Io {
-    /// So many bytes.
+    /// The number of bytes transferred.
     Done(usize),
     WantRead,
     WantWrite,
-    /// The peer has closed the session properly.
+    /// The peer sent close_notify.
     End,
 }
 
@@ -77,42 +76,43 @@ impl Io {
 
 /// One thread may read and one may write at the same time.
 pub struct Stream {
-    /// The process that made it: no other process may use its keys, or wait for its lock.
+    /// The process that created the stream. A forked child must not use its keys or wait for its lock.
     process: Process,
     transport: Transport,
     core: Mutex<Core>,
-    /// A role was given up.
+    /// Notified when a role is released.
     changed: Condvar,
     info: OnceBox<SessionInfo>,
-    /// A call may run a callback: of the transport, or of a context of this stream or of one below.
+    /// Whether a call may invoke a callback: a transport callback, or one set on the context of this stream or of a
+    /// stream below.
     may_call_back: bool,
 }
 
 struct Core {
     engine: Engine,
     settings: Settings,
-    /// The least that reads of the program must bring.
+    /// The minimum throughput of the application's reads.
     throughput: Option<Box<Throughput>>,
-    /// Who is at work: the thread in each of the [`Role`]s, if any.
+    /// The thread that holds each [`Role`].
     roles: [Option<ThreadId>; Core::ROLES],
-    /// Another stream runs inside this one.
+    /// Another stream uses this one as its transport.
     has_inner_stream: bool,
-    /// The handshake is done and its last flight sent.
+    /// The handshake is complete and its last flight is sent.
     handshake_done: bool,
-    /// The sender at work may wait, or its transport. Of no matter while that is the writer, or shakes hands: nobody else
-    /// asks.
+    /// The current sender, or its transport, may wait. Not meaningful while the sender is the writer or performs the
+    /// handshake: no other thread reads it then.
     sender_may_wait: bool,
-    /// How many threads wait for a role to be given up.
+    /// The number of threads that wait for a role.
     waiters: usize,
-    /// The last receive did not fill its buffer: there is probably nothing there yet.
+    /// The last receive did not fill its buffer, so the socket is probably empty.
     drained: bool,
-    /// The descriptor does not block: a receive that might have waited for ever did not.
+    /// The descriptor has O_NONBLOCK: a blocking receive returned EAGAIN.
     nonblocking: bool,
-    /// How many bytes of records have come.
+    /// The number of bytes received from the transport.
     bytes_received: u64,
-    /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
+    /// The number of plaintext bytes that are encrypted but not yet reported as written. The writer passes them again.
     unreported: usize,
-    /// Plaintext that was thrown away while waiting for the peer's closing message.
+    /// The number of plaintext bytes discarded while waiting for the peer's close_notify.
     discarded: usize,
 }
 
@@ -124,19 +124,19 @@ struct Settings {
     limit: Option<Arc<Limit>>,
 }
 
-/// What a call may wait for, and how long.
+/// Whether and how long a call may wait.
 #[derive(Clone, Copy)]
 struct WaitPolicy<'a> {
     blocking: bool,
     settings: &'a Settings,
-    /// The stream's own minimum throughput counts.
+    /// Whether the stream's own minimum throughput applies.
     counts_throughput: bool,
-    /// When what is waited for comes too slowly.
+    /// When the current throughput window ends. The wait then fails with `NETLIB_TOO_SLOW`.
     throughput_deadline: Option<Instant>,
 }
 
-/// Those of a new stream, and of every read that may wait in recv(2): nothing ends a wait but what is waited for.
-static UNBOUNDED: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
+/// The settings of a new stream: it waits without bound.
+static DEFAULT_SETTINGS: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
 
 impl Settings {
     fn wait_policy(&self) -> WaitPolicy<'_> {
@@ -145,12 +145,12 @@ impl Settings {
 }
 
 impl WaitPolicy<'_> {
-    /// The same without waiting.
+    /// The same policy, but the call returns instead of waiting.
     fn without_waiting(self) -> Self {
         WaitPolicy { blocking: false, ..self }
     }
 
-    /// Nothing is to end a wait but what is waited for.
+    /// Whether a wait for input has neither timeout nor limit.
     fn is_unbounded(self) -> bool {
         let Settings { read_timeout, limit, .. } = self.settings;
         self.blocking && read_timeout.is_none() && limit.is_none() && self.throughput_deadline.is_none()
@@ -172,7 +172,7 @@ impl Core {
         self.roles.iter().any(Option::is_some)
     }
 
-    /// Refuses the program's calls while another stream runs inside this one, or from a callback of this one.
+    /// Fails if another stream uses this one as its transport, or if the call comes from a callback of this stream.
     #[inline(always)]
     fn check_reentry(&self) -> Result<()> {
         self.check_no_inner_stream()?;
@@ -193,12 +193,12 @@ impl Core {
 }
 
 impl Stream {
-    /// A client's side on a descriptor. No I/O.
+    /// Creates a client stream on a descriptor. No I/O.
     pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
         Stream::client_over(context, Transport::descriptor(fd)?, server_hostname)
     }
 
-    /// A server's side on a descriptor. No I/O.
+    /// Creates a server stream on a descriptor. No I/O.
     pub fn server(context: &Arc<Context>, fd: RawFd) -> Result<Stream> {
         Stream::server_over(context, Transport::descriptor(fd)?)
     }
@@ -215,7 +215,7 @@ impl Stream {
         Ok(Stream::new(transport, Engine::server(context)?))
     }
 
-    /// Whether a call on it may run a callback.
+    /// Whether a call on this stream may invoke a callback.
     pub fn may_call_back(&self) -> bool {
         self.may_call_back
     }
@@ -227,7 +227,7 @@ impl Stream {
             transport,
             core: Mutex::new(Core {
                 engine,
-                settings: UNBOUNDED.clone(),
+                settings: DEFAULT_SETTINGS.clone(),
                 throughput: None,
                 roles: [None; Core::ROLES],
                 has_inner_stream: false,
@@ -265,7 +265,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Shakes hands, if that is not done.
+    /// Performs the handshake, unless it is done.
     pub fn handshake(&self) -> Result<Io> {
         self.classified(|| {
             let mut call = Call::new(self);
@@ -278,32 +278,29 @@ impl Stream {
         })
     }
 
-    /// At least one byte, up to as many as are there.
+    /// Reads at least one byte, and at most as many as are available.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
         self.classified(|| {
-            self.read_straight(buffer).unwrap_or_else(|| {
-                let (mut call, settings) = Call::begin(self, Role::Reader)?;
-                call.read(buffer, settings.wait_policy())
-            })
+            let (mut call, settings) = Call::begin(self, Role::Reader)?;
+            call.read(buffer, settings.wait_policy())
         })
     }
 
-    /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
+    /// Writes all of `data` if the stream is blocking, otherwise as much as can be sent. The caller passes bytes that are
+    /// not reported as written again.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
-        self.classified(|| self.write_straight(data).unwrap_or_else(|| self.write_in_call(&[data])))
+        self.write_pieces(&[data])
     }
 
-    /// The same for data that is not in one piece. The lengths, added, fit a `usize`.
+    /// The same for data in several pieces. The sum of their lengths must fit in a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
-        self.classified(|| self.write_in_call(pieces))
+        self.classified(|| {
+            let (mut call, settings) = Call::begin(self, Role::Writer)?;
+            call.write(Pieces::new(pieces), settings.wait_policy())
+        })
     }
 
-    fn write_in_call(&self, pieces: &[&[u8]]) -> Result<Io> {
-        let (mut call, settings) = Call::begin(self, Role::Writer)?;
-        call.write(Pieces::new(pieces), settings.wait_policy())
-    }
-
-    /// Plaintext that a read returns without touching the transport.
+    /// The number of plaintext bytes that a read returns without using the transport.
     pub fn pending(&self) -> usize {
         self.lock().map_or(0, |mut core| core.engine.pending())
     }
@@ -316,12 +313,12 @@ impl Stream {
         self.classified(|| Call::new(self).core_for_caller()?.engine.set_session(session))
     }
 
-    /// What was agreed on; `None` before the handshake is done.
+    /// The negotiated parameters; `None` before the handshake is done.
     pub fn negotiated(&self) -> Option<Negotiated> {
         Negotiated::of(&self.lock().ok()?.engine)
     }
 
-    /// What was agreed on and is lent, such as names and certificates.
+    /// The negotiated parameters that callers borrow, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;
@@ -334,8 +331,8 @@ impl Stream {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
-    /// Every public call that can fail goes through here, so that its error gets the retry kind of the session. A
-    /// stream inside this one uses another path ([`tls_over_tls`]), so that this stream's data does not count for it.
+    /// Runs a public call and sets the retry kind of its error from the state of this session. A stream inside this one
+    /// does not use this path ([`tls_over_tls`]), because only its own application data decides its retry kind.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

@@ -1,17 +1,17 @@
-//! Functions of the program as a transport. What they answer is checked before it is used.
+//! Callbacks as a transport. Their results are checked before use.
 
 use super::Io;
 use super::transport::Fault;
 use crate::error::Error;
 use crate::status::{Status, StatusClass};
 
-/// What such a function returned, and the count that it stored; `usize::MAX` where it stored none.
+/// A callback's return value and the count it stored; `usize::MAX` if it stored none.
 pub type Answer = (i32, usize);
 
 pub type ReadCallback = Box<dyn Fn(&mut [u8]) -> Answer + Send + Sync>;
 pub type WriteCallback = Box<dyn Fn(&[u8]) -> Answer + Send + Sync>;
 
-/// One thread may be in each of the two at the same time.
+/// One thread may run each callback at the same time.
 pub struct Callbacks {
     pub read: ReadCallback,
     pub write: WriteCallback,
@@ -46,7 +46,7 @@ fn outcome(name: &str, (code, count): Answer, len: usize) -> Result<Io, Fault> {
         Some(Status::WantRead) => Ok(Io::WantRead),
         Some(Status::WantWrite) => Ok(Io::WantWrite),
         Some(Status::EndOfStream) => Ok(Io::End),
-        // A failure that netlib has a name for: another stream's, a limit's, a timeout's.
+        // A netlib failure status, for example from another stream or a limit.
         Some(status) if !matches!(status.class(), StatusClass::Success | StatusClass::Progress) => {
             let reported = status.name().to_string_lossy();
             Err(Fault::Passthrough(Error::new(status, format!("the {name} callback reported {reported}"))))
@@ -59,7 +59,7 @@ fn failed(name: &str, code: i32) -> Fault {
     Fault::Passthrough(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {code}")))
 }
 
-/// What it did with the bytes is not known, so that nothing can come after them.
+/// It is not known how many bytes the callback transferred, so the transport cannot be used again.
 fn contract_violation(message: &str) -> Fault {
     Fault::Fatal(Error::new(Status::CallbackFailed, message))
 }

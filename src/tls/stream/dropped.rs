@@ -1,4 +1,4 @@
-//! Whether an idle session still stands.
+//! Checks whether an idle session is still usable.
 
 use super::call::{Call, Role};
 use super::{Settings, Stream, WaitPolicy};
@@ -7,14 +7,14 @@ use crate::status::Status;
 use crate::tls::session::engine::Read;
 use crate::tls::session::pool::BUFFER_SIZE;
 
-/// More than this of records without data is not what an idle peer sends: two tickets are some hundred bytes.
+/// The most bytes of records without data that an idle peer sends. Two session tickets are a few hundred bytes.
 const MAX_IDLE_BYTES: u64 = BUFFER_SIZE as u64;
 
 impl Stream {
-    /// What a read would come to; or, where that would wait, why nothing can be written. `WantRead`: an idle session
-    /// that stands. Records that are for TLS alone are taken in; everything else is left as it was.
+    /// Returns the status that a read would return, or the reason why nothing can be written. `WantRead` means that the
+    /// session is idle and usable. Session tickets and key updates are processed; application data stays unread.
     ///
-    /// Nothing waits here, so neither the limit nor the timeouts of requests that are over matter.
+    /// This never waits, so the limit and the timeouts of earlier requests do not matter.
     pub fn probe(&self) -> Result<Status> {
         self.classified(|| self.probe_within(MAX_IDLE_BYTES))
     }
@@ -43,7 +43,7 @@ impl Stream {
 
 impl Call<'_> {
     fn probe(&mut self, policy: WaitPolicy<'_>, most: u64) -> Result<Status> {
-        // What comes in the handshake is for that; one receive at most finds out whether anything still can.
+        // During the handshake one receive is enough to find out whether the connection is still open.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return self.probe_records(policy, most, false);
         }
@@ -68,7 +68,7 @@ impl Call<'_> {
     }
 }
 
-/// An end that is none of the session: the connection's, or that of its descriptor.
+/// Whether the connection or its descriptor has ended, rather than the session.
 fn is_connection_end(error: &Error) -> bool {
     matches!(error.status(), Status::TlsTruncated | Status::TlsHandshakeEof) || error.errno() == libc::EBADF
 }
@@ -88,7 +88,7 @@ mod tests {
     use crate::tls::stream::Io;
     use crate::tls::{Context, TlsOptions};
 
-    /// A client's stream that has shaken hands with rustls by itself, which can do what no stream here does.
+    /// A client stream connected to a plain rustls server, which can send what netlib never sends.
     struct Session {
         stream: Stream,
         far: UnixStream,
@@ -135,7 +135,7 @@ mod tests {
             assert!(!self.server.is_handshaking());
         }
 
-        /// Moves what there is, both ways.
+        /// Moves all available bytes in both directions.
         fn exchange(&mut self) {
             while self.server.read_tls(&mut self.far).is_ok_and(|count| count > 0) {
                 self.server.process_new_packets().unwrap();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn key_updates_are_no_drop() {
+    fn key_updates_do_not_drop_a_session() {
         let mut session = Session::new(2);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         for _ in 0..3 {
@@ -157,7 +157,7 @@ mod tests {
             session.exchange();
             assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         }
-        // Both ways, with the keys of both.
+        // Data passes in both directions with the updated keys.
         assert_eq!(session.stream.write(b"ping").unwrap(), Io::Done(4));
         session.exchange();
         let mut room = [0; 10];
@@ -170,24 +170,24 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_that_is_done_leaves_nothing_in_the_window() {
+    fn the_end_of_the_handshake_begins_a_new_throughput_window() {
         let throughput = || Throughput::new(usize::MAX, 10.0).unwrap();
         let state = |session: &Session| format!("{:?}", session.stream.lock().unwrap().throughput.as_ref().unwrap());
         let mut session = Session::before_handshake(2);
         session.stream.set_minimum_throughput(throughput()).unwrap();
         session.stream.handshake().unwrap();
-        assert_ne!(state(&session), format!("{:?}", throughput()), "it is being waited for");
+        assert_ne!(state(&session), format!("{:?}", throughput()), "the wait has begun");
         session.complete_handshake();
         assert_eq!(state(&session), format!("{:?}", throughput()));
     }
 
     #[test]
-    fn idle_time_is_no_slowness() {
+    fn idle_time_does_not_count_as_slow() {
         let mut session = Session::new(2);
         session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
-        // As if that had been long ago.
+        // Makes the wait begin 20 seconds ago.
         let back = |session: &Session| {
             let mut core = session.stream.lock().unwrap();
             let throughput = core.throughput.as_mut().unwrap();
@@ -197,7 +197,7 @@ mod tests {
         back(&session);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
-        // Without that it was a wait, which is judged when nothing has come.
+        // Without a probe in between it is one wait, and it fails when nothing has arrived.
         back(&session);
         let error = session.stream.read(&mut room).unwrap_err();
         assert_eq!(error.status(), Status::TooSlow);
@@ -210,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_tickets_is_a_drop() {
-        // What came is counted whole, so that one byte decides.
-        let came = |session: &Session| session.stream.lock().unwrap().bytes_received;
+    fn a_flood_of_tickets_drops_a_session() {
+        // The bound is exact to one byte.
+        let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);
-        let before = came(&session);
+        let before = received(&session);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
-        let tickets = came(&session) - before;
+        let tickets = received(&session) - before;
         assert!(tickets > 10_000);
         for (most, expected) in [(tickets, Status::WantRead), (tickets - 1, Status::TooMuchData)] {
             assert_eq!(Session::new(300).stream.probe_within(most).unwrap(), expected, "{most} of {tickets}");

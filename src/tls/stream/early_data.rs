@@ -1,4 +1,4 @@
-//! Early data of a client's stream: it leaves behind the first message of the handshake, which the writer begins for it.
+//! Early data of a client stream. It is sent after the ClientHello, so writing it begins the handshake.
 
 use super::call::{Call, Role};
 use super::{Io, Stream, WaitPolicy};
@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::tls::session::engine::early_data::EarlyData;
 
 impl Stream {
-    /// Writes early data: as much of it as may be sent before the server answers. What is taken is sent in any case, with
-    /// whatever this or a later call sends.
+    /// Writes early data: as much as may be sent before the server answers. The bytes that are reported as written are sent
+    /// by this call or a later one.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -21,7 +21,7 @@ impl Stream {
         self.lock().map_or(EarlyData::NotSent, |core| core.engine.early_data())
     }
 
-    /// How many bytes of early data may still be written.
+    /// The number of bytes of early data that may still be written.
     pub fn early_data_left(&self) -> usize {
         self.lock().map_or(0, |core| core.engine.early_data_left())
     }
@@ -79,7 +79,7 @@ mod tests {
     use crate::tls::x509::fingerprint;
     use crate::tls::{Context, TlsOptions};
 
-    /// More than a socket holds.
+    /// More than a socket's send buffer holds.
     const ALLOWED: u32 = 4_000_000;
 
     fn context() -> Arc<Context> {
@@ -93,7 +93,7 @@ mod tests {
         })
     }
 
-    /// Servers that accept early data, and remember sessions together.
+    /// A configuration of servers that accept early data and share a session store.
     fn accepting(context: &Context) -> Arc<ServerConfig> {
         let mut config = ServerConfig::clone(&context.server_config().unwrap());
         config.max_early_data_size = ALLOWED;
@@ -121,7 +121,7 @@ mod tests {
             }
         }
 
-        /// The server takes what there is, and answers.
+        /// The server processes all available input and answers.
         fn serve(&mut self) {
             while self.server.read_tls(&mut self.far).is_ok_and(|count| count > 0) {
                 self.server.process_new_packets().unwrap();
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// A stream whose session can be resumed with early data.
+    /// A stream that offers a session that allows early data.
     fn resuming() -> Pair {
         let context = context();
         let config = accepting(&context);

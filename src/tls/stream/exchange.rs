@@ -1,4 +1,4 @@
-//! Moving bytes between a stream's engine and its transport, which works without the stream's lock.
+//! Moves records between a stream's engine and its transport. The transport is used without the stream's lock.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::tls::session::engine::Engine;
 use crate::tls::session::pool::RecordBuffer;
 
 impl Call<'_> {
-    /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.
+    /// Receives bytes, or the end of the input. Returns `Some` if that would have to wait and the policy does not allow it.
     pub(super) fn receive(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             let core = self.core()?;
@@ -36,7 +36,7 @@ impl Call<'_> {
             let mut input = match self.core()?.engine.lend_input() {
                 Ok(input) => input,
                 Err(error) => {
-                    // The alert that tells the peer why.
+                    // Send the queued alert.
                     let _ = self.send_without_waiting(policy);
                     return Err(error);
                 }
@@ -48,8 +48,8 @@ impl Call<'_> {
         }
     }
 
-    /// What a receive came to. `Continue`: it is to be tried again.
-    pub(super) fn finish_receive(
+    /// Handles the result of a receive. `Continue`: try again.
+    fn finish_receive(
         &mut self,
         input: RecordBuffer,
         received: Outcome<Io>,
@@ -87,18 +87,20 @@ impl Call<'_> {
         }
         let error = explain("receive from", &core.engine, fault, policy);
         if error.status() == Status::TlsTruncated {
-            // Of the stream below: this one may have been closed properly before.
+            // The stream below was truncated; this session may have ended with close_notify before.
             core.engine.end_input_because(error);
             return Ok(None);
         }
         Err(if is_fatal || is_disconnect(&error) { core.engine.fail(error) } else { error })
     }
 
-    /// Sends what is queued. `None`: all of it. `Some`: the rest would have to wait, which is not wanted.
+    /// Sends the output queue. Returns `None` if all is sent, `Some` if the rest would have to wait and the policy does not
+    /// allow it.
     pub(super) fn flush(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             while self.core()?.is_held(Role::Sender) {
-                // One that does not wait is waited for: there may be room behind it, and then nothing would wake the program.
+                // Wait for a sender that does not wait itself: the socket may have room when it is done, and a caller
+                // that got WANT_WRITE would not be woken for that.
                 if !policy.blocking && self.core()?.sender_may_wait {
                     return Ok(Some(Io::WantWrite));
                 }
@@ -111,7 +113,7 @@ impl Call<'_> {
         }
     }
 
-    /// What a reader has to send, as far as that goes without waiting, also for another sender.
+    /// Sends what a reader has queued, as far as possible without waiting for the transport or for another sender.
     pub(super) fn send_without_waiting(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         loop {
             let core = self.core()?;
@@ -119,30 +121,19 @@ impl Call<'_> {
                 return Ok(());
             }
             let Some(piece) = core.engine.next_output() else { return Ok(()) };
-            // A failure is told to whoever writes next; what is read is not the worse for it.
+            // The next write reports a failure to send. It does not affect reading.
             if !self.send(piece, policy.without_waiting()).is_ok_and(|want| want.is_none()) {
                 return Ok(());
             }
         }
     }
 
-    /// Sends one piece of output; what is left of it goes back to the front of the queue. `None`: nothing is.
-    fn send(&mut self, piece: RecordBuffer, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+    /// Sends one output buffer; the unsent rest goes back to the front of the queue. Returns `None` if nothing is left.
+    fn send(&mut self, mut piece: RecordBuffer, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         debug_assert!(!piece.is_empty());
         self.claim(Role::Sender)?;
         self.core()?.sender_may_wait = policy.blocking || !self.can_wait();
-        let sent = self.transport().send(piece.bytes(), policy);
-        self.go_on_sending(piece, sent, policy)
-    }
-
-    /// Of the sender, of whose piece something was sent, or why not.
-    pub(super) fn go_on_sending(
-        &mut self,
-        mut piece: RecordBuffer,
-        sent: Outcome<Io>,
-        policy: WaitPolicy<'_>,
-    ) -> Result<Option<Io>> {
-        let outcome = self.send_all(&mut piece, sent, policy);
+        let outcome = self.send_all(&mut piece, policy);
         if let Ok(core) = self.core() {
             core.engine.return_output(piece);
         }
@@ -150,14 +141,9 @@ impl Call<'_> {
         outcome
     }
 
-    fn send_all(
-        &mut self,
-        piece: &mut RecordBuffer,
-        mut sent: Outcome<Io>,
-        policy: WaitPolicy<'_>,
-    ) -> Result<Option<Io>> {
-        loop {
-            match sent {
+    fn send_all(&mut self, piece: &mut RecordBuffer, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        while !piece.is_empty() {
+            match self.transport().send(piece.bytes(), policy) {
                 Ok(Io::Done(count)) => piece.consume(count),
                 Ok(want) => return Ok(Some(want)),
                 Err(fault) => {
@@ -171,31 +157,28 @@ impl Call<'_> {
                     });
                 }
             }
-            if piece.is_empty() {
-                return Ok(None);
-            }
-            sent = self.transport().send(piece.bytes(), policy);
         }
+        Ok(None)
     }
 }
 
 impl Core {
-    /// Takes back the buffer of a receive with so many more bytes.
-    pub(super) fn return_input(&mut self, mut input: RecordBuffer, count: usize) {
-        // One that is not filled leaves probably nothing there.
+    /// Returns the input buffer to the engine with `count` more bytes in it.
+    fn return_input(&mut self, mut input: RecordBuffer, count: usize) {
+        // A receive that does not fill the buffer has probably emptied the socket.
         self.drained = count < input.space_len();
         input.add(count);
         self.engine.take_back(input);
     }
 }
 
-/// What a fault of the transport means for this session.
+/// Turns a transport fault into an error that names the peer.
 fn explain(what: &str, engine: &Engine, fault: Fault, policy: WaitPolicy<'_>) -> Error {
     match fault {
         Fault::System(error) => transport_failure(what, engine, &error),
         Fault::TimedOut(status) => timeout_error(engine, status, policy),
         Fault::Passthrough(error) | Fault::Fatal(error) => error,
-        // In the words of the stream that the program called, with its peer's name.
+        // Report the peer of the stream that the application called.
         Fault::OuterStream(error) if matches!(error.status(), Status::ReadTimeout | Status::WriteTimeout) => {
             timeout_error(engine, error.status(), policy)
         }
@@ -221,13 +204,14 @@ fn timeout_error(engine: &Engine, status: Status, policy: WaitPolicy<'_>) -> Err
     Error::new(status, message)
 }
 
-/// The status of a connection that is no more.
+/// The status of a connection that the peer or the network has ended.
 fn disconnect_status(engine: &Engine) -> Status {
-    // Before the handshake is done nothing of a request has been sent.
+    // No part of a request is sent before the handshake is done.
     if engine.is_handshaking() { Status::TlsHandshakeEof } else { Status::Protocol }
 }
 
-/// A failed system call: the connection's end is the peer's or the network's doing, anything else the program's.
+/// The error of a failed system call. An errno that does not say that the connection has ended, such as EBADF, is the
+/// application's mistake: `NETLIB_IO`.
 fn transport_failure(what: &str, engine: &Engine, error: &io::Error) -> Error {
     let broken = [
         libc::ECONNRESET,
@@ -246,7 +230,7 @@ fn transport_failure(what: &str, engine: &Engine, error: &io::Error) -> Error {
     Error::from_io(status, format!("cannot {what} {}{}", engine.peer(), engine.during()), error)
 }
 
-/// Whether the connection is no more.
+/// Whether the error says that the connection has ended.
 pub(super) fn is_disconnect(error: &Error) -> bool {
     matches!(error.status(), Status::Protocol | Status::TlsHandshakeEof)
 }

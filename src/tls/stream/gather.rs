@@ -1,19 +1,20 @@
-//! The plaintext of one write, in pieces: many small ones leave in as few records as one of their length would.
+//! The plaintext of one write in several pieces. Small pieces share records, so that the number of records is that of one
+//! piece with the same total length.
 
 use crate::error::Result;
 use crate::tls::session::pool::{RecordBuffer, copy_into};
 use crate::tls::session::record::{RECORD_SIZE, WRITE_SIZE};
 
-/// What is left of a write.
+/// The rest of a write.
 #[derive(Clone, Copy)]
 pub(super) struct Pieces<'a> {
     pieces: &'a [&'a [u8]],
-    /// How far the first of them has been written.
+    /// The number of bytes of the first piece that are written.
     offset: usize,
 }
 
 impl<'a> Pieces<'a> {
-    /// Their lengths, added, are at most `usize::MAX`.
+    /// The sum of the lengths must be at most `usize::MAX`.
     pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
         Pieces { pieces, offset: 0 }.skip_finished()
     }
@@ -31,7 +32,7 @@ impl<'a> Pieces<'a> {
         *self = self.skip_finished();
     }
 
-    /// Without the pieces that are done.
+    /// Removes the pieces that are written.
     fn skip_finished(mut self) -> Pieces<'a> {
         while let [first, rest @ ..] = self.pieces
             && self.offset >= first.len()
@@ -42,8 +43,8 @@ impl<'a> Pieces<'a> {
         self
     }
 
-    /// What to encrypt next, at most [`WRITE_SIZE`]: whole records, but for the last. From where it is if that fills a
-    /// record, otherwise copied together in a buffer from `borrow`.
+    /// The next bytes to encrypt, at most [`WRITE_SIZE`]: whole records, except for the last. A piece that fills a record is
+    /// used in place; smaller ones are copied together into a buffer from `borrow`.
     pub(super) fn front<'b>(
         &self,
         buffer: &'b mut Option<RecordBuffer>,
@@ -68,7 +69,7 @@ impl<'a> Pieces<'a> {
         let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
         let mut filled = 0_usize;
         for piece in std::iter::once(first).chain(rest.iter().copied()) {
-            // A large piece only completes the record that was begun; the rest of it is not copied.
+            // A large piece only completes the current record; the rest of it is not copied.
             let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
             let bytes = piece.get(..least - filled).unwrap_or(piece);
             filled += copy_into(room.get_mut(filled..).unwrap_or(&mut []), bytes);
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
     use crate::tls::session::pool::Pool;
 
-    /// The sizes of what is encrypted at once, and whether each was copied.
+    /// The size of each chunk to encrypt, and whether it was copied.
     fn chunks(lengths: &[usize]) -> Vec<(usize, bool)> {
         let pool = Pool::default();
         let data: Vec<u8> = (0..lengths.iter().sum()).map(|i: usize| (i * 7 + i / 251) as u8).collect();
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(chunks(&[1; 1000]), [(1000, true)]);
         assert_eq!(chunks(&[1000; 100]), [(65536, true), (34464, true)]);
         assert_eq!(chunks(&[100_000]), [(65536, false), (34464, false)]);
-        // Headers and a body: the body is not copied beyond the record that the headers began.
+        // Headers and a body: only the part of the body that shares a record with the headers is copied.
         assert_eq!(chunks(&[200, 100_000]), [(16384, true), (65536, false), (18280, false)]);
         assert_eq!(chunks(&[20_000, 100]), [(16384, false), (3716, true)]);
         assert_eq!(chunks(&[16384, 1]), [(16384, false), (1, false)]);

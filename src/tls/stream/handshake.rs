@@ -1,4 +1,4 @@
-//! Shaking hands.
+//! The handshake of a stream.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::status::Status;
 use crate::tls::{Context, TlsOptions};
 
 impl Stream {
-    /// A client's side that has shaken hands, as urllib3's ssl_wrap_socket; the limit ends that and nothing after it.
+    /// Creates a client stream and performs the handshake, as urllib3's ssl_wrap_socket. The limit applies to the handshake
+    /// only.
     pub fn connected(
         options: &TlsOptions,
         context: Option<&Arc<Context>>,
@@ -21,7 +22,7 @@ impl Stream {
         server_hostname: Option<&str>,
         limit: Option<Arc<Limit>>,
     ) -> Result<Stream> {
-        // Before files are read in vain.
+        // Check before reading files.
         limit.as_deref().map_or(Ok(()), Limit::check)?;
         let stream = Stream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
         stream.set_limit(limit)?;
@@ -32,7 +33,7 @@ impl Stream {
 }
 
 impl Call<'_> {
-    /// Makes sure of the handshake. `Some`: it is not done, and would have to wait.
+    /// Performs the handshake unless it is done. Returns `Some` if it would have to wait and the policy does not allow it.
     #[inline(always)]
     pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         if self.core()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
@@ -40,7 +41,7 @@ impl Call<'_> {
 
     #[cold]
     fn take_part_in_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        // Whoever does this has been let in already.
+        // The public call has passed `check_reentry` already.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(None);
         }
@@ -65,30 +66,30 @@ impl Call<'_> {
         })
     }
 
-    /// Works on what has come, and has the program asked. True: the handshake is done.
+    /// Processes the received records and invokes pending callbacks. Returns true when the handshake is done.
     pub(super) fn process_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<bool> {
         loop {
             let core = self.core()?;
             let outcome = core.engine.handshake();
             if let Some(pending) = core.engine.take_pending_callback() {
-                // The program's function may use this stream.
+                // The callback may use this stream.
                 self.unlock();
                 let result = pending.invoke();
                 self.core()?.engine.finish_callback(result);
                 continue;
             }
             if outcome.is_err() {
-                // The alert that tells the peer why.
+                // Send the queued alert.
                 let _ = self.flush(policy.without_waiting());
             }
             return outcome;
         }
     }
 
-    /// Sends what the handshake has to say. `Some`: the rest would have to wait.
+    /// Sends the queued handshake messages. Returns `Some` if the rest would have to wait.
     pub(super) fn send_flight(&mut self, done: bool, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         match self.flush(policy) {
-            // A peer that is gone may have left something to read.
+            // The peer may have sent data before it closed the connection.
             Err(error) if is_disconnect(&error) && done => Ok(None),
             Err(error) if is_disconnect(&error) => {
                 let reason = self.read_final_alert(error, policy);
@@ -98,7 +99,7 @@ impl Call<'_> {
         }
     }
 
-    /// Takes the right to shake hands. False: there is no need to.
+    /// Takes the handshaker role, waiting for another thread's handshake. Returns false if the handshake is done.
     pub(super) fn enter_handshake(
         &mut self,
         policy: WaitPolicy<'_>,
@@ -107,7 +108,7 @@ impl Call<'_> {
         check(self.core()?)?;
         while self.core()?.is_held(Role::Handshaker) {
             if !policy.blocking {
-                return Err(Error::new(Status::Busy, "another thread is shaking hands on this stream"));
+                return Err(Error::new(Status::Busy, "another thread is performing the handshake of this stream"));
             }
             self.wait_for_role(policy)?;
             check(self.core()?)?;
@@ -119,9 +120,9 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// The peer refused to take more: an alert that it sent before says why better than the broken pipe does.
+    /// Reads an alert that the peer sent before it closed the connection: it explains the failure better than EPIPE.
     fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
-        // A flight of a server fits few buffers; whatever comes, this ends.
+        // A server's flight fits in a few buffers; the bound ends the loop whatever the peer sends.
         for _ in 0..8 {
             let Ok(core) = self.core() else { return error };
             match core.engine.handshake() {

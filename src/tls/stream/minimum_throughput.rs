@@ -1,8 +1,8 @@
 //! The minimum throughput of a stream's reads.
 //!
-//! What counts is what the program gets: plaintext, because records without any cost the peer next to nothing. In the
-//! handshake, which has none, all bytes count. In a nest the stream that the program calls is the one that is guarded; the
-//! streams below are told when its window ends.
+//! Only plaintext counts, because a peer can send records without plaintext at almost no cost. During the handshake all
+//! bytes count. With TLS over TLS, the stream that the application calls applies its minimum; the streams below only
+//! receive the end of its window.
 
 use std::time::{Duration, Instant};
 
@@ -14,24 +14,24 @@ use crate::status::Status;
 use crate::tls::session::engine::Engine;
 
 impl WaitPolicy<'_> {
-    /// The same for a call that is no read of the program's.
+    /// The same policy for a call that is not a read of the application.
     pub(super) fn without_throughput(self) -> Self {
         WaitPolicy { counts_throughput: false, ..self }
     }
 
-    /// How long the peer may still take.
+    /// The time left in the throughput window.
     pub(super) fn throughput_time_left(self) -> Option<Duration> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// For loops below the stream that is guarded, when what came was not enough for it.
+    /// Fails when the window has ended. For loops in the streams below.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }
 }
 
 impl Stream {
-    /// A new window begins.
+    /// Sets the minimum and begins a new window.
     pub fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
         self.lock()?.throughput = Some(Box::new(throughput));
         Ok(())
@@ -43,7 +43,7 @@ impl Core {
         self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }
 
-    /// Before a receive, which may wait: until when.
+    /// Before a receive that may wait: sets when the window ends.
     pub(super) fn begin_wait<'a>(&mut self, policy: WaitPolicy<'a>) -> Result<WaitPolicy<'a>> {
         let Some(throughput) = self.throughput_of(policy) else { return Ok(policy) };
         let now = Instant::now();
@@ -53,7 +53,7 @@ impl Core {
         }
     }
 
-    /// After a receive that found nothing, of which the program is told.
+    /// After a receive that found nothing and returns to the application.
     pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         match self.throughput_of(policy).map(|throughput| throughput.wait_on(Instant::now())) {
             Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),
@@ -61,7 +61,7 @@ impl Core {
         }
     }
 
-    /// After a receive: how many bytes of records came.
+    /// After a receive of `bytes_received` bytes of records.
     #[inline(always)]
     pub(super) fn end_wait(&mut self, bytes_received: usize, policy: WaitPolicy<'_>) {
         self.bytes_received = self.bytes_received.saturating_add(bytes_received as u64);
@@ -74,7 +74,7 @@ impl Core {
         }
     }
 
-    /// After a receive that failed. The error, if that was for slowness.
+    /// After a receive that failed. Returns the error if it failed because of the minimum throughput.
     pub(super) fn end_wait_with(&mut self, fault: &Fault, policy: WaitPolicy<'_>) -> Option<Error> {
         let throughput = self.throughput_of(policy)?;
         let is_slow = match fault {
@@ -90,21 +90,21 @@ impl Core {
         None
     }
 
-    /// Plaintext that the program has got.
+    /// Counts plaintext that a read returns.
     pub(super) fn count_plaintext(&mut self, bytes: usize, policy: WaitPolicy<'_>) {
         if let Some(throughput) = self.throughput_of(policy) {
             throughput.add(bytes);
         }
     }
 
-    /// Nothing is owed any more: what comes next has all of its time.
+    /// Begins a new window, with the full time for what comes next.
     pub(super) fn begin_window(&mut self) {
         if let Some(throughput) = &mut self.throughput {
             throughput.restart();
         }
     }
 
-    /// The handshake is done and its last flight sent.
+    /// Records that the handshake is complete and its last flight is sent.
     pub(super) fn set_handshake_done(&mut self) {
         self.handshake_done = true;
         self.begin_window();
@@ -115,7 +115,7 @@ fn throughput_error(slow: Slow, engine: &Engine) -> Error {
     slow.error(&engine.peer(), engine.during())
 }
 
-/// Of a wait below the stream that is guarded, which has the numbers.
+/// The error inside a stream below. The stream that has the minimum replaces it with one that has the numbers.
 pub(super) fn too_slow() -> Error {
     Error::new(Status::TooSlow, "less came than the minimum throughput that was asked for")
 }

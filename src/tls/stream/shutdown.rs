@@ -1,15 +1,15 @@
-//! Shutting down: one's own direction, or both.
+//! Shutting down the sending direction, or both.
 
 use super::call::{Call, Role};
 use super::{Io, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// How much plaintext a stream throws away while it waits for the peer's closing message.
+/// The most plaintext that a stream discards while it waits for the peer's close_notify.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
 impl Stream {
-    /// Sends the closing message, once, and does not wait for the peer's.
+    /// Sends close_notify, once, and does not wait for the peer's.
     pub fn shutdown(&self) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -17,7 +17,7 @@ impl Stream {
         })
     }
 
-    /// The same, and then waits for the peer's. Before the handshake there is no session to close.
+    /// Sends close_notify and waits for the peer's. Before the handshake there is no session to close.
     pub fn shutdown_both(&self) -> Result<Io> {
         self.classified(|| self.shutdown_both_now())
     }
@@ -29,7 +29,7 @@ impl Stream {
         let sent = call.close(policy);
         match sent {
             Ok(Io::Done(_)) => {}
-            // The peer may be gone and have closed properly before.
+            // The peer may have sent close_notify before it closed the connection.
             Err(ref error) if error.status() == Status::Protocol => {}
             other => return other,
         }
@@ -56,7 +56,7 @@ impl Call<'_> {
         match self.flush(policy) {
             Ok(None) => Ok(Io::Done(0)),
             Ok(Some(want)) => Ok(want),
-            // A peer that has said all it had to say need not wait for our last word.
+            // A peer that has sent close_notify may close the connection without waiting for ours.
             Err(error) if error.status() == Status::Protocol && self.core()?.engine.has_peer_closed() => {
                 Ok(Io::Done(0))
             }
@@ -64,7 +64,7 @@ impl Call<'_> {
         }
     }
 
-    /// Reads to the peer's closing message.
+    /// Reads and discards up to the peer's close_notify.
     fn read_to_close_notify(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
         let mut buffer = self.core()?.engine.pool().borrow()?;
         let outcome = self.discard_to_end(buffer.space(), policy);

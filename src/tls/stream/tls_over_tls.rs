@@ -1,5 +1,5 @@
-//! TLS in TLS: the stream that another one runs in. The inner one's settings rule its calls all the way down, and
-//! never two streams of a nest are locked at once.
+//! TLS over TLS: a stream as the transport of another stream. The inner stream's settings apply to all streams below it.
+//! A thread never holds the locks of two streams at once.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::{Io, Stream, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// How many streams may run inside one another. Each costs its calls, and its release, some of the stack.
+/// The most streams that run inside one another. Each adds to the stack that a call and a release need.
 const MAX_DEPTH: usize = 16;
 
-/// A stream that does nothing but carry the records of another one, until this is dropped.
+/// A stream that carries the records of another one. It serves no other calls until this is dropped.
 pub(super) struct StreamTransport(Arc<Stream>);
 
 impl StreamTransport {
@@ -49,7 +49,7 @@ impl StreamTransport {
         self.0.transport.can_wait()
     }
 
-    /// Waits until there is something to read: plaintext, the end, or at least bytes that may become that.
+    /// Waits until a read may return plaintext or the end of the stream.
     pub(super) fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let policy = policy.without_throughput();
         let mut call = Call::new(&self.0);
@@ -64,7 +64,7 @@ impl StreamTransport {
             if received {
                 policy.check_throughput()?;
             }
-            // Each turn takes in at least a byte, or the end.
+            // Each iteration receives at least one byte, or the end of the input.
             if let Some(want) = call.receive(policy)? {
                 return Ok(Some(want));
             }
@@ -87,7 +87,7 @@ impl Drop for StreamTransport {
     fn drop(&mut self) {
         if let Ok(mut core) = self.0.lock() {
             core.has_inner_stream = false;
-            // The inner stream's bytes: what of them was encrypted goes out, and nobody passes them again.
+            // These are the inner stream's bytes: they are sent, and no caller passes them again.
             core.unreported = 0;
         }
     }

@@ -1,10 +1,7 @@
-//! Reading and writing, which make sure of the handshake first.
-
-use std::ops::ControlFlow;
+//! Reading and writing application data, after the handshake.
 
 use super::call::{Call, Role};
 use super::gather::Pieces;
-use super::transport::{Outcome, ReceiveMode};
 use super::{Io, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -22,7 +19,7 @@ impl Call<'_> {
                 return Ok(want);
             }
             let outcome = self.core()?.engine.read(buffer);
-            if let Some(io) = self.throughput_error(outcome, policy)? {
+            if let Some(io) = self.finish_read(outcome, policy)? {
                 return Ok(io);
             }
             if received {
@@ -35,8 +32,9 @@ impl Call<'_> {
         }
     }
 
-    /// What a read of the session's came to for the program, and what there is to answer to the peer. `None`: nothing yet.
-    fn throughput_error(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+    /// Turns the engine's result into the caller's, and sends what the engine has queued. Returns `None` if there is no
+    /// plaintext yet.
+    fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let core = self.core()?;
         if let Ok(Read::Data(count)) = outcome {
             core.count_plaintext(count, policy);
@@ -51,52 +49,7 @@ impl Call<'_> {
         })
     }
 
-    /// A read that has received something, or not.
-    pub(super) fn go_on_receiving(
-        &mut self,
-        input: RecordBuffer,
-        received: Outcome<Io>,
-        buffer: &mut [u8],
-        policy: WaitPolicy<'_>,
-    ) -> Result<Io> {
-        match self.finish_receive(input, received, ReceiveMode::Blocking, policy)? {
-            ControlFlow::Break(Some(want)) => Ok(want),
-            _ => self.read(buffer, policy),
-        }
-    }
-
-    /// A read that has looked at what came.
-    pub(super) fn go_on_reading(
-        &mut self,
-        outcome: Result<Read>,
-        buffer: &mut [u8],
-        policy: WaitPolicy<'_>,
-    ) -> Result<Io> {
-        match self.throughput_error(outcome, policy)? {
-            Some(io) => Ok(io),
-            None => self.read(buffer, policy),
-        }
-    }
-
-    /// A write whose only piece was sent, or some of it, or why not.
-    pub(super) fn go_on_writing(
-        &mut self,
-        piece: RecordBuffer,
-        sent: Outcome<Io>,
-        data: &[u8],
-        policy: WaitPolicy<'_>,
-    ) -> Result<Io> {
-        let outcome = match self.go_on_sending(piece, sent, policy) {
-            // The session has taken the data, which is counted now.
-            Ok(None) => self.write_rest(Pieces::new(&[data]), policy),
-            Ok(Some(want)) => Ok(want),
-            Err(error) => Err(error),
-        };
-        self.end_writing(policy)?;
-        outcome
-    }
-
-    /// Of the writer.
+    /// Writes `data`; the call holds the writer role, which this releases.
     pub(super) fn write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         let outcome = self.begin_write(data, policy);
         self.end_writing(policy)?;
@@ -118,7 +71,7 @@ impl Call<'_> {
         self.write_rest(data, policy)
     }
 
-    /// From what is queued to the last byte.
+    /// Sends the output queue and then encrypts and sends the rest of `data`.
     fn write_rest(&mut self, mut data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         let (mut counted, mut gathered) = (0, None);
         let outcome = self.write_all(&mut data, &mut gathered, &mut counted, policy);
@@ -129,14 +82,14 @@ impl Call<'_> {
             Ok(Some(want)) if counted == 0 => Ok(want),
             Ok(_) => Ok(Io::Done(counted)),
             Err(error) => {
-                // The caller learns of no byte, so he passes all of them again, if he goes on.
+                // The error reports no count, so a caller that continues passes all bytes again.
                 self.core()?.unreported += counted;
                 Err(error)
             }
         }
     }
 
-    /// `None`: nothing is left of `data`. `Some`: the rest would have to wait.
+    /// Returns `None` if all of `data` is sent, `Some` if the rest would have to wait.
     fn write_all(
         &mut self,
         data: &mut Pieces<'_>,
@@ -160,10 +113,9 @@ impl Call<'_> {
         }
     }
 
-    /// Writing is over, though perhaps not the call.
+    /// Releases the writer role, and sends what a reader left to the writer.
     pub(super) fn end_writing(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         self.release(Role::Writer);
-        // What a reader left to the writer.
         let core = self.core()?;
         if core.unreported == 0 && core.engine.has_output() {
             self.send_without_waiting(policy)?;
@@ -174,17 +126,166 @@ impl Call<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Shutdown;
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
     use std::thread;
 
     use super::super::Stream;
     use super::super::tests::context_with;
     use super::*;
+    use crate::limit::Limit;
+    use crate::socket::sys;
+    use crate::tls::Context;
+    use crate::tls::session::record::WRITE_SIZE;
+
+    /// A client and a server after the handshake, and their descriptors.
+    struct Pair {
+        context: Arc<Context>,
+        client: Stream,
+        server: Stream,
+        near: UnixStream,
+        far: UnixStream,
+    }
+
+    impl Pair {
+        fn new() -> Pair {
+            let context = context_with(|_| {});
+            let (near, far) = UnixStream::pair().unwrap();
+            let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+            let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+            thread::scope(|scope| {
+                scope.spawn(|| server.write(b"x").unwrap());
+                assert_eq!(client.read(&mut [0]).unwrap(), Io::Done(1));
+            });
+            Pair { context, client, server, near, far }
+        }
+
+        /// No role is held, no output is queued, and all encrypted plaintext was reported as written.
+        fn is_idle(&self) -> bool {
+            let core = self.client.lock().unwrap();
+            !core.is_in_use() && !core.engine.has_output() && core.unreported == 0
+        }
+    }
+
+    fn shrink_send_buffer(socket: &UnixStream) {
+        sys::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, &1_i32.to_ne_bytes()).unwrap();
+    }
+
+    fn read_exactly(stream: &Stream, len: usize) -> Vec<u8> {
+        let (mut bytes, mut filled) = (vec![0; len], 0);
+        while filled < len {
+            filled += stream.read(&mut bytes[filled..]).unwrap().count();
+        }
+        bytes
+    }
+
+    fn some_data() -> Vec<u8> {
+        (0..WRITE_SIZE).map(|i| (i * 7 + i / 251) as u8).collect()
+    }
+
+    #[test]
+    fn a_write_that_is_sent_in_parts_continues() {
+        let Pair { client, server, near, .. } = &Pair::new();
+        shrink_send_buffer(near);
+        let data = some_data();
+        for blocking in [true, false] {
+            client.set_blocking(blocking).unwrap();
+            if !blocking {
+                assert_eq!(client.write(&data).unwrap(), Io::WantWrite);
+                let core = client.lock().unwrap();
+                assert_eq!((core.unreported, core.is_in_use()), (data.len(), false));
+            }
+            client.set_blocking(true).unwrap();
+            thread::scope(|scope| {
+                let reader = scope.spawn(|| read_exactly(server, data.len()));
+                assert_eq!(client.write(&data).unwrap(), Io::Done(data.len()));
+                assert!(reader.join().unwrap() == data);
+            });
+        }
+    }
+
+    #[test]
+    fn a_cancelled_write_is_sent_once_when_it_is_repeated() {
+        let pair = Pair::new();
+        let limit = Arc::new(Limit::new(9.0).unwrap());
+        limit.cancel();
+        pair.client.set_limit(Some(limit)).unwrap();
+        assert_eq!(pair.client.write(b"data").unwrap_err().status(), Status::Cancelled);
+        assert_eq!(pair.client.lock().unwrap().unreported, 4);
+        pair.client.set_limit(None).unwrap();
+        assert_eq!(pair.client.write(b"data").unwrap(), Io::Done(4));
+        assert_eq!(read_exactly(&pair.server, 4), b"data");
+        assert!(pair.is_idle());
+    }
+
+    #[test]
+    fn a_write_after_a_broken_connection_reports_the_first_error() {
+        let pair = Pair::new();
+        pair.far.shutdown(Shutdown::Both).unwrap();
+        for _ in 0..2 {
+            let error = pair.client.write(b"more").unwrap_err();
+            assert_eq!((error.status(), error.errno()), (Status::Protocol, libc::EPIPE));
+        }
+        assert!(!pair.client.lock().unwrap().is_in_use());
+    }
+
+    #[test]
+    fn queued_output_is_sent_after_a_write_and_after_a_read() {
+        for reads in [false, true] {
+            let pair = Pair::new();
+            pair.server.write(b"data").unwrap();
+            if !reads {
+                pair.client.lock().unwrap().engine.write(b"first").unwrap();
+                assert_eq!(pair.client.write(b"data").unwrap(), Io::Done(4));
+                assert_eq!(read_exactly(&pair.server, 9), b"firstdata");
+            } else {
+                pair.client.lock().unwrap().engine.close().unwrap();
+                assert_eq!(pair.client.read(&mut [0; 4]).unwrap(), Io::Done(4));
+                assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::End);
+            }
+            assert!(pair.is_idle());
+        }
+    }
+
+    #[test]
+    fn a_read_keeps_the_settings_with_which_it_began() {
+        let pair = Pair::new();
+        shrink_send_buffer(&pair.far);
+        let data = &some_data()[..16_384];
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut room = vec![0; data.len()];
+                pair.client.read(&mut room).unwrap();
+                room
+            });
+            while !reader.is_finished() && !pair.client.lock().unwrap().is_in_use() {
+                thread::yield_now();
+            }
+            let limit = Arc::new(Limit::new(9.0).unwrap());
+            limit.cancel();
+            pair.client.set_limit(Some(limit)).unwrap();
+            pair.server.write(data).unwrap();
+            assert!(reader.join().unwrap() == data);
+        });
+        assert!(pair.is_idle());
+    }
+
+    #[test]
+    fn a_read_reports_close_notify_and_truncation() {
+        let pair = Pair::new();
+        pair.server.shutdown().unwrap();
+        assert_eq!(pair.client.read(&mut [0]).unwrap(), Io::End);
+        let pair = Pair::new();
+        pair.far.shutdown(Shutdown::Both).unwrap();
+        assert_eq!(pair.client.read(&mut [0]).unwrap_err().status(), Status::TlsTruncated);
+        assert!(pair.is_idle());
+    }
 
     type Act = fn(&Stream, &Stream) -> Result<Io>;
 
-    /// One that is only dropped costs a later call an allocation.
+    /// A buffer that is dropped instead of returned costs a later call an allocation.
     #[test]
     fn every_call_gives_its_buffers_back() {
         const KEPT: usize = 10;
@@ -211,20 +312,13 @@ mod tests {
             ),
             ("the end", |near, far| near.shutdown().and_then(|_| far.shutdown_both()), Io::Done(0), KEPT),
         ];
-        let context = context_with(|_| {});
-        let (near, far) = UnixStream::pair().unwrap();
-        let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
-        let server = Stream::server(&context, far.as_raw_fd()).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| server.write(b"x").unwrap());
-            assert_eq!(client.read(&mut [0]).unwrap(), Io::Done(1));
-        });
+        let Pair { context, client, server, .. } = &Pair::new();
         let pool = context.pool();
         let many: Vec<RecordBuffer> = (0..KEPT).map(|_| pool.borrow().unwrap()).collect();
         many.into_iter().for_each(|buffer| pool.give_back(buffer));
         assert_eq!(pool.kept(), KEPT);
         for (what, act, expected, kept) in ACTS {
-            assert_eq!((act(&client, &server).unwrap(), pool.kept()), (expected, kept), "{what}");
+            assert_eq!((act(client, server).unwrap(), pool.kept()), (expected, kept), "{what}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What carries a stream's records: a descriptor, another stream, or functions of the program. Here are all of a
-//! stream's system calls, made without its lock.
+//! The transport of a stream's records: a descriptor, another stream, or callbacks. All system calls of a stream are made
+//! here, without its lock.
 //!
-//! Waiting for input is a step of its own, so that no buffer is held meanwhile; only where nothing but input is to end the
-//! wait it is the receive that waits, which saves a system call. Sending waits if that is wanted. What a transport
-//! reports is explained by the stream, which knows its peer.
+//! Waiting for input is separate from receiving, so that a waiting stream holds no buffer. A wait without timeout and limit
+//! happens in recv(2) instead, which saves a system call. The stream turns a [`Fault`] into an error, because it knows its
+//! peer.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -20,7 +20,7 @@ use crate::status::Status;
 pub struct Transport(Kind);
 
 enum Kind {
-    /// Borrowed: whoever opened it closes it.
+    /// Borrowed; the application closes it.
     Descriptor(RawFd),
     Callbacks(Box<Callbacks>),
     Stream(StreamTransport),
@@ -34,18 +34,18 @@ pub(super) enum Fault {
     TimedOut(Status),
     /// The stream below failed.
     OuterStream(Error),
-    /// To be told as it is: the limit has ended, a function of the program reported a failure.
+    /// Returned to the caller unchanged: the limit has ended, or a callback reported a failure.
     Passthrough(Error),
-    /// The same, and nothing can be carried any more.
+    /// The same, and the transport cannot be used again.
     Fatal(Error),
 }
 
-/// Where a receive that finds nothing waits, if that is wanted.
+/// How a receive waits for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReceiveMode {
-    /// In a step before it, which obeys the limit and the timeout.
+    /// poll(2), with the limit and the timeout, then a receive that does not block.
     AfterPoll,
-    /// In the system call.
+    /// The receive itself blocks.
     Blocking,
 }
 
@@ -64,12 +64,12 @@ impl Transport {
         Transport(Kind::Callbacks(Box::new(callbacks)))
     }
 
-    /// Another stream, which does nothing else until the new one is dropped.
+    /// Another stream. It serves no other calls until the new stream is dropped.
     pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
         Ok(Transport(Kind::Stream(StreamTransport::new(outer)?)))
     }
 
-    /// How many streams are below.
+    /// The number of streams below.
     pub(super) fn depth(&self) -> usize {
         match &self.0 {
             Kind::Stream(outer) => outer.depth(),
@@ -77,7 +77,7 @@ impl Transport {
         }
     }
 
-    /// Whether "not now" is answered by waiting. A program's functions say it to the program.
+    /// Whether a call can wait until the transport is ready. Transport callbacks report WANT_* instead.
     pub(super) fn can_wait(&self) -> bool {
         match &self.0 {
             Kind::Descriptor(_) => true,
@@ -95,16 +95,16 @@ impl Transport {
         }
     }
 
-    /// Whether a receive may wait by itself: what carries the records is the system, and nothing of the program's runs.
+    /// Whether a receive may block in the system call. A callback or another stream has waits of its own.
     pub(super) fn may_block(&self) -> bool {
         matches!(self.0, Kind::Descriptor(_))
     }
 
-    /// Before a receive: waits for something to come, if waiting is wanted and the last receive left nothing there.
-    /// `Some`: something else must come first, and that cannot be waited for.
+    /// Waits for input before a receive, if the policy allows it and the last receive emptied the socket. Returns `Some`
+    /// if a stream below needs something else first and cannot wait for it.
     pub(super) fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         match &self.0 {
-            // Asking an empty socket costs a system call, and a buffer for as long as it stays empty.
+            // A receive on an empty socket costs a system call, and holds a buffer while the socket stays empty.
             Kind::Descriptor(fd) if policy.blocking && drained => {
                 wait_for(*fd, sys::POLL_IN, policy)?;
                 Ok(None)
@@ -116,12 +116,12 @@ impl Transport {
                 policy.check_limit().map_err(Fault::Passthrough)?;
                 Ok(None)
             }
-            // Whatever is at the bottom looks at the limit.
+            // The transport at the bottom checks the limit.
             Kind::Stream(_) => Ok(None),
         }
     }
 
-    /// Bytes into `room`, which is not empty.
+    /// Receives into `room`, which is not empty.
     pub(super) fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {
         let flags = if waiting == ReceiveMode::Blocking { 0 } else { sys::DONT_WAIT };
         match &self.0 {
@@ -136,7 +136,7 @@ impl Transport {
         }
     }
 
-    /// Bytes from the front of `bytes`, which is not empty: at least one, or why not.
+    /// Sends from the front of `bytes`, which is not empty: at least one byte on success.
     pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
         match &self.0 {
             Kind::Descriptor(fd) => send_to(*fd, bytes, policy),
