@@ -9,6 +9,7 @@ mod rustls_ffi;
 pub mod server;
 mod table;
 mod unbuffered;
+mod waiting;
 
 use std::ffi::CStr;
 use std::os::fd::RawFd;
@@ -17,6 +18,8 @@ pub use operations::section;
 pub use table::print;
 
 pub const NETLIB: &str = "netlib";
+/// netlib without read timeout and limit: a row of its own, because no real client is without them.
+pub const NETLIB_UNLIMITED: &str = "netlib, no timeout, no limit";
 pub const OPENSSL: &str = "OpenSSL";
 pub const RUSTLS_FFI: &str = "rustls-ffi";
 pub const UNBUFFERED: &str = "rustls, unbuffered";
@@ -37,6 +40,13 @@ pub enum Share {
     Classical,
     /// As it comes: X25519MLKEM768 too, where the library has it.
     PostQuantum,
+}
+
+/// Whether netlib's streams have a read timeout and a limit. The other clients wait as [`waiting`] does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    Bounded,
+    Unbounded,
 }
 
 /// What a program makes once: a library, and a context that trusts one authority.
@@ -80,7 +90,8 @@ impl dyn Session {
 /// Loads the library and makes a context.
 pub fn client(rival: &str, share: Share) -> Result<Box<dyn Client>, String> {
     Ok(match rival {
-        NETLIB => Box::new(netlib::Netlib::new(share)?),
+        NETLIB => Box::new(netlib::Netlib::new(share, Waits::Bounded)?),
+        NETLIB_UNLIMITED => Box::new(netlib::Netlib::new(share, Waits::Unbounded)?),
         OPENSSL => Box::new(openssl::OpenSsl::new()?),
         RUSTLS_FFI => Box::new(rustls_ffi::RustlsFfi::new(share)?),
         UNBUFFERED => Box::new(unbuffered::Unbuffered::new()?),

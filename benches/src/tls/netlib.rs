@@ -5,7 +5,8 @@ use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use super::{AUTHORITY, Client, Session, Share};
+use super::waiting::{LIMIT, READ_TIMEOUT};
+use super::{AUTHORITY, Client, Session, Share, Waits};
 
 type Handle = *mut c_void;
 
@@ -17,6 +18,9 @@ crate::functions!(Functions {
     netlib_tls_options_set_key_exchange_groups: fn(Handle, *const c_char);
     netlib_tls_context_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
     netlib_tls_wrap_fd: fn(Handle, i32, *const c_char, *mut Handle, *mut Handle) -> i32;
+    netlib_limit_new: fn(f64, *mut Handle, *mut Handle) -> i32;
+    netlib_tls_stream_set_limit: fn(Handle, Handle);
+    netlib_tls_stream_set_read_timeout: fn(Handle, f64, *mut Handle) -> i32;
     netlib_tls_stream_handshake: fn(Handle, *mut Handle) -> i32;
     netlib_tls_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
     netlib_tls_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
@@ -31,10 +35,12 @@ const OK: i32 = 0;
 pub struct Netlib {
     c: Rc<Functions>,
     context: Handle,
+    /// With bounded waits: the limit of all streams.
+    limit: Option<Handle>,
 }
 
 impl Netlib {
-    pub fn new(share: Share) -> Result<Netlib, String> {
+    pub fn new(share: Share, waits: Waits) -> Result<Netlib, String> {
         let c = Functions::load(crate::NETLIB)?;
         unsafe {
             let options = (c.netlib_tls_options_new)();
@@ -45,7 +51,15 @@ impl Netlib {
             let mut context = null_mut();
             let status = (c.netlib_tls_context_new)(options, &mut context, null_mut());
             (c.netlib_tls_options_free)(options);
-            if status == OK { Ok(Netlib { c: Rc::new(c), context }) } else { Err(format!("netlib: status {status}")) }
+            if status != OK {
+                return Err(format!("netlib: status {status}"));
+            }
+            let limit = (waits == Waits::Bounded).then(|| {
+                let mut limit = null_mut();
+                assert_eq!((c.netlib_limit_new)(LIMIT, &mut limit, null_mut()), OK, "netlib_limit_new");
+                limit
+            });
+            Ok(Netlib { c: Rc::new(c), context, limit })
         }
     }
 }
@@ -56,6 +70,11 @@ impl Client for Netlib {
         unsafe {
             let made = (self.c.netlib_tls_wrap_fd)(self.context, fd, host.as_ptr(), &mut stream, null_mut());
             assert_eq!(made, OK, "netlib_tls_wrap_fd");
+            if let Some(limit) = self.limit {
+                (self.c.netlib_tls_stream_set_limit)(stream, limit);
+                let set = (self.c.netlib_tls_stream_set_read_timeout)(stream, READ_TIMEOUT, null_mut());
+                assert_eq!(set, OK, "netlib_tls_stream_set_read_timeout");
+            }
             assert_eq!((self.c.netlib_tls_stream_handshake)(stream, null_mut()), OK, "netlib_tls_stream_handshake");
         }
         Box::new(Stream { c: Rc::clone(&self.c), stream })

@@ -1,4 +1,4 @@
-//! OpenSSL as a program on a blocking socket uses it; also the server of all.
+//! OpenSSL as a client with a timeout uses it: on a socket that does not block, with poll(2). Also the server of all.
 
 #![allow(non_snake_case)]
 
@@ -8,6 +8,7 @@ use std::os::fd::RawFd;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
+use super::waiting::{set_nonblocking, wait};
 use super::{AUTHORITY, Client, Session};
 
 type Handle = *mut c_void;
@@ -43,6 +44,7 @@ crate::functions!(Functions {
     SSL_shutdown: fn(Handle) -> c_int;
     SSL_read: fn(Handle, *mut c_void, c_int) -> c_int;
     SSL_write: fn(Handle, *const c_void, c_int) -> c_int;
+    SSL_get_error: fn(Handle, c_int) -> c_int;
     SSL_get_current_cipher: fn(Handle) -> Handle;
     SSL_CIPHER_get_name: fn(Handle) -> *const c_char;
     SSL_group_to_name: fn(Handle, c_int) -> *const c_char;
@@ -53,6 +55,8 @@ const LIBRARY: &str = "libssl.so.3";
 /* Numbers of openssl/ssl.h and openssl/tls1.h. */
 const VERIFY_PEER: c_int = 1;
 const FILETYPE_PEM: c_int = 1;
+const ERROR_WANT_READ: c_int = 2;
+const ERROR_WANT_WRITE: c_int = 3;
 /// The index of what a context keeps for its program.
 const APP_DATA: c_int = 0;
 const CTRL_SESS_CACHE_MODE: c_int = 44;
@@ -118,8 +122,10 @@ impl Client for OpenSsl {
             if !session.is_null() {
                 (c.SSL_set_session)(ssl, session);
             }
-            assert_eq!((c.SSL_connect)(ssl), 1, "SSL_connect");
-            Box::new(Connection { c, ssl })
+            set_nonblocking(fd);
+            let connection = Connection { c, ssl, fd };
+            connection.repeat("SSL_connect", || (c.SSL_connect)(ssl));
+            Box::new(connection)
         }
     }
 
@@ -132,18 +138,36 @@ impl Client for OpenSsl {
 struct Connection {
     c: &'static Functions,
     ssl: Handle,
+    fd: RawFd,
+}
+
+impl Connection {
+    /// Repeats a call until it succeeds, and waits before each repetition.
+    fn repeat(&self, name: &str, call: impl Fn() -> c_int) -> c_int {
+        loop {
+            let result = call();
+            if result > 0 {
+                return result;
+            }
+            match unsafe { (self.c.SSL_get_error)(self.ssl, result) } {
+                ERROR_WANT_READ => wait(self.fd, libc::POLLIN),
+                ERROR_WANT_WRITE => wait(self.fd, libc::POLLOUT),
+                error => panic!("{name}: error {error}"),
+            }
+        }
+    }
 }
 
 impl Session for Connection {
     fn read(&mut self, room: &mut [u8]) -> usize {
-        let count = unsafe { (self.c.SSL_read)(self.ssl, room.as_mut_ptr().cast(), room.len() as c_int) };
-        assert!(count > 0, "SSL_read: {count}");
-        count as usize
+        let (at, len) = (room.as_mut_ptr().cast(), room.len() as c_int);
+        self.repeat("SSL_read", || unsafe { (self.c.SSL_read)(self.ssl, at, len) }) as usize
     }
 
     fn write(&mut self, data: &[u8]) {
-        let count = unsafe { (self.c.SSL_write)(self.ssl, data.as_ptr().cast(), data.len() as c_int) };
-        assert_eq!(count, data.len() as c_int, "SSL_write");
+        let (at, len) = (data.as_ptr().cast(), data.len() as c_int);
+        let count = self.repeat("SSL_write", || unsafe { (self.c.SSL_write)(self.ssl, at, len) });
+        assert_eq!(count, len, "SSL_write");
     }
 
     fn is_resumed(&self) -> bool {

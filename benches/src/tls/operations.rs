@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
 use super::server::{Order, RECORD, Server, Service, WIRE_RECORD, connect, order, wait_for};
-use super::{Client, HOST, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, UNBUFFERED, client};
+use super::{Client, HOST, NETLIB_UNLIMITED, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, UNBUFFERED, client};
 use crate::processors::{Processor, pin};
 use crate::{Group, Operation, Section};
 
@@ -26,7 +26,7 @@ struct Clients(Vec<(&'static str, Rc<dyn Client>)>);
 impl Clients {
     fn load(share: Share) -> Clients {
         let mut clients = Vec::new();
-        for rival in RIVALS {
+        for rival in RIVALS.into_iter().chain([NETLIB_UNLIMITED]) {
             match client(rival, share) {
                 // The same in both: it is what it is without a share.
                 Ok(_) if rival == UNBUFFERED && share == Share::PostQuantum => {}

@@ -1,10 +1,11 @@
-//! rustls-ffi, as the example in its sources uses it: callbacks read and write the socket.
+//! rustls-ffi with callbacks that read and write a socket that does not block, and poll(2) when it is not ready.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
+use super::waiting::{set_nonblocking, wait, would_block};
 use super::{AUTHORITY, Client, RUSTLS_FFI_LIBRARY, RUSTLS_FFI_POST_QUANTUM, Session, Share};
 
 type Handle = *mut c_void;
@@ -84,6 +85,7 @@ impl Client for RustlsFfi {
     fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session> {
         let c = &self.c;
         let mut connection = null_mut();
+        set_nonblocking(fd);
         unsafe {
             assert_eq!((c.rustls_client_connection_new)(self.config, host.as_ptr(), &mut connection), OK);
             let connection = Connection { c: Rc::clone(c), connection, fd };
@@ -112,7 +114,12 @@ struct Connection {
 
 unsafe extern "C" fn read(fd: Handle, room: *mut u8, len: usize, count: *mut usize) -> c_int {
     unsafe {
-        let got = libc::read(fd as usize as RawFd, room.cast(), len);
+        let fd = fd as usize as RawFd;
+        let mut got = libc::read(fd, room.cast(), len);
+        while got < 0 && would_block() {
+            wait(fd, libc::POLLIN);
+            got = libc::read(fd, room.cast(), len);
+        }
         if got < 0 {
             return *libc::__errno_location();
         }
@@ -123,7 +130,12 @@ unsafe extern "C" fn read(fd: Handle, room: *mut u8, len: usize, count: *mut usi
 
 unsafe extern "C" fn write(fd: Handle, pieces: *const libc::iovec, len: usize, count: *mut usize) -> c_int {
     unsafe {
-        let put = libc::writev(fd as usize as RawFd, pieces, len as c_int);
+        let fd = fd as usize as RawFd;
+        let mut put = libc::writev(fd, pieces, len as c_int);
+        while put < 0 && would_block() {
+            wait(fd, libc::POLLOUT);
+            put = libc::writev(fd, pieces, len as c_int);
+        }
         if put < 0 {
             return *libc::__errno_location();
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::operations::{DOWNLOAD, DOWNLOAD_AES128, ECHO_16K, ECHO_64, FULL, RESUMED, UPLOAD_16, UPLOAD_64};
 use super::processes::{PROCESSES, Process};
-use super::{NETLIB, OPENSSL, RIVALS, RUSTLS_FFI, Share, client};
+use super::{NETLIB, NETLIB_UNLIMITED, OPENSSL, RIVALS, RUSTLS_FFI, Share, client};
 use crate::Counts;
 use crate::report::{Measured, Table};
 use crate::timing::{median, median_ratio};
@@ -31,7 +31,7 @@ const IDLE_GOAL: f64 = 5.0 * 1024.0;
 pub fn print(groups: &[Measured], processes: &[Process], counts: impl Fn(&str, &str) -> Option<Counts>) {
     println!(
         "TLS 1.3, AES-256-GCM, X25519, a certificate of ECDSA P-256 verified with its name: us of the client's processor time; rounds \
-         of {PROCESSES} processes\n"
+         of {PROCESSES} processes; all clients have a read timeout and a limit\n"
     );
     for rival in RIVALS {
         match client(rival, Share::Classical) {
@@ -42,9 +42,13 @@ pub fn print(groups: &[Measured], processes: &[Process], counts: impl Fn(&str, &
     println!();
     let mut table = Table::new(&titles(&["/ OpenSSL", "goal", "", "/ rustls-ffi", "goal", ""]));
     for group in groups {
-        let times: HashMap<&str, &[f64]> =
+        let mut times: HashMap<&str, &[f64]> =
             group.rows.iter().map(|row| (row.name.as_str(), row.times.as_slice())).collect();
         table.row(times_row(&group.name, &times));
+        if let Some(unlimited) = times.remove(NETLIB_UNLIMITED) {
+            times.insert(NETLIB, unlimited);
+            table.row(times_row("  netlib without timeout and limit", &times));
+        }
     }
     let fresh = processes.iter().map(|process| (process.rival, process.fresh.as_slice())).collect();
     table.row(times_row(FRESH, &fresh));

@@ -13,6 +13,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{ClientConfig, HandshakeKind, RootCertStore};
 
+use super::waiting::{set_nonblocking, wait, would_block};
 use super::{AUTHORITY, Client, Session};
 
 /// A read of 64 KiB behind a partial record; four full records to send.
@@ -45,8 +46,9 @@ impl Client for Unbuffered {
     fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session> {
         let name = ServerName::try_from(host.to_str().unwrap_or_default()).expect("a name").to_owned();
         let connection = UnbufferedClientConnection::new(Arc::clone(&self.config), name).expect("a connection");
-        let mut connection =
-            Connection { connection, fd, pool: Rc::clone(&self.pool), incoming: None, spill: Vec::new() };
+        set_nonblocking(fd);
+        let pool = Rc::clone(&self.pool);
+        let mut connection = Connection { connection, fd, pool, incoming: None, spill: Vec::new(), drained: true };
         let mut output = connection.borrow();
         let mut queued = 0;
         while connection.connection.is_handshaking() || queued > 0 || connection.connection.wants_write() {
@@ -98,6 +100,8 @@ struct Connection {
     incoming: Option<Incoming>,
     /// Plaintext that found no room.
     spill: Vec<u8>,
+    /// The last read left nothing in the socket.
+    drained: bool,
 }
 
 impl Connection {
@@ -115,8 +119,19 @@ impl Connection {
         incoming.bytes.copy_within(incoming.start..incoming.end, 0);
         (incoming.start, incoming.end) = (0, incoming.end - incoming.start);
         let room = &mut incoming.bytes[incoming.end..];
-        let count = unsafe { libc::recv(self.fd, room.as_mut_ptr().cast(), room.len(), 0) };
+        // As netlib does: a socket that the last read emptied is probably empty still.
+        if self.drained {
+            wait(self.fd, libc::POLLIN);
+        }
+        let count = loop {
+            let count = unsafe { libc::recv(self.fd, room.as_mut_ptr().cast(), room.len(), 0) };
+            if count >= 0 || !would_block() {
+                break count;
+            }
+            wait(self.fd, libc::POLLIN);
+        };
         assert!(count > 0, "the connection has ended");
+        self.drained = (count as usize) < room.len();
         incoming.end += count as usize;
         self.incoming = Some(incoming);
     }
@@ -197,6 +212,10 @@ impl Session for Connection {
 fn send(fd: RawFd, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let count = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+        if count < 0 && would_block() {
+            wait(fd, libc::POLLOUT);
+            continue;
+        }
         assert!(count > 0, "send");
         bytes = &bytes[count as usize..];
     }
