@@ -1,5 +1,6 @@
 //! One attempt to connect to one address. Only this module calls connect(2).
 
+use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -271,7 +272,7 @@ pub(super) fn is_final(status: Status) -> bool {
 
 /// The error of a connect that ended before its first attempt. A limit's error gets the name of the host. A failed system
 /// call becomes `ConnectFailed`, because the server has seen nothing.
-pub(super) fn setup_failed(target: &str, error: Error) -> Error {
+pub(super) fn setup_failed(target: &dyn fmt::Display, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
     match error.status() {
         Status::Io => {
@@ -284,7 +285,7 @@ pub(super) fn setup_failed(target: &str, error: Error) -> Error {
 
 /// The error of a connect that ended between two attempts. The failed attempts are its causes.
 pub(super) fn interrupted_between_attempts(
-    target: &str,
+    target: &dyn fmt::Display,
     error: Error,
     failures: impl IntoIterator<Item = FailedAttempt>,
 ) -> Error {
@@ -298,7 +299,7 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) 
 /// The error of a connect whose attempts have all failed: the status and the reason of the attempt that ended last, with
 /// one cause for each attempt. An address that the policy refused counts as last only if all were refused, because the
 /// other failures may be temporary. `left_out`: the number of addresses beyond [`MAX_ADDRESSES`].
-pub(super) fn all_failed(target: &str, failures: Vec<FailedAttempt>, left_out: usize) -> Error {
+pub(super) fn all_failed(target: &dyn fmt::Display, failures: Vec<FailedAttempt>, left_out: usize) -> Error {
     let was_tried = |failed: &&FailedAttempt| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
     let (status, errno, reason) = match last.map(|last| &last.failure) {
@@ -335,7 +336,7 @@ mod tests {
     #[test]
     fn a_system_call_failure_during_setup_is_connect_failed() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
-        let error = setup_failed("name.test port 80", failed);
+        let error = setup_failed(&"name.test port 80", failed);
         assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));
         let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
         assert_eq!(error.message(), expected);

@@ -7,6 +7,7 @@ mod system_network;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
@@ -50,8 +51,7 @@ pub(crate) fn create_unix_connection(
 
 /// A connect in progress: the core of `netlib_connect`.
 pub(crate) struct Connect {
-    /// The host and port, for messages.
-    name: String,
+    name: TargetName,
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     schedule: Schedule,
@@ -109,7 +109,7 @@ pub(crate) struct Interest {
 impl Connect {
     pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
         let host_port = HostPort::new(host, port)?;
-        Ok(Connect::with(Resolver::system(), Target::Host(host_port), describe(host, port), options))
+        Ok(Connect::with(Resolver::system(), Target::Host(host_port), TargetName::of(host, port), options))
     }
 
     /// Connects to addresses that the caller has resolved. An address with port 0 gets `port`.
@@ -128,16 +128,16 @@ impl Connect {
         memory::reserve(&mut copy, addresses.len(), "addresses")?;
         copy.extend_from_slice(addresses);
         let target = Target::Addresses(set_missing_ports(copy, port));
-        Ok(Connect::with(Resolver::system(), target, describe(host, port), options))
+        Ok(Connect::with(Resolver::system(), target, TargetName::of(host, port), options))
     }
 
     pub(crate) fn to_unix(address: UnixAddress, options: Arc<ConnectOptions>) -> Connect {
         let endpoint = Endpoint::Unix(address);
-        let name = endpoint.to_string();
+        let name = TargetName { host: endpoint.to_string(), port: None };
         Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
     }
 
-    fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
+    fn with(resolver: Resolver, target: Target, name: TargetName, options: Arc<ConnectOptions>) -> Connect {
         Connect {
             name,
             schedule: Schedule::Racing(options.attempt_delay),
@@ -476,9 +476,25 @@ impl Connect {
     }
 }
 
-/// A host and port in messages.
-fn describe(host: &str, port: u16) -> String {
-    format!("{host} port {port}")
+/// The target in messages: "example.com port 80", or the path of a Unix domain socket. Formatted only for an error.
+struct TargetName {
+    host: String,
+    port: Option<u16>,
+}
+
+impl TargetName {
+    fn of(host: &str, port: u16) -> TargetName {
+        TargetName { host: host.to_owned(), port: Some(port) }
+    }
+}
+
+impl fmt::Display for TargetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => write!(f, "{} port {port}", self.host),
+            None => f.write_str(&self.host),
+        }
+    }
 }
 
 fn follow(fd: RawFd) -> Result<OwnedFd> {

@@ -12,6 +12,7 @@ mod tests;
 
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
@@ -293,7 +294,7 @@ impl<N: Network> Scheduler<N> {
     }
 
     /// The error when no attempt won.
-    pub(super) fn error(&self, target: &str) -> Error {
+    pub(super) fn error(&self, target: &dyn fmt::Display) -> Error {
         // Addresses that were left out count only if all others were tried.
         let ended_early = self.failures().any(|failed| is_final(failed.failure.status));
         attempt::all_failed(target, self.failures().collect(), if ended_early { 0 } else { self.left_out })

@@ -18,7 +18,7 @@ static QUEUE: LookupQueue = LookupQueue::new();
 
 fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
     let target = Target::Host(HostPort::new("name.test", 80).unwrap());
-    Connect::with(resolver, target, "name.test port 80".to_owned(), Arc::new(options))
+    Connect::with(resolver, target, TargetName::of("name.test", 80), Arc::new(options))
 }
 
 fn unused_resolver() -> Resolver {
@@ -100,7 +100,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
         for sequential in [false, true] {
             let target = Target::Host(HostPort::new(host, 80).unwrap());
             let options = Arc::new(ConnectOptions { source: source.clone(), ..ConnectOptions::default() });
-            let mut connect = Connect::with(unused_resolver(), target, describe("name.test", 80), options);
+            let mut connect = Connect::with(unused_resolver(), target, TargetName::of("name.test", 80), options);
             let limit = Some(Arc::new(Limit::new(0.0).unwrap()));
             let error = if sequential { connect.run_sequentially(limit) } else { connect.run(limit) }.unwrap_err();
             assert_eq!(error.status(), Status::DeadlineExceeded);
@@ -189,7 +189,7 @@ fn the_resolve_callback_replaces_the_resolver() {
         });
         let options = ConnectOptions { resolve: Some(resolve), ..ConnectOptions::default() };
         let target = Target::Host(HostPort::new("name.test", good.port()).unwrap());
-        let mut connect = Connect::with(unused.clone(), target, "name.test".to_owned(), Arc::new(options));
+        let mut connect = Connect::with(unused.clone(), target, TargetName::of("name.test", 80), Arc::new(options));
         connect.run(Some(Arc::new(Limit::new(seconds).unwrap()))).map(|fd| fd.as_raw_fd() >= 0)
     };
     for seconds in [30.0, f64::INFINITY] {

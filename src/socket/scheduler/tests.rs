@@ -431,7 +431,7 @@ fn the_error_has_a_cause_for_each_address() {
     let mut simulation =
         Simulation::racing(&[(1, None), (11, Some(RefusedAfter(1))), (2, Some(RefusedAtOnce))], Some(300));
     assert_eq!(simulation.run(), "failed at 300");
-    let error = simulation.scheduler.error("name.test port 80");
+    let error = simulation.scheduler.error(&"name.test port 80");
     assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
     let expected = "cannot connect to name.test port 80, 3 addresses tried, the last: the connect timeout passed";
     assert_eq!(error.message(), expected);
@@ -455,7 +455,7 @@ fn stop_fails_the_attempts_in_progress() {
     assert_eq!(simulation.report(), "1 0-300 Cancelled, 11 250-251 ConnectFailed, 2 251-300 Cancelled");
     simulation.scheduler.close_ended();
     assert_eq!(simulation.open.get(), 0);
-    let error = simulation.scheduler.error("name.test port 80");
+    let error = simulation.scheduler.error(&"name.test port 80");
     let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
     assert_eq!(error.status(), Status::Cancelled);
     assert_eq!(statuses, [Status::Cancelled, Status::ConnectFailed, Status::Cancelled]);
