@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::socket::sys::{self, ForkHandler};
 use crate::status::Status;
 
-/// A process, distinct from its ancestors and descendants even if they had the same number.
+/// Identifies a process. It differs from its ancestors and descendants even if a process number is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(NonZeroU64);
 
@@ -100,7 +100,7 @@ fn install() {
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Delays forks while it exists, up to a time limit. May be nested.
+/// Delays forks while it exists, for a bounded time. May be nested.
 #[must_use = "forks are delayed only while it exists"]
 pub(crate) struct Delay {
     /// A delay counts for its thread, so it must stay there.
@@ -127,16 +127,16 @@ impl Drop for Delay {
     }
 }
 
-/// How long a fork waits for other threads, and they for it.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The maximum time that a fork waits for other threads, and that they wait for it.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// Counters on cache lines of their own, so that threads do not contend for one.
+/// A counter on its own cache line, so that threads do not contend for one.
 #[repr(align(128))]
 struct Lane(AtomicIsize);
 
 const LANE_COUNT: usize = 16;
 static LANES: [Lane; LANE_COUNT] = [const { Lane(AtomicIsize::new(0)) }; LANE_COUNT];
-/// The thread that forks; 0: none.
+/// The forking thread; 0 if there is none.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 /// The process before that fork.
 static FORKED_FROM: AtomicU64 = AtomicU64::new(0);
@@ -150,13 +150,13 @@ thread_local! {
 struct Gate;
 
 impl Gate {
-    /// Distinguishes threads that exist at the same time.
+    /// Identifies the current thread among those that exist.
     fn thread() -> usize {
         DEPTH.with(|depth| NonNull::from(depth).addr().get())
     }
 
     fn lane() -> &'static AtomicIsize {
-        // Thread-local variables are as far from each other as stacks are: only high bits differ.
+        // Addresses of thread-local variables differ in their high bits only, so they are mixed.
         let mixed = (Gate::thread() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
         &LANES[mixed as usize % LANE_COUNT].0
     }
@@ -165,7 +165,7 @@ impl Gate {
         install();
         let lane = Gate::lane();
         lane.fetch_add(1, Ordering::SeqCst);
-        // A thread that forks comes here if another library's handler uses netlib.
+        // The forking thread enters if the fork handler of another library calls netlib.
         let is_open = || {
             let forking = FORKING.load(Ordering::SeqCst);
             forking == 0 || forking == Gate::thread()
@@ -174,7 +174,7 @@ impl Gate {
             return;
         }
         lane.fetch_sub(1, Ordering::SeqCst);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + MAX_WAIT;
         loop {
             let in_time = wait_until(until, is_open);
             lane.fetch_add(1, Ordering::SeqCst);
@@ -185,7 +185,7 @@ impl Gate {
         }
     }
 
-    /// Whether only this thread is inside, or nobody.
+    /// No other thread holds a delay.
     fn is_quiet() -> bool {
         let own = isize::from(DEPTH.get() > 0);
         LANES.iter().map(|lane| lane.0.load(Ordering::SeqCst)).sum::<isize>() <= own
@@ -198,7 +198,7 @@ impl Gate {
 
 impl ForkHandler for Gate {
     fn before() {
-        let (me, until) = (Gate::thread(), Instant::now() + PATIENCE);
+        let (me, until) = (Gate::thread(), Instant::now() + MAX_WAIT);
         let claim = || {
             let claimed = FORKING.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
             claimed.is_ok() || claimed == Err(me)
@@ -215,20 +215,20 @@ impl ForkHandler for Gate {
         }
     }
 
-    /// Atomic operations only.
+    /// Uses atomic operations only, because the child may do no more.
     fn in_child() {
         for lane in &LANES {
             lane.0.store(0, Ordering::Relaxed);
         }
         Gate::lane().store(isize::from(DEPTH.get() > 0), Ordering::Relaxed);
-        // Unless a handler that ran before this one has asked for the process already.
+        // Keeps the value if an earlier handler has already called `Process::current`.
         let before = FORKED_FROM.load(Ordering::Relaxed);
         let _ = current().compare_exchange(before, 0, Ordering::Relaxed, Ordering::Relaxed);
         Gate::open();
     }
 }
 
-/// False if the condition was still not met at the end of the time.
+/// Returns false if the condition was not met in time.
 fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
     for turn in 0_u32.. {
         if is_so() {
@@ -289,7 +289,7 @@ impl<T> std::ops::DerefMut for Locked<'_, T> {
     }
 }
 
-/// [`OnceLock::get_or_init`] that is not half done during a fork.
+/// [`OnceLock::get_or_init`] that is never in progress during a fork.
 pub(crate) fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     match cell.get() {
         Some(value) => value,

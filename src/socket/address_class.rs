@@ -1,4 +1,4 @@
-//! What an address is for: the class, or classes, of the network that it belongs to.
+//! The classes of IP addresses: loopback, private, link-local and so on.
 
 mod registries;
 #[cfg(test)]
@@ -11,8 +11,8 @@ use crate::error::{Error, Result, shown};
 use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
-/// A set of classes. An address has one class, or more: 169.254.169.254 is METADATA and LINK_LOCAL. What an IPv6 address
-/// leads to by an IPv4 address inside of it counts too, so that whoever refuses a class refuses every way there.
+/// A set of classes. An address may have several: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6 address also has the
+/// classes of the IPv4 addresses that it embeds, so that a refused class cannot be reached through them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes(i32);
 
@@ -29,12 +29,12 @@ impl Classes {
     pub const BENCHMARKING: Classes = Classes(1 << 9);
     pub const SPECIAL: Classes = Classes(1 << 10);
     pub const UNIX: Classes = Classes(1 << 11);
-    /// Always alone.
+    /// Never combined with another class.
     pub const GLOBAL: Classes = Classes(1 << 12);
 
     const NONE: Classes = Classes(0);
 
-    /// By bit.
+    /// In the order of the bits.
     const NAMES: [&CStr; 13] = [
         c"metadata",
         c"loopback",
@@ -51,7 +51,7 @@ impl Classes {
         c"global",
     ];
 
-    /// `None` for a number with bits that are no class.
+    /// `None` if a bit is not a class.
     pub fn from_bits(bits: i32) -> Option<Classes> {
         (bits >> Classes::NAMES.len() == 0).then_some(Classes(bits))
     }
@@ -64,21 +64,21 @@ impl Classes {
         self.0 == 0
     }
 
-    pub const fn and(self, other: Classes) -> Classes {
+    pub const fn union(self, other: Classes) -> Classes {
         Classes(self.0 | other.0)
     }
 
-    pub fn common(self, other: Classes) -> Classes {
+    pub fn intersection(self, other: Classes) -> Classes {
         Classes(self.0 & other.0)
     }
 
-    /// Of the class that says most about why an address is to be avoided. `None` for no class at all.
+    /// The name of the first class in the order of the bits, which is the most specific one. `None` for the empty set.
     pub fn name(self) -> Option<&'static CStr> {
         Classes::NAMES.get(self.0.trailing_zeros() as usize).copied()
     }
 
-    /// Global is only what is nothing else.
-    fn settled(self) -> Classes {
+    /// Removes GLOBAL unless it is the only class.
+    fn normalized(self) -> Classes {
         if self == Classes::GLOBAL { self } else { Classes(self.0 & !Classes::GLOBAL.0) }
     }
 }
@@ -94,25 +94,25 @@ fn classify_v4(address: Ipv4Addr) -> Classes {
     let bits = address.to_bits();
     let metadata = if registries::METADATA_V4.contains(&bits) { Classes::METADATA } else { Classes::NONE };
     let row = registries::V4.iter().find(|row| row.contains(bits));
-    row.map_or(Classes::RESERVED, |row| row.classes).and(metadata).settled()
+    row.map_or(Classes::RESERVED, |row| row.classes).union(metadata).normalized()
 }
 
 fn classify_v6(address: Ipv6Addr) -> Classes {
     let bits = address.to_bits();
     let metadata = if registries::METADATA_V6.contains(&bits) { Classes::METADATA } else { Classes::NONE };
-    let (own, holds) = match registries::V6.iter().find(|row| row.contains(bits)) {
-        Some(row) => (row.classes, row.holds),
-        None => (Classes::RESERVED, registries::NOTHING),
+    let (own, embedded) = match registries::V6.iter().find(|row| row.contains(bits)) {
+        Some(row) => (row.classes, row.embedded),
+        None => (Classes::RESERVED, registries::EMBEDS_NOTHING),
     };
-    holds
+    embedded
         .iter()
         .chain(registries::isatap(bits))
-        .filter_map(|held| held(bits))
-        .fold(own.and(metadata), |classes, held| classes.and(classify_v4(Ipv4Addr::from_bits(held))))
-        .settled()
+        .filter_map(|find| find(bits))
+        .fold(own.union(metadata), |classes, v4| classes.union(classify_v4(Ipv4Addr::from_bits(v4))))
+        .normalized()
 }
 
-/// Of an address written as text: IPv4 in four decimals, IPv6 with or without brackets and a zone.
+/// Classifies an address written as text: IPv4 in four decimals, IPv6 with or without brackets and zone.
 pub fn classify_text(text: &str) -> Result<Classes> {
     let refused = || {
         let what =
@@ -130,11 +130,11 @@ pub fn classify_text(text: &str) -> Result<Classes> {
     address.map(classify).map_err(|_| refused())
 }
 
-/// Of an address as connect(2) takes it: the bytes of a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`.
+/// Classifies the bytes of a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`.
 pub fn classify_sockaddr(bytes: &[u8]) -> Result<Classes> {
     Ok(match sockaddr::read(bytes)? {
         Sockaddr::Ip(address) => classify(address.ip()),
-        // Whatever its path, one that nobody can connect to included.
+        // Whatever the path, even one that connect(2) refuses.
         Sockaddr::Unix(_) => Classes::UNIX,
     })
 }

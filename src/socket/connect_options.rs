@@ -1,4 +1,4 @@
-//! How to connect: what is asked for, checked when it is set.
+//! Options of a connect, validated by their setters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,34 +7,34 @@ use crate::callback::CallbackId;
 use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::socket::address_policy::{AddressCallback, Policy};
+use crate::socket::address_policy::{AddressCallback, AddressPolicy};
 use crate::socket::host_port::HostPort;
 use crate::socket::host_port::Resolve;
 use crate::socket::tcp_options::TcpOptions;
 use crate::status::Status;
 use crate::timeout;
 
-/// How to connect.
+/// The options of a connect.
 #[derive(Clone)]
 pub struct ConnectOptions {
-    /// For each address, in seconds: the process default, or none, which waits as long as the system does.
+    /// The timeout of each attempt, in seconds. Without one, only the system ends an attempt.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
-    /// Set before those that follow, which so have the last word.
+    /// Applied before `socket_options`, which may override them.
     pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
-    /// Which addresses of the host are tried. The source address is no matter of it.
-    pub policy: Policy,
-    /// In a race, from the begin of one attempt to that of the next.
+    /// The addresses that may be connected to. It does not apply to the source address.
+    pub policy: AddressPolicy,
+    /// The time between the starts of two racing attempts.
     pub attempt_delay: Duration,
-    /// Asked for the addresses of names instead of the system.
+    /// Resolves names instead of the system's resolver.
     pub resolve: Option<Resolve>,
-    /// What tells the functions in `resolve` and `policy` from others.
+    /// Identify the callbacks in `resolve` and `policy`.
     pub(crate) resolve_id: CallbackId,
     pub(crate) address_id: CallbackId,
 }
 
-/// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
+/// RFC 8305: the Connection Attempt Delay of section 8, with the bounds of section 5.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 const MIN_ATTEMPT_DELAY: f64 = 0.01;
 const MAX_ATTEMPT_DELAY: f64 = 2.0;
@@ -46,7 +46,7 @@ impl Default for ConnectOptions {
             source: None,
             tcp: TcpOptions::default(),
             socket_options: Vec::new(),
-            policy: Policy::default(),
+            policy: AddressPolicy::default(),
             attempt_delay: ATTEMPT_DELAY,
             resolve: None,
             resolve_id: CallbackId::default(),
@@ -56,9 +56,9 @@ impl Default for ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// Equal options have the same.
+    /// Equal options have equal digests.
     pub(crate) fn digest(&self) -> Digest {
-        // A new option does not compile until it counts here.
+        // Destructured, so that a new option does not compile until it is part of the digest.
         let ConnectOptions {
             timeout,
             source,
@@ -91,14 +91,14 @@ impl ConnectOptions {
     }
 
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
-        // Checked now; the process default is asked for at the time of the connect.
+        // Validates the number. The process default is read when the connect starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())
     }
 
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
-        // Before the host is copied: it may be of any length.
+        // Validates before it copies: the host may be of any length.
         if !host.is_empty() {
             HostPort::new(host, port)?;
         }
@@ -130,7 +130,7 @@ impl ConnectOptions {
     }
 }
 
-/// Where connections come from. An empty host, or port 0, leaves that part to the system.
+/// The local address of connections. The system chooses for an empty host or port 0.
 #[derive(Clone, Debug)]
 pub struct SourceAddress {
     pub host: String,
@@ -138,7 +138,7 @@ pub struct SourceAddress {
 }
 
 impl SourceAddress {
-    /// What to look up; `None` if any address will do.
+    /// The host to resolve; `None` for any address.
     pub(super) fn host_port(&self) -> Result<Option<HostPort>> {
         if self.host.is_empty() {
             return Ok(None);
@@ -151,11 +151,11 @@ pub(super) fn in_source_address(error: Error) -> Error {
     error.prefixed("source address")
 }
 
-/// What setsockopt(2) is given before the connect.
+/// An option for setsockopt(2), set before connect(2).
 #[derive(Clone, Debug)]
 pub struct SocketOption {
     pub level: i32,
     pub name: i32,
-    /// As long as the caller likes, so that copies of the options share it.
+    /// May be long, so copies of the options share it.
     pub value: Arc<Vec<u8>>,
 }

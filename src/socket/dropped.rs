@@ -1,4 +1,4 @@
-//! Whether a connection that should be idle still stands.
+//! Detects idle connections that can no longer be used.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::socket::{sys, wait};
 
-/// Stands for a connection that its platform manages: never dropped.
+/// A connection that the hosting platform manages. It is never dropped.
 pub(crate) const FD_MANAGED: RawFd = -2;
 
-/// An idle connection has nothing to say: data that nobody asked for, an end, an error, or a closed descriptor all
-/// mean that it cannot carry another request. A negative descriptor is a connection that is closed already.
+/// Unsolicited data, end of stream, an error or a closed descriptor mean that an idle connection cannot be used for another
+/// request. A negative descriptor is a closed connection.
 pub(crate) fn is_connection_dropped(fd: RawFd) -> Result<bool> {
     if fd < 0 {
         return Ok(fd != FD_MANAGED);
@@ -29,7 +29,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn only_a_quiet_connection_stands() {
+    fn only_a_silent_connection_is_usable() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let dropped = |fd| is_connection_dropped(fd).unwrap();
         assert!(!dropped(near.as_raw_fd()));

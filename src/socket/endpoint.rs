@@ -1,4 +1,4 @@
-//! What is connected to: an IP address with a port, or a Unix domain socket.
+//! The address of a connection: an IP address with a port, or a Unix domain socket.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -25,7 +25,7 @@ impl Endpoint {
         addresses.into_iter().map(Endpoint::Ip).collect()
     }
 
-    /// The very bytes that connect(2) and the address callback get.
+    /// The bytes that both connect(2) and the address callback get.
     pub(crate) fn to_sockaddr(&self) -> SockAddr {
         match self {
             Endpoint::Ip(address) => SockAddr::from(*address),
@@ -70,7 +70,7 @@ impl From<SocketAddr> for Endpoint {
     }
 }
 
-/// With the port of an IP address, in words.
+/// For messages: "192.0.2.1 port 80".
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port() {
@@ -84,12 +84,12 @@ impl fmt::Display for Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnixAddress(SockAddr);
 
-/// The bytes of `sun_path`. A path leaves one of them to its NUL, an abstract name fills all.
+/// The size of `sun_path`. A path needs one byte for its NUL; an abstract name may use all bytes.
 const SUN_PATH: usize = size_of::<sockaddr_un>() - offset_of!(sockaddr_un, sun_path);
 const HAS_ABSTRACT_NAMES: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 impl UnixAddress {
-    /// Of a path without its NUL, or an abstract name with the NUL that it begins with.
+    /// `name` is a path without its NUL, or an abstract name with its leading NUL.
     pub fn new(name: &[u8]) -> Result<UnixAddress> {
         let refused = |message| Err(Error::new(Status::InvalidArgument, message));
         let is_abstract = name.first() == Some(&0);
@@ -97,7 +97,7 @@ impl UnixAddress {
         if name.is_empty() {
             return refused("the path of a Unix domain socket is empty".to_owned());
         }
-        // What a sockaddr_un holds that nobody has written a path into.
+        // A zeroed sockaddr_un, into which no path was written.
         if name.iter().all(|byte| *byte == 0) {
             return refused("the address of a Unix domain socket is nothing but NUL bytes".to_owned());
         }
@@ -125,7 +125,7 @@ impl UnixAddress {
         self.0.as_pathname().is_none()
     }
 
-    /// A path as it is, an abstract name behind "@"; what cannot be shown, and the backslash, as C would write it.
+    /// The path, or "@" and the abstract name. Unprintable bytes and backslashes are escaped as in C.
     fn printable(&self) -> String {
         let (mark, name) = match self.0.as_pathname() {
             Some(path) => ("", path.as_os_str().as_bytes()),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn names_as_text() {
+    fn addresses_as_text() {
         for (name, text) in [
             (b"/run/socket".as_slice(), "/run/socket"),
             (b"relative", "relative"),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address() {
+    fn invalid_unix_addresses() {
         let socket = "of a Unix domain socket";
         for (name, message, at) in [
             (b"".as_slice(), format!("the path {socket} is empty"), None),
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn what_connect_gets() {
+    fn the_bytes_for_connect() {
         let family = (libc::AF_UNIX as libc::sa_family_t).to_ne_bytes();
         let longest = [b'p'; 107];
         let longest_abstract = [&[0], [b'n'; 107].as_slice()].concat();
         for (name, end) in [
             (b"/s".as_slice(), b"\0".as_slice()),
             (&longest, b"\0"),
-            // The length is the end of an abstract name.
+            // An abstract name ends with the length, not with a NUL.
             (b"\0n", b""),
             (b"\0n\0", b""),
             (&longest_abstract, b""),

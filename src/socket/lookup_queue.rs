@@ -1,4 +1,4 @@
-//! Runs lookups on their own threads: a bounded number at once per process, the others queued in order.
+//! Runs lookups on their own threads. The number of threads per process is bounded; other lookups wait in a queue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,14 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::fork::{Locked, Mutex, Process};
 use crate::socket::sys;
 
-/// The stack size of a thread that runs the system's resolver. It is set so that the standard library does not read the
-/// environment.
+/// The stack size of lookup threads. An explicit size keeps the standard library from reading the environment.
 const STACK: usize = 1 << 20;
 
-/// Dropping it must not use the queue: that may happen under the queue's lock.
+/// A lookup. Dropping it must not use the queue, because it may be dropped under the lock of the queue.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// The lookups of this process. A forked child has none of its parent's threads, so it begins with an empty queue.
+/// The lookups of this process. A forked child has no threads of its parent, so it starts with an empty queue.
 pub(crate) struct LookupQueue {
     state: Mutex<State>,
     spawn: fn(Job) -> io::Result<()>,
@@ -22,7 +21,7 @@ pub(crate) struct LookupQueue {
 
 struct State {
     process: Option<Process>,
-    /// How many threads exist. Jobs wait only while there are `most` of them.
+    /// The number of threads. Jobs wait only while it is the maximum.
     running: usize,
     next_ticket: u64,
     waiting: BTreeMap<u64, Job>,
@@ -37,18 +36,18 @@ impl LookupQueue {
         LookupQueue::with_spawn(start_thread)
     }
 
-    /// Starts threads with `spawn`. Tests give one that fails.
+    /// Starts threads with `spawn`, which tests replace by one that fails.
     pub(super) const fn with_spawn(spawn: fn(Job) -> io::Result<()>) -> LookupQueue {
         let state = State { process: None, running: 0, next_ticket: 0, waiting: BTreeMap::new() };
         LookupQueue { state: Mutex::new(state), spawn }
     }
 
-    /// Runs a job on a thread of its own, or, if `most` run already, on the next that is free. `Some`: it waits.
+    /// Runs a job on its own thread. If `max_threads` run already, the job waits for one of them and a ticket is returned.
     /// If the thread cannot be started, the job is dropped and the caller gets the error.
-    pub(super) fn submit(&'static self, most: usize, job: Job) -> io::Result<Option<Ticket>> {
+    pub(super) fn submit(&'static self, max_threads: usize, job: Job) -> io::Result<Option<Ticket>> {
         let mut state = self.state();
-        if state.running < most {
-            // Under the lock, so that no job waits for a thread that may yet fail to start.
+        if state.running < max_threads {
+            // Under the lock, so that no job waits for a thread that then fails to start.
             (self.spawn)(Box::new(move || self.run(job)))?;
             state.running += 1;
             return Ok(None);
@@ -59,7 +58,7 @@ impl LookupQueue {
         Ok(Some(Ticket(ticket)))
     }
 
-    /// Takes a job that still waits out of the queue.
+    /// Removes a waiting job.
     pub(super) fn cancel(&self, ticket: Ticket) {
         // Dropped after the lock is released.
         let _job = self.state().waiting.remove(&ticket.0);
@@ -100,7 +99,7 @@ impl LookupQueue {
     }
 }
 
-/// A detached thread that leaves the program's signals to the program's own threads.
+/// Starts a detached thread that blocks all signals, so that they are handled by threads of the application.
 fn start_thread(run: Job) -> io::Result<()> {
     let _signals = sys::SignalsBlocked::new();
     std::thread::Builder::new().name("netlib-lookup".into()).stack_size(STACK).spawn(run).map(drop)
@@ -113,7 +112,7 @@ mod tests {
     use std::sync::mpsc;
     use std::time::{Duration, Instant};
 
-    /// A queue that is in use by one job until the sender is dropped.
+    /// Occupies a thread of the queue until the sender is dropped.
     fn busy(queue: &'static LookupQueue) -> mpsc::Sender<()> {
         let (release, held) = mpsc::channel::<()>();
         let job = move || {
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_run_in_order_and_canceled_ones_not_at_all() {
+    fn jobs_run_in_order_and_cancelled_ones_never() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let release = busy(&QUEUE);
         let (tell, told) = mpsc::channel();
@@ -133,7 +132,7 @@ mod tests {
                 let tell = tell.clone();
                 let job: Job = Box::new(move || {
                     tell.send(number).unwrap();
-                    assert_ne!(number, 2, "a job that panics stops no other");
+                    assert_ne!(number, 2, "a panic in a job");
                 });
                 QUEUE.submit(1, job).unwrap().unwrap()
             })
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forked_child_begins_anew() {
+    fn a_forked_child_starts_with_an_empty_queue() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let _release = busy(&QUEUE);
         assert!(QUEUE.submit(1, Box::new(|| ())).unwrap().is_some());
@@ -157,11 +156,11 @@ mod tests {
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (0, 0));
     }
 
-    /// Lets another thread submit while a thread cannot be started. The result does not depend on it.
+    /// Gives another thread time to submit a job. The result does not depend on it.
     const A_MOMENT: Duration = Duration::from_millis(50);
 
     #[test]
-    fn a_thread_that_cannot_be_started_keeps_no_other_job_waiting() {
+    fn a_failed_thread_start_blocks_no_other_job() {
         static SPAWNED: AtomicUsize = AtomicUsize::new(0);
         static QUEUE: LookupQueue = LookupQueue::with_spawn(|run| {
             if SPAWNED.fetch_add(1, Ordering::Relaxed) != 1 {
@@ -173,7 +172,7 @@ mod tests {
             Err(io::Error::from_raw_os_error(libc::EAGAIN))
         });
         static RAN: Ran = Ran(Mutex::new(Vec::new()));
-        // Does not end before the test does.
+        // Occupies one thread until the end of the test.
         let _hung = busy(&QUEUE);
         let error = QUEUE.submit(2, RAN.job("failed")).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));

@@ -1,5 +1,4 @@
-//! Socket addresses as C has them: the bytes of a sockaddr_in, sockaddr_in6 or sockaddr_un. The one place that reads
-//! them.
+//! Parses socket addresses from C: the bytes of a sockaddr_in, sockaddr_in6 or sockaddr_un.
 
 use std::mem::offset_of;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -11,8 +10,8 @@ use crate::memory;
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::status::Status;
 
-/// More than any name has, and more than anybody should try.
-const MOST: usize = 1024;
+/// The maximum length of an address list.
+const MAX_ADDRESSES: usize = 1024;
 
 /// Addresses to connect to, in order.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +19,8 @@ pub(crate) struct AddressList(Vec<Endpoint>);
 
 impl AddressList {
     pub(crate) fn add(&mut self, sockaddr: &[u8]) -> Result<()> {
-        if self.0.len() >= MOST {
-            let message = format!("a list has at most {MOST} addresses");
+        if self.0.len() >= MAX_ADDRESSES {
+            let message = format!("a list has at most {MAX_ADDRESSES} addresses");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         memory::push(&mut self.0, endpoint(sockaddr)?, "a list of addresses")
@@ -36,15 +35,15 @@ impl AddressList {
     }
 }
 
-/// What a sockaddr holds.
+/// A parsed sockaddr.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sockaddr<'a> {
     Ip(SocketAddr),
-    /// As much of `sun_path` as there is: none of a socket that was bound to nothing.
+    /// The bytes of `sun_path`. Empty for an unbound socket.
     Unix(&'a [u8]),
 }
 
-/// Reads a sockaddr, which may be longer than its family needs, as a sockaddr_storage is.
+/// Parses a sockaddr. It may be longer than its family needs, for example a sockaddr_storage.
 pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
     let family = part(sockaddr, offset_of!(sockaddr, sa_family)).map(sa_family_t::from_ne_bytes);
     let found = match family.map(i32::from) {
@@ -67,11 +66,11 @@ pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
     })
 }
 
-/// The address in a sockaddr, one that can be connected to.
+/// Parses a sockaddr that can be passed to connect(2).
 pub(crate) fn endpoint(sockaddr: &[u8]) -> Result<Endpoint> {
     match read(sockaddr)? {
         Sockaddr::Ip(address) => Ok(Endpoint::Ip(address)),
-        // An abstract name is as long as the sockaddr is, a path ends with its NUL.
+        // The length of the sockaddr ends an abstract name, a NUL ends a path.
         Sockaddr::Unix(name) if name.first() == Some(&0) => UnixAddress::new(name).map(Endpoint::Unix),
         Sockaddr::Unix(path) => {
             let end = path.iter().position(|byte| *byte == 0).unwrap_or(path.len());
@@ -91,7 +90,7 @@ fn read_v6(bytes: &[u8]) -> Option<SocketAddrV6> {
     whole::<sockaddr_in6>(bytes)?;
     let address: [u8; 16] = part(bytes, offset_of!(sockaddr_in6, sin6_addr))?;
     let port = part(bytes, offset_of!(sockaddr_in6, sin6_port)).map(u16::from_be_bytes)?;
-    // As getaddrinfo's are taken over, and as the standard library hands them to connect(2).
+    // Not converted: the standard library passes both to connect(2) as they are.
     let flow = part(bytes, offset_of!(sockaddr_in6, sin6_flowinfo)).map(u32::from_ne_bytes)?;
     let scope = part(bytes, offset_of!(sockaddr_in6, sin6_scope_id)).map(u32::from_ne_bytes)?;
     Some(SocketAddrV6::new(Ipv6Addr::from(address), port, flow, scope))
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn ip_addresses() {
         for text in ["192.0.2.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[2001:db8::1]:443", "[fe80::1%3]:1"] {
             let mut bytes = bytes_of(text);
             let address: SocketAddr = text.parse().unwrap();
@@ -142,7 +141,7 @@ mod tests {
             bytes.resize(128, 0xff);
             assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(address), "the rest of a sockaddr_storage is ignored");
         }
-        // The flow label too, which no text has.
+        // The flow label is kept.
         let labelled = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 0x1234, 3);
         let bytes = crate::socket::sys::bytes_of_sockaddr(&Endpoint::Ip(labelled.into()).to_sockaddr());
         assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(labelled.into()));
@@ -162,7 +161,7 @@ mod tests {
         let zeros = "address of a Unix domain socket is nothing but NUL bytes";
         let path_108 = [b'p'; 108];
         for (sun_path, expected) in [
-            // With and without the NUL, in a whole sockaddr_un, and with what was left behind the NUL.
+            // With and without the NUL, in a whole sockaddr_un, and with other bytes after the NUL.
             (b"/s".as_slice(), of(b"/s")),
             (b"/s\0", of(b"/s")),
             (&[b"/s".as_slice(), &[0; 106]].concat(), of(b"/s")),
@@ -185,19 +184,19 @@ mod tests {
             let found = endpoint(&unix(sun_path)).map_err(|error| error.message().to_owned());
             assert_eq!(found, expected, "{sun_path:?}");
         }
-        // What accept(2) says of a client that was bound to nothing is an address, but none to connect to.
+        // The address of an unbound client, as accept(2) returns it, is valid but cannot be connected.
         assert_eq!(read(&unix(b"")).unwrap(), Sockaddr::Unix(b""));
         assert!(read(&unix(b"")[..1]).is_err());
     }
 
     #[test]
-    fn a_list_has_an_end() {
+    fn a_list_is_bounded() {
         let mut list = AddressList::default();
         let bytes = bytes_of("192.0.2.1:80");
-        for _ in 0..MOST {
+        for _ in 0..MAX_ADDRESSES {
             list.add(&bytes).unwrap();
         }
         assert_eq!(list.add(&bytes).unwrap_err().message(), "a list has at most 1024 addresses");
-        assert_eq!(list.as_slice().len(), MOST);
+        assert_eq!(list.as_slice().len(), MAX_ADDRESSES);
     }
 }

@@ -1,5 +1,5 @@
-//! System calls: the one file of the core that may use `unsafe`. Each wrapper is safe for every argument;
-//! a bad descriptor is the kernel's EBADF, never undefined behaviour.
+//! System calls behind safe functions. Each is safe for every argument: a bad descriptor is EBADF, never undefined
+//! behaviour.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsString};
@@ -17,21 +17,21 @@ use crate::status::Status;
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;
 pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
-/// Among the events that came: the descriptor is not open.
+/// A returned event: the descriptor is not open.
 pub(crate) const POLL_INVALID: i16 = libc::POLLNVAL;
 
-/// Likewise: it was never connected, or is no more, in both directions.
+/// A returned event: the socket is not connected, or closed in both directions.
 pub(crate) const POLL_HANG_UP: i16 = libc::POLLHUP;
 
-/// One descriptor of a `poll`: what is waited for, and what came.
+/// A descriptor for [`poll`], with its requested and returned events.
 pub(crate) type PollFd = libc::pollfd;
 
 pub(crate) fn poll_fd(fd: RawFd, events: i16) -> PollFd {
     PollFd { fd, events, revents: 0 }
 }
 
-/// Waits until a descriptor is ready or the deadline has passed; EINTR goes on with the time left.
-/// Returns how many are ready: 0 means that the deadline passed.
+/// Waits until a descriptor is ready or the deadline has passed. Continues with the time left after EINTR.
+/// Returns the number of ready descriptors; 0 if the deadline has passed.
 pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<usize> {
     loop {
         let wait = match deadline {
@@ -56,22 +56,22 @@ pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<
     }
 }
 
-/// How many descriptors are ready now. Neither does it wait nor read the clock.
+/// Returns the number of ready descriptors. It does not wait and reads no clock.
 pub(crate) fn look(fds: &mut [PollFd]) -> io::Result<usize> {
     // SAFETY: the pointer and the count describe `fds`, which lives across the call.
     retried(|| unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) as isize })
 }
 
-/// Rounded up: a wait that ended early would spin.
+/// Rounds up, because a wait that ended early would spin.
 fn round_up_to_ms(wait: Duration) -> i32 {
     wait.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i32
 }
 
-/// A descriptor that [`Wake::raise`] makes readable for good, to be polled beside what is waited for.
+/// A descriptor that becomes readable for good by [`Wake::raise`], to wake a poll(2).
 #[derive(Debug)]
 pub(crate) struct Wake {
     read: OwnedFd,
-    /// An eventfd is its own other end; elsewhere a pipe has two.
+    /// Linux has one eventfd; other systems use a pipe.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     write: OwnedFd,
 }
@@ -97,7 +97,7 @@ impl Wake {
         self.read.as_raw_fd()
     }
 
-    /// Async-signal-safe; keeps errno.
+    /// Async-signal-safe. Preserves errno.
     pub(crate) fn raise(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let fd = self.read.as_raw_fd();
@@ -107,7 +107,7 @@ impl Wake {
         // SAFETY: the buffer is eight readable bytes; errno's address is valid on every thread.
         unsafe {
             let errno = *errno_location();
-            // A full counter or pipe (EAGAIN) is readable already, which is all that is wanted.
+            // A full counter or pipe (EAGAIN) is already readable.
             let _ = libc::write(fd, one.as_ptr().cast(), one.len());
             *errno_location() = errno;
         }
@@ -136,12 +136,12 @@ pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// The process, or the whole system, has as many descriptors open as it may.
+/// The process or the system has no free descriptor.
 pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
     matches!(errno, libc::EMFILE | libc::ENFILE)
 }
 
-/// Takes over a descriptor that a system call has just made, or its failure.
+/// Converts the result of a system call that opens a descriptor.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
@@ -154,13 +154,13 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
 pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
 pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
 
-/// recv(2) of the `MSG_…` flags; EINTR starts it again.
+/// recv(2) with `MSG_…` flags. Restarts after EINTR.
 pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `buffer`, which lives across the call.
     retried(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
-/// send(2) that never raises SIGPIPE; EINTR starts it again.
+/// send(2) that never raises SIGPIPE. Restarts after EINTR.
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
     retried(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
@@ -183,7 +183,7 @@ unsafe extern "C" {
     fn secure_getenv(name: *const libc::c_char) -> *mut libc::c_char;
 }
 
-/// An environment variable; `None` also in a program that runs with privileges its caller does not have.
+/// An environment variable. Always `None` in a program that runs with elevated privileges, such as set-user-ID.
 pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
     // SAFETY: the name is NUL-terminated. What comes back is NUL-terminated and lives until the program changes its
     // environment, which no thread may do beside this call: getenv(3)'s own rule.
@@ -196,7 +196,7 @@ pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
     }
 }
 
-/// Makes a descriptor block, whatever else is set on it, by one system call where fcntl(2) needs two.
+/// Clears O_NONBLOCK with one system call; fcntl(2) needs two.
 pub(crate) fn make_blocking(fd: RawFd) -> io::Result<()> {
     let mut nonblocking: libc::c_int = 0;
     // SAFETY: FIONBIO reads an int, which lives across the call.
@@ -216,7 +216,7 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
     }
 }
 
-/// The next bind(2) to port 0 leaves the choice of the port to connect(2).
+/// Makes the next bind(2) to port 0 leave the choice of the port to connect(2).
 pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
@@ -224,8 +224,8 @@ pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
     return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
 }
 
-/// Another descriptor that is readable when `fd` is, closed by exec. An event loop forgets it when it is closed: epoll
-/// keeps a mere duplicate until the original is closed too.
+/// Opens another close-on-exec descriptor that is readable when `fd` is. An event loop forgets it when it is closed; epoll
+/// would keep a duplicate until the original is closed too.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
@@ -260,7 +260,7 @@ fn socket_option(fd: RawFd, name: i32) -> io::Result<i32> {
     }
 }
 
-/// A server's own socket, on which connections are accepted: waiting for bytes there never ends.
+/// True for a listening socket, on which waiting for data never ends.
 pub(crate) fn is_listening(fd: RawFd) -> bool {
     socket_option(fd, libc::SO_ACCEPTCONN).is_ok_and(|listening| listening != 0)
 }
@@ -269,13 +269,13 @@ pub(crate) fn is_listening(fd: RawFd) -> bool {
 pub(crate) struct LookupFailure {
     /// `EAI_…`.
     pub code: i32,
-    /// gai_strerror(3)'s words.
+    /// The text of gai_strerror(3).
     pub text: String,
     /// The failure behind `EAI_SYSTEM`.
     pub system: Option<io::Error>,
 }
 
-/// getaddrinfo(3) for stream sockets, in its order, without duplicates. It may block for as long as it likes.
+/// getaddrinfo(3) for stream sockets: the addresses in its order, without duplicates. It may block for any time.
 pub(crate) fn getaddrinfo(
     host: &CStr,
     port: u16,
@@ -331,10 +331,10 @@ fn gai_text(code: i32) -> String {
     unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy().into_owned()
 }
 
-/// While it lives, the thread that made it takes no signals, nor does any thread that it starts.
+/// Blocks all signals on the current thread and on the threads that it starts, until dropped.
 pub(crate) struct SignalsBlocked {
     before: Option<libc::sigset_t>,
-    /// The mask is this thread's: the guard must not be dropped on another.
+    /// Not `Send`: the mask belongs to this thread.
     _thread: PhantomData<*const ()>,
 }
 
@@ -360,7 +360,7 @@ impl Drop for SignalsBlocked {
     }
 }
 
-/// Seconds of a clock that never goes backward.
+/// The time of the monotonic clock, in seconds.
 pub(crate) fn monotonic_seconds() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
@@ -419,13 +419,13 @@ pub(crate) fn at_fork<H: ForkHandler>() -> bool {
 
 /* Files, for bodies. */
 
-/// read(2); EINTR starts it again.
+/// read(2). Restarts after EINTR.
 pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `buffer`, which lives across the call.
     retried(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
-/// write(2) that leaves no SIGPIPE behind, for which files have no flag: the signal is held back and taken away again.
+/// write(2) that raises no SIGPIPE. Files have no flag for that, so the signal is blocked and then consumed.
 pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> {
     // SAFETY: the sets are written before they are read; the pointer and length describe `data`, which lives across
     // the call. sigwait takes a signal that is pending, so it does not wait.
@@ -451,12 +451,12 @@ pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> 
     }
 }
 
-/// Where a file is read next.
+/// The position of a file.
 pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
     lseek(fd, 0, libc::SEEK_CUR)
 }
 
-/// Moves a file to a byte counted from its start.
+/// Sets the position of a file, from its start.
 pub(crate) fn seek(fd: RawFd, position: i64) -> io::Result<()> {
     lseek(fd, position, libc::SEEK_SET).map(|_| ())
 }
@@ -472,7 +472,7 @@ fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
     }
 }
 
-/// From where a file is to its end; `None` for what is no regular file.
+/// The bytes between the position and the end of a file; `None` if it is not a regular file.
 pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
     // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
     let stat = unsafe {
@@ -488,7 +488,7 @@ pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
     Ok(Some((stat.st_size as i64).saturating_sub(tell(fd)?).max(0)))
 }
 
-/// Whether reading may wait. What is not open does not.
+/// The descriptor is open and does not have O_NONBLOCK.
 pub(crate) fn is_blocking(fd: RawFd) -> bool {
     // SAFETY: no pointers are passed.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
@@ -527,9 +527,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_raise_that_fails_keeps_errno_and_the_descriptor_readable() {
+    fn a_failed_raise_keeps_errno_and_readability() {
         let wake = Wake::open().unwrap();
-        // Raised as often as its counter holds, or its pipe: one more is refused.
+        // Fills the counter or the pipe, so that another raise fails.
         let nearly_full = (u64::MAX - 1).to_ne_bytes();
         for _ in 0..10_000 {
             // SAFETY: the buffer is eight readable bytes.
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn sending_and_receiving() {
+    fn send_and_recv() {
         let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
         let (near_fd, far_fd) = (near.as_raw_fd(), far.as_raw_fd());
         let mut buffer = [0; 16];

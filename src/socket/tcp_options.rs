@@ -1,4 +1,4 @@
-//! Options of TCP sockets that have a setter of their own: checked when they are set, applied by each attempt.
+//! Options of TCP sockets with their own setters, which validate them. Each attempt applies them.
 
 use std::io;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use crate::socket::attempt::AttemptFailure;
 use crate::status::Status;
 use crate::timeout;
 
-/// What is `None` stays as the system has it.
+/// `None` keeps the system's default.
 #[derive(Clone, Debug, Default)]
 pub struct TcpOptions {
     interface: Option<String>,
     no_delay: Option<bool>,
     keepalive: Option<Keepalive>,
-    /// Whole milliseconds, the system's unit.
+    /// In whole milliseconds, the system's unit.
     user_timeout: Option<Duration>,
 }
 
-/// Whole seconds, the system's unit. Where there are none for one socket, only that it is on is asked.
+/// In whole seconds, the system's unit. On systems without times per socket, keep-alive is only turned on.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
 struct Keepalive {
@@ -34,13 +34,13 @@ struct Keepalive {
 const SECOND: Duration = Duration::from_secs(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Linux's bounds; where a system has others, it refuses what it cannot do.
-const MOST_KEEPALIVE: f64 = 32_767.0;
-const MOST_PROBES: u32 = 127;
-/// The milliseconds that an int holds, in whole seconds.
-const MOST_USER_TIMEOUT: f64 = 2_147_483.0;
+/// Linux's bounds. Systems with other bounds refuse a value themselves.
+const MAX_KEEPALIVE: f64 = 32_767.0;
+const MAX_PROBES: u32 = 127;
+/// INT_MAX milliseconds, in whole seconds.
+const MAX_USER_TIMEOUT: f64 = 2_147_483.0;
 /// Without the NUL.
-const LONGEST_INTERFACE: usize = libc::IF_NAMESIZE - 1;
+const MAX_INTERFACE: usize = libc::IF_NAMESIZE - 1;
 
 const HAS_KEEPALIVE_TIMES: bool = cfg!(any(
     target_os = "linux",
@@ -58,8 +58,8 @@ impl TcpOptions {
         if name.is_empty() {
             return Err(refused("is empty"));
         }
-        if name.len() > LONGEST_INTERFACE {
-            let what = format!("has {} bytes; that of an interface has at most {LONGEST_INTERFACE}", name.len());
+        if name.len() > MAX_INTERFACE {
+            let what = format!("has {} bytes; that of an interface has at most {MAX_INTERFACE}", name.len());
             return Err(refused(&what));
         }
         if let Some(at) = name.bytes().position(|b| b <= b' ' || matches!(b, b'/' | b':' | 0x7f)) {
@@ -74,10 +74,10 @@ impl TcpOptions {
         self.no_delay = Some(enable);
     }
 
-    /// [`timeout::DEFAULT`] and [`Count::None`] leave a part to the system.
+    /// [`timeout::DEFAULT`] and [`Count::None`] keep the system's value.
     pub fn set_keepalive(&mut self, idle: f64, interval: f64, count: Count) -> Result<()> {
-        let idle = whole("idle", idle, SECOND, MOST_KEEPALIVE)?;
-        let interval = whole("interval", interval, SECOND, MOST_KEEPALIVE)?;
+        let idle = whole("idle", idle, SECOND, MAX_KEEPALIVE)?;
+        let interval = whole("interval", interval, SECOND, MAX_KEEPALIVE)?;
         let count = probes(count)?;
         if idle.is_some() || interval.is_some() || count.is_some() {
             supported(HAS_KEEPALIVE_TIMES, "other keep-alive times than the system's")?;
@@ -87,7 +87,7 @@ impl TcpOptions {
     }
 
     pub fn set_user_timeout(&mut self, seconds: f64) -> Result<()> {
-        let timeout = whole("seconds", seconds, MILLISECOND, MOST_USER_TIMEOUT)?;
+        let timeout = whole("seconds", seconds, MILLISECOND, MAX_USER_TIMEOUT)?;
         if timeout.is_some() {
             supported(HAS_USER_TIMEOUT, "a user timeout")?;
         }
@@ -95,9 +95,9 @@ impl TcpOptions {
         Ok(())
     }
 
-    /// Equal options have the same.
+    /// Equal options have equal digests.
     pub(super) fn digest(&self) -> Digest {
-        // A new option does not compile until it counts here.
+        // Destructured, so that a new option does not compile until it is part of the digest.
         let TcpOptions { interface, no_delay, keepalive, user_timeout } = self;
         let duration = |duration: &Option<Duration>| duration.map(|time| time.as_nanos().to_be_bytes());
         let keepalive = keepalive.as_ref().map(|Keepalive { idle, interval, count }| {
@@ -158,12 +158,12 @@ impl Keepalive {
                 times = times.with_retries(count);
             }
         }
-        // Turns keep-alive itself on, too.
+        // Also turns keep-alive on.
         socket.set_tcp_keepalive(&times)
     }
 }
 
-/// Rounded up, so that nothing ends early and 0, which systems read in ways of their own, is never asked for.
+/// Rounds up to whole units, so that nothing ends early. The result is never 0, whose meaning depends on the system.
 fn whole(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
     if seconds == timeout::DEFAULT {
         return Ok(None);
@@ -182,8 +182,8 @@ fn probes(count: Count) -> Result<Option<u32>> {
     }
     let count = count.code();
     match u32::try_from(count) {
-        Ok(probes @ 1..=MOST_PROBES) => Ok(Some(probes)),
-        _ => Err(Error::new(Status::InvalidArgument, format!("count must be 1 to {MOST_PROBES}; it is {count}"))),
+        Ok(probes @ 1..=MAX_PROBES) => Ok(Some(probes)),
+        _ => Err(Error::new(Status::InvalidArgument, format!("count must be 1 to {MAX_PROBES}; it is {count}"))),
     }
 }
 
@@ -196,7 +196,7 @@ fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
     socket.bind_device(Some(name.as_bytes()))
 }
 
-/// Here an interface is bound to by its number, which it has for as long as it is there.
+/// Apple systems bind to the number of an interface, which is valid while the interface exists.
 #[cfg(target_vendor = "apple")]
 fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
     let index = std::num::NonZeroU32::new(crate::socket::sys::interface_index(name)?);
@@ -239,20 +239,20 @@ mod tests {
             (0.0701, MILLISECOND, Some(71)),
             (1e-300, MILLISECOND, Some(1)),
         ] {
-            let rounded = whole("seconds", seconds, unit, MOST_KEEPALIVE).unwrap();
+            let rounded = whole("seconds", seconds, unit, MAX_KEEPALIVE).unwrap();
             assert_eq!(rounded, expected.map(Duration::from_millis), "{seconds}");
         }
-        let most = whole("seconds", MOST_USER_TIMEOUT, MILLISECOND, MOST_USER_TIMEOUT).unwrap().unwrap();
+        let most = whole("seconds", MAX_USER_TIMEOUT, MILLISECOND, MAX_USER_TIMEOUT).unwrap().unwrap();
         assert!(i32::try_from(most.as_millis()).is_ok());
         for seconds in [0.0, -0.5, -2.0, 32_767.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let error = whole("idle", seconds, SECOND, MOST_KEEPALIVE).unwrap_err();
+            let error = whole("idle", seconds, SECOND, MAX_KEEPALIVE).unwrap_err();
             let expected = format!("idle must be more than 0 and at most 32767 seconds; it is {seconds}");
             assert_eq!((error.status(), error.message()), (Status::InvalidArgument, expected.as_str()));
         }
     }
 
     #[test]
-    fn names_of_interfaces() {
+    fn interface_names() {
         let set = |name: &str| TcpOptions::default().set_interface(name);
         for name in ["lo", "eth0.100", "wg-office", "fifteen-bytes-x", "br_ü"] {
             assert_eq!(

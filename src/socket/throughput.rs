@@ -1,8 +1,8 @@
-//! The minimum throughput: so many bytes in each window of waiting. It reads no clock.
+//! The minimum throughput: a number of bytes in each window of waiting. The accounting reads no clock.
 //!
-//! Only time in which the peer is waited for counts, not what the program does between its reads. A window begins with
-//! the first wait; it ends, and the next one begins, as soon as the minimum has come. A window that ends before that is
-//! a failure. So silence is detected within one window, whatever came before it, and a burst gives no credit for later.
+//! Only time spent waiting for the peer counts, not the time between two reads. A window starts with the first wait. It ends,
+//! and the next one starts, as soon as the minimum has been received. A window that is used up before that is a failure. So
+//! silence is detected within one window, and a burst gives no credit for later.
 
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
@@ -13,20 +13,20 @@ use crate::socket::{sys, wait};
 use crate::status::Status;
 use crate::timeout;
 
-/// The guard of one connection's reads.
+/// The state of the minimum throughput of one connection.
 #[derive(Debug)]
 pub struct Throughput {
     minimum: usize,
     window: Duration,
-    /// What has come in this window.
+    /// The bytes received in this window.
     bytes: usize,
-    /// How much of this window is used up.
+    /// The time waited in this window.
     waited: Duration,
-    /// A wait that goes on.
+    /// The start of the wait in progress.
     since: Option<Instant>,
 }
 
-/// A window that is over, with too little in it.
+/// A window in which too few bytes were received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slow {
     bytes: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Slow {
 }
 
 impl Throughput {
-    /// At least `bytes` in every `seconds` of waiting. No bytes, or an infinite window, ask for nothing.
+    /// At least `bytes` in every `seconds` of waiting. 0 bytes or an infinite window disable the check.
     pub fn new(bytes: usize, seconds: f64) -> Result<Throughput> {
         if bytes > 0 && (seconds.is_nan() || seconds <= 0.0) {
             let message = format!("seconds must be more than 0, or NETLIB_TIMEOUT_NONE; it is {seconds}");
@@ -52,33 +52,33 @@ impl Throughput {
         })
     }
 
-    /// A new window, in which nothing has been waited for.
+    /// Starts a new window.
     pub(crate) fn restart(&mut self) {
         self.bytes = 0;
         self.waited = Duration::ZERO;
         self.since = None;
     }
 
-    /// Before a wait: what is left of the window. After an earlier wait that found nothing this may be zero, for a look
-    /// at what has come meanwhile.
+    /// Starts a wait and returns the time left in the window. After an unsuccessful wait that may be zero: the caller then
+    /// only checks for data that arrived meanwhile.
     pub(crate) fn begin_wait(&mut self, now: Instant) -> std::result::Result<Duration, Slow> {
-        let goes_on = self.since.is_some();
+        let continues = self.since.is_some();
         self.end_wait(now);
-        if !goes_on && self.is_used_up() {
+        if !continues && self.is_used_up() {
             return Err(self.fail());
         }
         self.since = Some(now);
         Ok(self.window.saturating_sub(self.waited))
     }
 
-    /// Something has come, or will not.
+    /// Ends the wait in progress.
     pub(crate) fn end_wait(&mut self, now: Instant) {
         if let Some(since) = self.since.take() {
             self.waited = self.waited.saturating_add(now.saturating_duration_since(since));
         }
     }
 
-    /// Nothing has come yet: the program is told, and time goes on counting until it asks again.
+    /// Nothing was received and the caller returns to the application. Time continues to count until the next wait.
     pub(crate) fn wait_on(&mut self, now: Instant) -> std::result::Result<(), Slow> {
         self.end_wait(now);
         if self.is_used_up() {
@@ -88,13 +88,13 @@ impl Throughput {
         Ok(())
     }
 
-    /// The window was used up by a wait.
+    /// A wait has used up the window.
     pub(crate) fn end_window(&mut self, now: Instant) -> Slow {
         self.end_wait(now);
         self.fail()
     }
 
-    /// Counts what has come.
+    /// Counts received bytes.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes >= self.minimum {
@@ -106,14 +106,14 @@ impl Throughput {
         self.waited >= self.window
     }
 
-    /// Whoever goes on after the failure has a new window.
+    /// Reports the failure and starts a new window, in case the application continues.
     fn fail(&mut self) -> Slow {
         let slow = Slow { bytes: self.bytes, waited: self.waited, minimum: self.minimum, window: self.window };
         self.restart();
         slow
     }
 
-    /// Waits until `fd` can be read, as `wait::wait_for`, but no longer than the window.
+    /// Like `wait::wait_for` for reading, but waits no longer than the window.
     pub fn wait_for_read(&mut self, fd: RawFd, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
         let timeout = timeout::resolve(seconds, "timeout")?;
         let slow = |slow: Slow| slow.error(&format!("descriptor {fd}"), "");
@@ -135,7 +135,7 @@ impl Throughput {
 }
 
 impl Slow {
-    /// In words: who was slow, and when (" during …", or nothing).
+    /// `during`: " during …" or empty.
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
         let message = format!(

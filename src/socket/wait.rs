@@ -1,4 +1,4 @@
-//! Waiting for a descriptor: everything in netlib that blocks on one does it here, so that everything obeys a limit.
+//! Waiting for descriptors within a limit. All blocking waits of netlib are here.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -10,16 +10,16 @@ use crate::socket::sys::{self, poll_fd};
 use crate::status::Status;
 use crate::timeout;
 
-/// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) can be done without blocking. True: it can, or the connection
-/// was hung up or has failed, which the next call on it will tell. False: `timeout` passed first; zero looks once.
-/// When the limit ends first its status is the error. A cancelled limit ends the wait even if the descriptor is ready;
-/// one whose deadline has passed only if it had when the wait began.
+/// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) is possible without blocking. Returns true also if the connection
+/// was hung up or has failed: the next call on it reports that. Returns false if `timeout` passed first; zero polls once.
+/// The error is the status of the limit if that ended first. A cancelled limit ends the wait even if the descriptor is
+/// ready. A deadline does so only if it had passed when the wait started.
 pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
     if timeout == Some(Duration::ZERO) {
         return look(fd, events, limit);
     }
     if fd < 0 {
-        // poll(2) ignores a negative descriptor, so it would wait for nothing.
+        // poll(2) ignores a negative descriptor and would wait for the whole timeout.
         return Err(not_open(fd));
     }
     let Some(limit) = limit else {
@@ -46,10 +46,9 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
     if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
 }
 
-/// [`wait`] with its answer as a status: OK or TIMEOUT. Who asks does not know yet that the descriptor is not ready, as
-/// those do who have just tried. So it looks first: that costs about half of a poll(2) with a timeout, and no clock.
-/// Inlined into its two callers: with mitigations against speculative execution, each return after a system call is
-/// expensive.
+/// [`wait`] that returns a status: OK or TIMED_OUT. It polls without a timeout first, because the descriptor may be ready:
+/// that costs about half of a poll(2) with a timeout, and reads no clock. Inlined into its two callers, because with
+/// mitigations against speculative execution each return after a system call is expensive.
 #[inline(always)]
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
     let timeout = timeout::resolve(seconds, "timeout")?;
@@ -57,7 +56,7 @@ pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limi
     Ok(if ready { Status::Ok } else { Status::TimedOut })
 }
 
-/// [`wait`] that does not wait.
+/// [`wait`] with a timeout of zero.
 #[inline(always)]
 fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fd < 0 {
@@ -74,9 +73,9 @@ fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) }
 }
 
-/// Sleeps until the time has come (`None`: never) or the limit says stop.
+/// Sleeps until a time (`None`: for ever) or until the limit ends.
 pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
-    // Without a limit there is nothing to watch: poll then only waits.
+    // Without a limit, poll(2) ignores the descriptor and only waits.
     let mut wake = [poll_fd(-1, sys::POLL_IN)];
     if let Some(limit) = limit {
         wake[0] = poll_fd(limit.wake_fd()?, sys::POLL_IN);
@@ -93,7 +92,7 @@ pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()>
     }
 }
 
-/// `None` when that is never, or beyond what the clock can count.
+/// `None` without a timeout, or if the time is out of the clock's range.
 pub(crate) fn deadline_in(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
@@ -124,11 +123,11 @@ mod tests {
     use std::sync::Arc;
 
     const NOW: Option<Duration> = Some(Duration::ZERO);
-    /// Long enough that a test which waits for it has hung.
+    /// A test that waits for so long has hung.
     const LONG: Option<Duration> = Some(Duration::from_secs(30));
 
     #[test]
-    fn readiness_and_hang_up() {
+    fn readiness_includes_hang_up() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
         let ready = |events| wait(fd, events, NOW, None).unwrap();
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_the_wait() {
+    fn timeouts_and_limits_end_a_wait() {
         let (near, _far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
         let outcome = |timeout, seconds, cancel| {
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_has_ended_comes_before_a_descriptor_that_is_ready() {
+    fn an_ended_limit_precedes_a_ready_descriptor() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
         let outcome = |fd, timeout, limit: Option<(f64, bool)>| {
@@ -190,15 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_of_another_thread_wakes_it() {
+    fn a_cancel_from_another_thread_ends_a_wait() {
         let (near, _far) = UnixStream::pair().unwrap();
         let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
         let other = Arc::clone(&limit);
         let waiter = std::thread::spawn(move || wait(near.as_raw_fd(), sys::POLL_IN, LONG, Some(&other)));
-        let began = Instant::now();
+        let start = Instant::now();
         limit.cancel();
         assert_eq!(waiter.join().unwrap().unwrap_err().status(), Status::Cancelled);
-        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(start.elapsed() < Duration::from_secs(10));
     }
 
     #[test]

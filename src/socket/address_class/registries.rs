@@ -1,12 +1,12 @@
-//! Which addresses are of which class. From IANA's registries, as of 2025-10-09:
+//! The class of each address block, from IANA's registries of 2025-10-09:
 //!
 //! * [4] IANA IPv4 Special-Purpose Address Registry: <https://www.iana.org/assignments/iana-ipv4-special-registry>
 //! * [6] IANA IPv6 Special-Purpose Address Registry: <https://www.iana.org/assignments/iana-ipv6-special-registry>
 //! * [A] Internet Protocol Version 6 Address Space: <https://www.iana.org/assignments/ipv6-address-space>
 //! * [M] IANA Multicast Address Space Registries, IPv4 and IPv6
 //!
-//! What a registry calls globally reachable is global. Where it says that this does not apply, the address is not.
-//! The first row that contains an address is its row, so that exceptions stand before what they are exceptions of.
+//! A block is GLOBAL if the registry calls it globally reachable; "N/A" counts as not reachable. The first row that
+//! contains an address applies, so exceptions precede the block that they are part of.
 
 use super::Classes;
 
@@ -50,15 +50,15 @@ pub(super) const V4: &[V4Row] = &[
     v4([0, 0, 0, 0], 0, Classes::GLOBAL),
 ];
 
-/// Where an IPv4 address stands in the bits of an IPv6 address. `None`: what stands there leads nowhere.
+/// Finds an embedded IPv4 address in the bits of an IPv6 address. `None` if it is not used.
 type Held = fn(u128) -> Option<u32>;
 
 pub(super) struct V6Row {
     pub network: u128,
     pub len: u32,
-    /// Of the IPv6 address by itself; those of what it holds are added.
+    /// The classes of the IPv6 address itself, without those of embedded addresses.
     pub classes: Classes,
-    pub holds: &'static [Held],
+    pub embedded: &'static [Held],
 }
 
 impl V6Row {
@@ -67,9 +67,9 @@ impl V6Row {
     }
 }
 
-/// `head` are the first groups of the network; the others are 0.
-const fn v6(head: &[u16], len: u32, classes: Classes, holds: &'static [Held]) -> V6Row {
-    V6Row { network: groups(head), len, classes, holds }
+/// `head`: the first groups of the network. The other groups are 0.
+const fn v6(head: &[u16], len: u32, classes: Classes, embedded: &'static [Held]) -> V6Row {
+    V6Row { network: groups(head), len, classes, embedded }
 }
 
 const fn groups(head: &[u16]) -> u128 {
@@ -82,15 +82,15 @@ const fn groups(head: &[u16]) -> u128 {
     network
 }
 
-pub(super) const NOTHING: &[Held] = &[];
+pub(super) const EMBEDS_NOTHING: &[Held] = &[];
 const LAST: &[Held] = &[|bits| Some(bits as u32)];
-/// RFC 3056 section 2: after the first 16 bits.
+/// RFC 3056 section 2: in the bits after the first 16.
 const SIX_TO_FOUR: &[Held] = &[|bits| Some((bits >> 80) as u32)];
-/// RFC 4380 section 4: the client's address, inverted, and that of its server, which is sent to first.
+/// RFC 4380 section 4: the inverted address of the client, and the address of its server, which gets the first packet.
 const TEREDO: &[Held] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
-/// RFC 8215 leaves the prefix's length to the network, so the address may stand at four places of RFC 6052 section 2.2,
-/// of which bits 64 to 71 are never a part. All are looked at. Three read zeros where the fourth is used; a translator
-/// forwards nothing to 0.0.0.0/8.
+/// RFC 8215 leaves the prefix length to the network, so the address may be in any of the four places of RFC 6052 section
+/// 2.2, none of which includes bits 64 to 71. All four are read. The unused ones read 0.0.0.0/8, to which a translator
+/// forwards nothing.
 const LOCAL_TRANSLATION: &[Held] = &[
     |bits| forwarded((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
     |bits| forwarded((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),
@@ -103,47 +103,47 @@ fn forwarded(address: u32) -> Option<u32> {
 }
 
 pub(super) const V6: &[V6Row] = &[
-    v6(&[], 128, Classes::UNSPECIFIED, NOTHING), // [6] Unspecified Address: RFC 4291
-    v6(&[0, 0, 0, 0, 0, 0, 0, 1], 128, Classes::LOOPBACK, NOTHING), // [6] Loopback Address: RFC 4291
-    v6(&[], 96, Classes::RESERVED, LAST),        // IPv4-compatible, deprecated: RFC 4291 section 2.5.5.1
+    v6(&[], 128, Classes::UNSPECIFIED, EMBEDS_NOTHING), // [6] Unspecified Address: RFC 4291
+    v6(&[0, 0, 0, 0, 0, 0, 0, 1], 128, Classes::LOOPBACK, EMBEDS_NOTHING), // [6] Loopback Address: RFC 4291
+    v6(&[], 96, Classes::RESERVED, LAST),               // IPv4-compatible, deprecated: RFC 4291 section 2.5.5.1
     // [6] IPv4-mapped Address: RFC 4291. The system connects to the IPv4 address itself, so it has no class of its own.
     v6(&[0, 0, 0, 0, 0, 0xffff], 96, Classes::NONE, LAST),
     v6(&[0, 0, 0, 0, 0xffff, 0], 96, Classes::RESERVED, LAST), // IPv4-translated, obsolete: RFC 2765 section 2.1
     v6(&[0x64, 0xff9b], 96, Classes::GLOBAL, LAST),            // [6] IPv4-IPv6 Translation: RFC 6052
     v6(&[0x64, 0xff9b, 1], 48, Classes::SPECIAL, LOCAL_TRANSLATION), // [6] the same, of local use: RFC 8215
-    v6(&[0x100], 64, Classes::SPECIAL, NOTHING),               // [6] Discard-Only Address Block: RFC 6666
-    v6(&[0x100, 0, 0, 1], 64, Classes::SPECIAL, NOTHING),      // [6] Dummy IPv6 Prefix: RFC 9780
+    v6(&[0x100], 64, Classes::SPECIAL, EMBEDS_NOTHING),        // [6] Discard-Only Address Block: RFC 6666
+    v6(&[0x100, 0, 0, 1], 64, Classes::SPECIAL, EMBEDS_NOTHING), // [6] Dummy IPv6 Prefix: RFC 9780
     v6(&[0x2001], 32, Classes::SPECIAL, TEREDO),               // [6] TEREDO: RFC 4380
-    v6(&[0x2001, 1, 0, 0, 0, 0, 0, 1], 128, Classes::GLOBAL, NOTHING), // [6] Port Control Protocol Anycast: RFC 7723
-    v6(&[0x2001, 1, 0, 0, 0, 0, 0, 2], 128, Classes::GLOBAL, NOTHING), // [6] TURN Anycast: RFC 8155
-    v6(&[0x2001, 1, 0, 0, 0, 0, 0, 3], 128, Classes::GLOBAL, NOTHING), // [6] DNS-SD SRP Anycast: RFC 9665
-    v6(&[0x2001, 2], 48, Classes::BENCHMARKING, NOTHING),      // [6] Benchmarking: RFC 5180
-    v6(&[0x2001, 3], 32, Classes::GLOBAL, NOTHING),            // [6] AMT: RFC 7450
-    v6(&[0x2001, 4, 0x112], 48, Classes::GLOBAL, NOTHING),     // [6] AS112-v6: RFC 7535
-    v6(&[0x2001, 0x20], 28, Classes::GLOBAL, NOTHING),         // [6] ORCHIDv2: RFC 7343
-    v6(&[0x2001, 0x30], 28, Classes::GLOBAL, NOTHING),         // [6] Drone Remote ID: RFC 9374
-    v6(&[0x2001], 23, Classes::SPECIAL, NOTHING),              // [6] IETF Protocol Assignments: RFC 2928; 4843
-    v6(&[0x2001, 0xdb8], 32, Classes::DOCUMENTATION, NOTHING), // [6] Documentation: RFC 3849
-    v6(&[0x2002], 16, Classes::SPECIAL, SIX_TO_FOUR),          // [6] 6to4: RFC 3056
-    v6(&[0x2620, 0x4f, 0x8000], 48, Classes::GLOBAL, NOTHING), // [6] Direct Delegation AS112 Service: RFC 7534
-    v6(&[0x3fff], 20, Classes::DOCUMENTATION, NOTHING),        // [6] Documentation: RFC 9637
-    v6(&[0x2000], 3, Classes::GLOBAL, NOTHING),                // [A] Global Unicast: RFC 4291
-    v6(&[0x5f00], 16, Classes::SPECIAL, NOTHING),              // [6] Segment Routing (SRv6) SIDs: RFC 9602
-    v6(&[0xfc00], 7, Classes::PRIVATE, NOTHING),               // [6] Unique-Local: RFC 4193
-    v6(&[0xfe80], 10, Classes::LINK_LOCAL, NOTHING),           // [6] Link-Local Unicast: RFC 4291
-    v6(&[0xfec0], 10, Classes::PRIVATE, NOTHING),              // [A] Site-Local, deprecated: RFC 3879
-    v6(&[0xff00], 8, Classes::MULTICAST, NOTHING),             // [M] RFC 4291 section 2.7
-    v6(&[], 0, Classes::RESERVED, NOTHING),                    // [A] Reserved by IETF: RFC 4291 section 2.4
+    v6(&[0x2001, 1, 0, 0, 0, 0, 0, 1], 128, Classes::GLOBAL, EMBEDS_NOTHING), // [6] Port Control Protocol Anycast: RFC 7723
+    v6(&[0x2001, 1, 0, 0, 0, 0, 0, 2], 128, Classes::GLOBAL, EMBEDS_NOTHING), // [6] TURN Anycast: RFC 8155
+    v6(&[0x2001, 1, 0, 0, 0, 0, 0, 3], 128, Classes::GLOBAL, EMBEDS_NOTHING), // [6] DNS-SD SRP Anycast: RFC 9665
+    v6(&[0x2001, 2], 48, Classes::BENCHMARKING, EMBEDS_NOTHING),              // [6] Benchmarking: RFC 5180
+    v6(&[0x2001, 3], 32, Classes::GLOBAL, EMBEDS_NOTHING),                    // [6] AMT: RFC 7450
+    v6(&[0x2001, 4, 0x112], 48, Classes::GLOBAL, EMBEDS_NOTHING),             // [6] AS112-v6: RFC 7535
+    v6(&[0x2001, 0x20], 28, Classes::GLOBAL, EMBEDS_NOTHING),                 // [6] ORCHIDv2: RFC 7343
+    v6(&[0x2001, 0x30], 28, Classes::GLOBAL, EMBEDS_NOTHING),                 // [6] Drone Remote ID: RFC 9374
+    v6(&[0x2001], 23, Classes::SPECIAL, EMBEDS_NOTHING), // [6] IETF Protocol Assignments: RFC 2928; 4843
+    v6(&[0x2001, 0xdb8], 32, Classes::DOCUMENTATION, EMBEDS_NOTHING), // [6] Documentation: RFC 3849
+    v6(&[0x2002], 16, Classes::SPECIAL, SIX_TO_FOUR),    // [6] 6to4: RFC 3056
+    v6(&[0x2620, 0x4f, 0x8000], 48, Classes::GLOBAL, EMBEDS_NOTHING), // [6] Direct Delegation AS112 Service: RFC 7534
+    v6(&[0x3fff], 20, Classes::DOCUMENTATION, EMBEDS_NOTHING), // [6] Documentation: RFC 9637
+    v6(&[0x2000], 3, Classes::GLOBAL, EMBEDS_NOTHING),   // [A] Global Unicast: RFC 4291
+    v6(&[0x5f00], 16, Classes::SPECIAL, EMBEDS_NOTHING), // [6] Segment Routing (SRv6) SIDs: RFC 9602
+    v6(&[0xfc00], 7, Classes::PRIVATE, EMBEDS_NOTHING),  // [6] Unique-Local: RFC 4193
+    v6(&[0xfe80], 10, Classes::LINK_LOCAL, EMBEDS_NOTHING), // [6] Link-Local Unicast: RFC 4291
+    v6(&[0xfec0], 10, Classes::PRIVATE, EMBEDS_NOTHING), // [A] Site-Local, deprecated: RFC 3879
+    v6(&[0xff00], 8, Classes::MULTICAST, EMBEDS_NOTHING), // [M] RFC 4291 section 2.7
+    v6(&[], 0, Classes::RESERVED, EMBEDS_NOTHING),       // [A] Reserved by IETF: RFC 4291 section 2.4
 ];
 
-/// RFC 5214 section 6.1: in any network, an interface identifier that says to tunnel to its last 32 bits. IANA's registry of
-/// IPv6 Interface Identifiers reserves it.
+/// ISATAP, RFC 5214 section 6.1: an interface identifier, in any network, that embeds an IPv4 address in its last 32 bits.
+/// IANA's registry of IPv6 Interface Identifiers reserves it.
 pub(super) fn isatap(bits: u128) -> &'static [Held] {
     const UNIVERSAL: u32 = 0x0200_0000;
-    if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST } else { NOTHING }
+    if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST } else { EMBEDS_NOTHING }
 }
 
-/// Services that tell a machine in a cloud its credentials. Where several clouds use one address, one is named.
+/// Metadata services of clouds, which return credentials. If several clouds use one address, the comment names one.
 pub(super) const METADATA_V4: &[u32] = &[
     address([169, 254, 169, 254]), // Amazon EC2, Azure, Google Cloud, Oracle, OpenStack and most others
     address([169, 254, 170, 2]),   // Amazon ECS: credentials of a task

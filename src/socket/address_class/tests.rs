@@ -27,9 +27,9 @@ const V4: &[(&str, Classes)] = &[
     ("10.0.0.0", PRIVATE),
     ("11.0.0.0", GLOBAL),
     ("100.64.0.0", SHARED),
-    ("100.96.0.96", SHARED.and(METADATA)),
+    ("100.96.0.96", SHARED.union(METADATA)),
     ("100.96.0.97", SHARED),
-    ("100.100.100.200", SHARED.and(METADATA)),
+    ("100.100.100.200", SHARED.union(METADATA)),
     ("100.100.100.201", SHARED),
     ("100.128.0.0", GLOBAL),
     ("127.0.0.0", LOOPBACK),
@@ -37,15 +37,15 @@ const V4: &[(&str, Classes)] = &[
     ("168.63.129.16", METADATA),
     ("168.63.129.17", GLOBAL),
     ("169.254.0.0", LINK_LOCAL),
-    ("169.254.0.23", LINK_LOCAL.and(METADATA)),
+    ("169.254.0.23", LINK_LOCAL.union(METADATA)),
     ("169.254.0.24", LINK_LOCAL),
-    ("169.254.42.42", LINK_LOCAL.and(METADATA)),
+    ("169.254.42.42", LINK_LOCAL.union(METADATA)),
     ("169.254.42.43", LINK_LOCAL),
-    ("169.254.169.254", LINK_LOCAL.and(METADATA)),
+    ("169.254.169.254", LINK_LOCAL.union(METADATA)),
     ("169.254.169.255", LINK_LOCAL),
-    ("169.254.170.2", LINK_LOCAL.and(METADATA)),
+    ("169.254.170.2", LINK_LOCAL.union(METADATA)),
     ("169.254.170.3", LINK_LOCAL),
-    ("169.254.170.23", LINK_LOCAL.and(METADATA)),
+    ("169.254.170.23", LINK_LOCAL.union(METADATA)),
     ("169.254.170.24", LINK_LOCAL),
     ("169.255.0.0", GLOBAL),
     ("172.16.0.0", PRIVATE),
@@ -53,7 +53,7 @@ const V4: &[(&str, Classes)] = &[
     ("192.0.0.0", SPECIAL),
     ("192.0.0.9", GLOBAL),
     ("192.0.0.11", SPECIAL),
-    ("192.0.0.192", SPECIAL.and(METADATA)),
+    ("192.0.0.192", SPECIAL.union(METADATA)),
     ("192.0.0.193", SPECIAL),
     ("192.0.1.0", GLOBAL),
     ("192.0.2.0", DOCUMENTATION),
@@ -112,23 +112,23 @@ const V6: &[(&str, Option<Classes>)] = &[
     ("5f00::", Some(SPECIAL)),
     ("5f01::", Some(RESERVED)),
     ("fc00::", Some(PRIVATE)),
-    ("fd00:42::42", Some(PRIVATE.and(METADATA))),
+    ("fd00:42::42", Some(PRIVATE.union(METADATA))),
     ("fd00:42::43", Some(PRIVATE)),
-    ("fd00:c1::a9fe:a9fe", Some(PRIVATE.and(METADATA))),
+    ("fd00:c1::a9fe:a9fe", Some(PRIVATE.union(METADATA))),
     ("fd00:c1::a9fe:a9ff", Some(PRIVATE)),
-    ("fd00:100::100:200", Some(PRIVATE.and(METADATA))),
+    ("fd00:100::100:200", Some(PRIVATE.union(METADATA))),
     ("fd00:100::100:201", Some(PRIVATE)),
-    ("fd00:ec2::23", Some(PRIVATE.and(METADATA))),
+    ("fd00:ec2::23", Some(PRIVATE.union(METADATA))),
     ("fd00:ec2::24", Some(PRIVATE)),
-    ("fd00:ec2::254", Some(PRIVATE.and(METADATA))),
+    ("fd00:ec2::254", Some(PRIVATE.union(METADATA))),
     ("fd00:ec2::255", Some(PRIVATE)),
-    ("fd00:a9fe:a9fe::1", Some(PRIVATE.and(METADATA))),
+    ("fd00:a9fe:a9fe::1", Some(PRIVATE.union(METADATA))),
     ("fd00:a9fe:a9fe::2", Some(PRIVATE)),
-    ("fd20:ce::254", Some(PRIVATE.and(METADATA))),
+    ("fd20:ce::254", Some(PRIVATE.union(METADATA))),
     ("fd20:ce::255", Some(PRIVATE)),
     ("fe00::", Some(RESERVED)),
     ("fe80::", Some(LINK_LOCAL)),
-    ("fe80::a9fe:a9fe", Some(LINK_LOCAL.and(METADATA))),
+    ("fe80::a9fe:a9fe", Some(LINK_LOCAL.union(METADATA))),
     ("fe80::a9fe:a9ff", Some(LINK_LOCAL)),
     ("fec0::", Some(PRIVATE)),
     ("ff00::", Some(MULTICAST)),
@@ -215,7 +215,7 @@ fn v6(text: &str) -> u128 {
 fn r17_each_wrapper_has_the_classes_of_what_it_holds() {
     let held = [
         ("127.0.0.1", LOOPBACK),
-        ("169.254.169.254", METADATA.and(LINK_LOCAL)),
+        ("169.254.169.254", METADATA.union(LINK_LOCAL)),
         ("168.63.129.16", METADATA),
         ("10.1.2.3", PRIVATE),
         ("100.64.0.1", SHARED),
@@ -231,11 +231,11 @@ fn r17_each_wrapper_has_the_classes_of_what_it_holds() {
             let expected = match own {
                 None => classes,
                 Some(own) if classes == GLOBAL => *own,
-                Some(own) => own.and(classes),
+                Some(own) => own.union(classes),
             };
             // Of the four readings of a local translation the other three may add what they read.
             let at_least = name.starts_with("local");
-            let common = if at_least { found.common(expected) } else { found };
+            let common = if at_least { found.intersection(expected) } else { found };
             assert_eq!(common, expected, "{name} of {text}: {address} is {found:?}");
             assert!(at_least || (found == GLOBAL) == (expected == GLOBAL), "{name} of {text}: {address}");
         }
@@ -247,37 +247,37 @@ fn r17_wrappers_written_out() {
     for (text, expected) in [
         ("::ffff:127.0.0.1", LOOPBACK),
         ("::ffff:7f00:1", LOOPBACK),
-        ("::ffff:169.254.169.254", METADATA.and(LINK_LOCAL)),
+        ("::ffff:169.254.169.254", METADATA.union(LINK_LOCAL)),
         ("::ffff:8.8.8.8", GLOBAL),
         ("::ffff:0.0.0.0", UNSPECIFIED),
         ("::ffff:255.255.255.255", RESERVED),
         ("::ffff:192.0.0.9", GLOBAL),
-        ("::127.0.0.1", LOOPBACK.and(RESERVED)),
-        ("::a9fe:a9fe", METADATA.and(LINK_LOCAL).and(RESERVED)),
-        ("::2", UNSPECIFIED.and(RESERVED)),
-        ("::ffff:0:127.0.0.1", LOOPBACK.and(RESERVED)),
+        ("::127.0.0.1", LOOPBACK.union(RESERVED)),
+        ("::a9fe:a9fe", METADATA.union(LINK_LOCAL).union(RESERVED)),
+        ("::2", UNSPECIFIED.union(RESERVED)),
+        ("::ffff:0:127.0.0.1", LOOPBACK.union(RESERVED)),
         ("64:ff9b::127.0.0.1", LOOPBACK),
         ("64:ff9b::", UNSPECIFIED),
         ("64:ff9b::ffff:ffff", RESERVED),
         ("64:ff9b::8.8.8.8", GLOBAL),
         ("64:ff9b:1::", SPECIAL),
-        ("64:ff9b:1::7f00:1", LOOPBACK.and(SPECIAL)),
-        ("64:ff9b:1::169.254.169.254", METADATA.and(LINK_LOCAL).and(SPECIAL)),
+        ("64:ff9b:1::7f00:1", LOOPBACK.union(SPECIAL)),
+        ("64:ff9b:1::169.254.169.254", METADATA.union(LINK_LOCAL).union(SPECIAL)),
         ("64:ff9b:1::8.8.8.8", SPECIAL),
-        ("64:ff9b:1:7f00:0:100::", LOOPBACK.and(SPECIAL)),
-        ("64:ff9b:1:7f:0:1::", LOOPBACK.and(SPECIAL)),
-        ("64:ff9b:1:0:7f:0:100:0", LOOPBACK.and(SPECIAL)),
-        ("2002:7f00:1::", LOOPBACK.and(SPECIAL)),
-        ("2002:a9fe:a9fe::1", METADATA.and(LINK_LOCAL).and(SPECIAL)),
+        ("64:ff9b:1:7f00:0:100::", LOOPBACK.union(SPECIAL)),
+        ("64:ff9b:1:7f:0:1::", LOOPBACK.union(SPECIAL)),
+        ("64:ff9b:1:0:7f:0:100:0", LOOPBACK.union(SPECIAL)),
+        ("2002:7f00:1::", LOOPBACK.union(SPECIAL)),
+        ("2002:a9fe:a9fe::1", METADATA.union(LINK_LOCAL).union(SPECIAL)),
         ("2002:808:808::1", SPECIAL),
-        ("2002::", UNSPECIFIED.and(SPECIAL)),
-        ("2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", RESERVED.and(SPECIAL)),
+        ("2002::", UNSPECIFIED.union(SPECIAL)),
+        ("2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", RESERVED.union(SPECIAL)),
         // RFC 4380 section 4: the client is 192.0.2.45, its server 65.54.227.120.
-        ("2001:0:4136:e378:8000:63bf:3fff:fdd2", DOCUMENTATION.and(SPECIAL)),
-        ("2001:0:4136:e378:8000:63bf:80ff:fffe", LOOPBACK.and(SPECIAL)),
-        ("2001:0:7f00:1:8000:63bf:f7f7:f7f7", LOOPBACK.and(SPECIAL)),
+        ("2001:0:4136:e378:8000:63bf:3fff:fdd2", DOCUMENTATION.union(SPECIAL)),
+        ("2001:0:4136:e378:8000:63bf:80ff:fffe", LOOPBACK.union(SPECIAL)),
+        ("2001:0:7f00:1:8000:63bf:f7f7:f7f7", LOOPBACK.union(SPECIAL)),
         ("2001:0:4136:e378:8000:63bf:f7f7:f7f7", SPECIAL),
-        ("fe80::5efe:127.0.0.1", LOOPBACK.and(LINK_LOCAL)),
+        ("fe80::5efe:127.0.0.1", LOOPBACK.union(LINK_LOCAL)),
         ("2a00:1450::5efe:10.0.0.1", PRIVATE),
         ("2a00:1450::200:5efe:8.8.8.8", GLOBAL),
         ("2a00:1450::100:5efe:10.0.0.1", GLOBAL),
@@ -310,7 +310,7 @@ fn names_and_bits() {
         assert_eq!(Classes::from_bits(1 << bit), Some(classes));
         assert_eq!(classes.name().unwrap().to_str().unwrap(), name);
     }
-    assert_eq!(METADATA.and(LINK_LOCAL).name(), METADATA.name());
+    assert_eq!(METADATA.union(LINK_LOCAL).name(), METADATA.name());
     assert_eq!(Classes::default().name(), None);
     assert_eq!(Classes::from_bits(0), Some(Classes::default()));
     for bits in [1 << 13, i32::MIN, -1, i32::MAX] {
@@ -365,7 +365,7 @@ fn addresses_as_the_system_has_them() {
         ("127.0.0.1:80", LOOPBACK),
         ("8.8.8.8:80", GLOBAL),
         ("[::ffff:10.0.0.1]:443", PRIVATE),
-        ("[fd00:ec2::254]:80", METADATA.and(PRIVATE)),
+        ("[fd00:ec2::254]:80", METADATA.union(PRIVATE)),
     ] {
         let address: SocketAddr = address.parse().unwrap();
         let bytes = bytes_of_sockaddr(&SockAddr::from(address));
@@ -426,7 +426,7 @@ fn as_python_but_for_what_is_listed() {
         let (address, letters) = line.split_once(' ').unwrap();
         let address: IpAddr = address.parse().unwrap();
         let classes = classify(address);
-        let has = |class: Classes| !classes.common(class).is_empty();
+        let has = |class: Classes| !classes.intersection(class).is_empty();
         for (letter, class) in [('l', LOOPBACK), ('k', LINK_LOCAL), ('m', MULTICAST), ('u', UNSPECIFIED)] {
             // What is held inside has more classes here, and all of 0.0.0.0/8 is "this network".
             assert!(!letters.contains(letter) || has(class), "{line}: {classes:?}");

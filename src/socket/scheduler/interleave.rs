@@ -1,10 +1,9 @@
-//! In which order addresses race: RFC 8305 section 4.
+//! The order of racing addresses: RFC 8305 section 4.
 
 use crate::socket::endpoint::Endpoint;
 
-/// The families alternate, that of the first address being the first; within a family nothing changes places. The
-/// "First Address Family Count" is 1. Where Unix domain sockets make a third family, all that is not of the first one
-/// counts as the second.
+/// Alternates the address families, starting with that of the first address. The order within a family is kept. The "First
+/// Address Family Count" is 1. If Unix domain sockets make a third family, all but the first family count as the second.
 pub(super) fn interleave_families(addresses: Vec<Endpoint>) -> Vec<Endpoint> {
     let first_family = addresses.first().map(Endpoint::domain);
     let (first, second): (Vec<_>, Vec<_>) =
