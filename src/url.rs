@@ -5,17 +5,18 @@ mod block;
 mod class;
 mod host;
 mod measure;
-mod name;
+mod domain;
 mod normalise;
 mod parse;
 mod parts;
-mod quick;
+mod fast_path;
 mod readings;
 mod redact;
-mod resolve;
+mod reference;
 mod scan;
 mod serialise;
-mod split;
+mod scheme;
+mod split_first;
 mod strict;
 mod userinfo;
 
@@ -28,44 +29,45 @@ pub(crate) use host::{Name, append_idna};
 pub use parts::UrlParts;
 pub use readings::{Differences, Reader, Reading, Readings};
 pub use serialise::Composite;
-pub use split::{FirstSplit, split_first};
+pub use split_first::{FirstSplit, split_first};
 
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The longest text that is parsed, in bytes: what is longer is no URL that anyone serves.
+/// The maximum length of a text to parse, in bytes. No server accepts a longer URL.
 pub const MAX_LENGTH: usize = 16 * 1024 * 1024;
 
-/// A URL's seven fields. Immutable; a clone is another reference to the same.
+/// A URL with its seven components. Immutable; a clone is another reference to the same data.
 #[derive(Clone)]
 pub struct Url {
     block: Block,
 }
 
 impl Url {
-    /// Best effort: whatever is absent is `None`. Text without a scheme begins with the host, unless it begins with
-    /// a slash.
+    /// Parses leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins with a
+    /// slash.
     pub fn parse(text: &[u8]) -> Result<Url> {
-        match quick::parse(text) {
+        match fast_path::parse(text) {
             Some(block) => Ok(Url::new(block)),
             None => parse::parse(text),
         }
     }
 
-    /// The parts are checked and normalised as [`Url::parse`] does it. The result parses back into the same parts.
+    /// Builds a URL from its parts, which are checked and normalised as in [`Url::parse`]. The result's text parses into the
+    /// same parts.
     pub fn from_parts(parts: UrlParts<'_>) -> Result<Url> {
         parts::build(parts)
     }
 
-    /// RFC 3986 section 5. The reference is read strictly: "g" is a relative path, not a host.
+    /// Resolves a reference: RFC 3986 section 5. The reference is parsed strictly: "g" is a relative path, not a host.
     pub fn resolve(&self, reference: &[u8]) -> Result<Url> {
         utf8(reference, "the reference")?;
-        resolve::resolve(self, reference)
+        reference::resolve(self, reference)
     }
 
-    /// As [`Url::parse`], with the scheme `http` where the text has none.
+    /// Like [`Url::parse`], with the scheme `http` if the text has none.
     pub fn parse_as_http(text: &[u8]) -> Result<Url> {
         let url = Url::parse(text)?;
         match url.has(Component::Scheme) {
@@ -78,7 +80,7 @@ impl Url {
         Url { block }
     }
 
-    /// The counted block, for the handle that C holds.
+    /// The reference-counted block, for the C handle.
     pub(crate) fn into_thin(self) -> Thin {
         self.block.0
     }
@@ -119,7 +121,7 @@ impl Url {
         self.c_str(Component::Fragment)
     }
 
-    /// A component with its NUL, found without looking through it.
+    /// A component with its NUL, without searching for the NUL.
     pub fn terminated(&self, component: Component) -> Option<&[u8]> {
         self.block.terminated(component)
     }
@@ -140,7 +142,7 @@ impl Url {
         self.block.head().slashes
     }
 
-    /// Scheme, host and effective port are equal. No scheme counts as http; case does not count.
+    /// Returns whether scheme, host and effective port are equal, ignoring case. An absent scheme means http.
     pub fn same_origin(&self, other: &Url) -> bool {
         self.effective_scheme().eq_ignore_ascii_case(other.effective_scheme())
             && match (self.part(Component::Host), other.part(Component::Host)) {
@@ -155,7 +157,7 @@ impl Url {
         self.part(Component::Scheme).unwrap_or(b"http")
     }
 
-    /// The port, or the one that the scheme stands for.
+    /// The port, or the default port of http and https.
     pub fn effective_port(&self) -> Option<u16> {
         self.port().or(match self.effective_scheme() {
             b"http" => Some(80),
@@ -177,7 +179,7 @@ impl Url {
     }
 }
 
-/// The seven fields decide; how they lie in memory does not.
+/// Compares the seven components, not their layout in memory.
 impl PartialEq for Url {
     fn eq(&self, other: &Url) -> bool {
         Component::ALL.iter().all(|&component| self.part(component) == other.part(component))
@@ -187,7 +189,7 @@ impl PartialEq for Url {
 
 impl Eq for Url {}
 
-/// Without the userinfo, which holds credentials.
+/// Omits the userinfo, which holds credentials.
 impl std::fmt::Debug for Url {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Url")
@@ -209,12 +211,12 @@ fn utf8<'a>(text: &'a [u8], what: &str) -> Result<&'a str> {
     })
 }
 
-/// The text itself is never shown: what looks like a host may be part of a password.
+/// The message never shows the text: what looks like a host may be part of a password.
 fn invalid(problem: &str, at: usize) -> Error {
     Error::new(Status::InvalidUrl, format!("{problem} at byte {at}")).at(at)
 }
 
-/// Room for text made of a URL.
+/// Reserves room for text that is made from a URL.
 fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
     memory::reserve(bytes, more, "text of a URL")
 }

@@ -8,33 +8,33 @@ use super::scan;
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// What the final form of a host takes that is in its grammar.
+/// How a host that fits the grammar changes when it is normalised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
-    /// It is in its final form.
+    /// Not at all.
     Final,
-    /// It is ASCII, of which only the letter case may change.
+    /// Only its letter case may change; it is ASCII.
     Letters,
-    /// It has an encoding, letters beyond ASCII, or a zone.
+    /// It is rewritten: it has percent-encodings, non-ASCII letters, or a zone.
     Rewritten,
 }
 
 pub(super) struct Authority {
-    /// Absent if it is empty.
+    /// Absent if the userinfo is empty.
     pub(super) auth: Measured,
     pub(super) host: Host,
-    /// What came of a host that is rewritten.
+    /// The new text of a rewritten host.
     rewritten: Name,
     host_start: usize,
     host_length: usize,
     pub(super) port: Option<u16>,
-    /// The host may have a byte beyond ASCII.
-    pub(super) may_be_no_text: bool,
-    /// The slash after the host belongs to the path, so that there is no room for a NUL.
+    /// The host may have bytes that are not UTF-8.
+    pub(super) may_be_invalid_utf8: bool,
+    /// A slash follows that belongs to the path, so that the host's NUL has no room.
     slash_follows: bool,
 }
 
-/// There is none.
+/// No authority.
 impl Default for Authority {
     fn default() -> Authority {
         Authority {
@@ -44,24 +44,24 @@ impl Default for Authority {
             host_start: 0,
             host_length: 0,
             port: None,
-            may_be_no_text: false,
+            may_be_invalid_utf8: false,
             slash_follows: false,
         }
     }
 }
 
 impl Authority {
-    /// Reads the authority that begins at `start`; tells where it ends.
+    /// Measures the authority that begins at `start`. Returns the offset of its end.
     pub(super) fn measure(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
-        match self.plain(text, start, normalised) {
+        match self.measure_simple(text, start, normalised) {
             Some(end) => Ok(end),
-            None => self.any(text, start, normalised),
+            None => self.measure_any(text, start, normalised),
         }
     }
 
-    /// The commonest: a name or an IPv4 address, perhaps a port. `None` for anything else.
+    /// Measures a name or an IPv4 address with an optional port. `None` for any other authority.
     #[inline]
-    fn plain(&mut self, text: &[u8], start: usize, normalised: bool) -> Option<usize> {
+    fn measure_simple(&mut self, text: &[u8], start: usize, normalised: bool) -> Option<usize> {
         let mut end = scan::skip(text, start, Class::Host);
         let mut host = Host::Final;
         if text.get(end).is_some_and(u8::is_ascii_uppercase) {
@@ -88,9 +88,9 @@ impl Authority {
         Some(authority_end)
     }
 
-    fn any(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
+    fn measure_any(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
         let rest = text.get(start..).unwrap_or_default();
-        // The last "@": what stands before it is userinfo, whatever it looks like.
+        // Everything before the last "@" is userinfo.
         let (mut length, mut sign) = (rest.len(), None);
         for (i, &byte) in rest.iter().enumerate() {
             if byte == b'@' {
@@ -110,20 +110,20 @@ impl Authority {
             };
         }
         self.host_start = sign.map_or(start, |sign| start + sign + 1);
-        if sign.is_some() && self.plain(text, self.host_start, normalised) == Some(end) {
+        if sign.is_some() && self.measure_simple(text, self.host_start, normalised) == Some(end) {
             return Ok(end);
         }
         let (host, port) = host::split_port(&authority[self.host_start..], self.host_start)?;
         (self.host_length, self.port) = (host.len(), port);
         match normalised {
             true => self.measure_host(host, self.host_start)?,
-            false => self.may_be_no_text = true,
+            false => self.may_be_invalid_utf8 = true,
         }
         self.slash_follows = text.get(end) == Some(&b'/') && end == self.host_start + host.len();
         Ok(end)
     }
 
-    /// One whose components stand in texts of their own.
+    /// An authority whose components are separate texts.
     pub(super) fn of_parts(auth: Measured, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
         let mut authority = Authority { auth, host_length: host.len(), port, ..Authority::default() };
         if normalised {
@@ -140,17 +140,17 @@ impl Authority {
         };
         examined(first);
         self.host = Host::Rewritten;
-        self.may_be_no_text = true;
+        self.may_be_invalid_utf8 = true;
         host::append_normalised(&mut self.rewritten, host, at)
     }
 
-    /// The host as it stands in the text.
+    /// The host before normalisation.
     pub(super) fn host_in<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         text.get(self.host_start..self.host_start + self.host_length).unwrap_or_default()
     }
 
-    /// Host and path both need the slash between them, and the shorter of the two is copied for it. Whether that is this
-    /// path, which the source has as it will be. Of short ones it is the host: then nobody has to choose.
+    /// Returns whether the host's NUL overwrites the slash before `path`, which is then copied. Otherwise the host is copied.
+    /// The path, which is already normalised, is copied only if it is shorter than a long host.
     pub(super) fn takes_slash_of(&mut self, path: &Measured) -> bool {
         const SHORT: usize = 1024;
         let takes = self.host_length > path.len().max(SHORT) && self.slash_follows && self.host != Host::Rewritten;
@@ -158,7 +158,7 @@ impl Authority {
         takes
     }
 
-    /// The most that writing it takes.
+    /// The maximum number of bytes that writing it needs.
     pub(super) fn room(&self) -> usize {
         self.auth.room() + self.host_room()
     }
@@ -167,8 +167,8 @@ impl Authority {
         1 + if self.host == Host::Rewritten { self.rewritten.len() } else { self.host_length }
     }
 
-    /// The most that writing the host takes if it stands in the source already.
-    pub(super) fn host_room_behind_source(&self) -> usize {
+    /// The maximum number of bytes that the host needs after the source.
+    pub(super) fn host_room_after_source(&self) -> usize {
         if self.host_stays() { 0 } else { self.host_room() }
     }
 
@@ -176,7 +176,7 @@ impl Authority {
         !self.slash_follows && self.host != Host::Rewritten
     }
 
-    /// Writes the host that stands in the source.
+    /// Writes the host of the source, in place if possible.
     pub(super) fn host_of_source(&self, writer: &mut Writer<'_>, source: &[u8]) {
         if self.host == Host::Final && self.slash_follows {
             let start = writer.at();
@@ -202,7 +202,7 @@ impl Authority {
     }
 }
 
-/// Programs that follow the WHATWG take "\" for "/": as an end of the authority it cannot hide a host.
+/// "\" ends the authority because WHATWG parsers treat it as "/": otherwise it could hide a host.
 fn ends_authority(byte: u8) -> bool {
     matches!(byte, b'/' | b'?' | b'#' | b'\\')
 }

@@ -1,7 +1,7 @@
-//! Where a URL lives: one counted block that holds its head and its text.
+//! The memory of a URL: one reference-counted block with a head and the text.
 //!
-//! The text begins with a copy of what was parsed. A component that is already in its final form stays there, and the
-//! delimiter after it becomes its NUL; any other is written behind the copy.
+//! The text begins with a copy of the parsed source. A component that is already normalised stays there, and the delimiter
+//! after it becomes its NUL. Any other component is written after the copy.
 
 use once_cell::race::OnceBox;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
@@ -11,7 +11,7 @@ use super::serialise::Composed;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The components that have text, in the order in which they stand in a URL.
+/// The components that have text, in the order of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component {
     Scheme,
@@ -23,7 +23,7 @@ pub enum Component {
 }
 
 impl Component {
-    /// What a component that has a class of its own may hold.
+    /// The bytes that the component may contain unencoded.
     pub(super) fn class(self) -> Class {
         match self {
             Component::Scheme | Component::Host => Class::Host,
@@ -50,16 +50,15 @@ impl Component {
 
 const COUNT: usize = 6;
 
-/// Where a component stands in the text, without its NUL. Four bytes suffice: see [`MAX_ROOM`].
+/// Offset and length of a component in the text, without its NUL. They fit in 32 bits: see [`MAX_ROOM`].
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
     length: u32,
 }
 
-/// The most room that a block may ask for. No text that is parsed needs it; but each resolving may add to the path of a
-/// base that was itself resolved. What is composed of a block's components is at most three times as long, so that four
-/// bytes count that, too.
+/// The maximum size of a block. Parsed text never needs it, but each resolution may extend the path of a base that was
+/// itself resolved. Text composed of a block's components is at most three times as long, and so also fits in 32 bits.
 const MAX_ROOM: usize = 1 << 30;
 
 const ABSENT: Span = Span { start: u32::MAX, length: 0 };
@@ -67,17 +66,17 @@ const ABSENT: Span = Span { start: u32::MAX, length: 0 };
 pub(crate) struct Head {
     spans: [Span; COUNT],
     pub(super) port: Option<u16>,
-    /// Whether "//" follows the scheme's colon: a parsed URL always has it.
+    /// "//" follows the scheme's colon. Always true for a parsed URL.
     pub(super) slashes: bool,
     pub(super) composed: OnceBox<Composed>,
 }
 
-/// The text is allocated and cleared in such pieces: a number of bytes that is known beforehand needs no loop.
+/// The unit in which the text is allocated and cleared: clearing a constant number of bytes needs no loop.
 type Piece = [u8; 64];
 
 pub(crate) type Thin = ThinArc<Head, Piece>;
 
-/// A counted reference to a URL's block.
+/// A reference to a URL's block.
 #[derive(Clone)]
 pub(super) struct Block(pub(super) Thin);
 
@@ -92,60 +91,60 @@ impl Block {
         self.0.slice.as_flattened().get(start..start + length as usize)
     }
 
-    /// With the NUL as its last byte.
+    /// Like [`Block::get`], with the NUL as the last byte.
     pub(super) fn terminated(&self, component: Component) -> Option<&[u8]> {
         let Span { start, length } = self.head().spans[component as usize];
         let start = start as usize;
         self.0.slice.as_flattened().get(start..start + length as usize + 1)
     }
 
-    /// The length of the text with all that is in it.
+    /// The size of the text, including the source, NULs and unused bytes.
     pub(super) fn size(&self) -> usize {
         self.0.slice.as_flattened().len()
     }
 
-    /// A block whose text `write` fills. `room` is the most that it may write.
+    /// A block whose text `write` fills with at most `room` bytes.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         Block::build_on(&[], room, write)
     }
 
-    /// As [`Block::build`], what was parsed being there already, so that [`Writer::in_place`] can refer to it.
+    /// Like [`Block::build`]; the text begins with a copy of `source`, for [`Writer::in_place`].
     pub(super) fn build_on(source: &[u8], room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         if room > MAX_ROOM {
             return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
         }
         let pieces = room.div_ceil(size_of::<Piece>());
         let mut unfinished = Unfinished::holding(source, pieces).ok_or_else(|| out_of_memory(room))?;
-        let Some(mut writer) = unfinished.writer_behind(source) else { return Err(overflown()) };
+        let Some(mut writer) = unfinished.writer_behind(source) else { return Err(overflowed()) };
         write(&mut writer);
-        if writer.overflown {
-            return Err(overflown());
+        if writer.overflowed {
+            return Err(overflowed());
         }
         let used = writer.at.div_ceil(size_of::<Piece>());
-        match room > AT_ONCE && used < pieces / 4 * 3 {
+        match room > SMALL && used < pieces / 4 * 3 {
             true => unfinished.cut(used).ok_or_else(|| out_of_memory(room)),
             false => Ok(unfinished.finish()),
         }
     }
 }
 
-/// A block of so many bytes of text is not copied to save what is not used of them.
-const AT_ONCE: usize = 4096;
+/// A larger block with unused bytes is copied to a smaller one.
+const SMALL: usize = 4096;
 
 /// A block that is being filled.
 pub(super) struct Unfinished(Arc<HeaderSlice<HeaderWithLength<Head>, [Piece]>>);
 
 impl Unfinished {
-    /// Room for a text that is not too long to be allocated at once.
+    /// Room for a text with at most [`SMALL`] bytes; `None` for a longer one.
     #[inline]
     pub(super) fn with_source(source: &[u8], room: usize) -> Option<Unfinished> {
-        if room > AT_ONCE { None } else { Unfinished::holding(source, room.div_ceil(size_of::<Piece>())) }
+        if room > SMALL { None } else { Unfinished::holding(source, room.div_ceil(size_of::<Piece>())) }
     }
 
-    /// The source and zeros to start from, so that no byte of the text is ever unwritten.
+    /// The source followed by zeros, so that every byte of the text is initialised.
     #[inline]
     fn holding(source: &[u8], pieces: usize) -> Option<Unfinished> {
-        if pieces > AT_ONCE / size_of::<Piece>() {
+        if pieces > SMALL / size_of::<Piece>() {
             return Unfinished::holding_long(source, pieces);
         }
         let mut unfinished = Unfinished::cleared(pieces)?;
@@ -159,13 +158,13 @@ impl Unfinished {
         Arc::try_from_header_and_iter(head, zeros).ok().map(Unfinished)
     }
 
-    /// Piece by piece, so that a text which the nearest cache does not hold is written once.
+    /// Writes piece by piece, so that a text larger than the cache is written only once.
     fn holding_long(source: &[u8], pieces: usize) -> Option<Unfinished> {
         let head = HeaderWithLength::new(Head::empty(), pieces);
         let (whole, rest) = source.as_chunks();
         let (mut last, zeros) = ([0; size_of::<Piece>()], [0; size_of::<Piece>()]);
         last.get_mut(..rest.len())?.copy_from_slice(rest);
-        // References are chosen between, not pieces: those would be moved once more.
+        // Selecting a reference avoids an extra copy of the piece.
         let text = (0..pieces).map(|i| *whole.get(i).unwrap_or(if i == whole.len() { &last } else { &zeros }));
         Arc::try_from_header_and_iter(head, text).ok().map(Unfinished)
     }
@@ -174,7 +173,7 @@ impl Unfinished {
     pub(super) fn writer_behind(&mut self, source: &[u8]) -> Option<Writer<'_>> {
         let block = Arc::get_mut(&mut self.0)?;
         let at = if source.is_empty() { 0 } else { source.len() + 1 };
-        Some(Writer { head: &mut block.header.header, text: block.slice.as_flattened_mut(), at, overflown: false })
+        Some(Writer { head: &mut block.header.header, text: block.slice.as_flattened_mut(), at, overflowed: false })
     }
 
     /// A smaller block with the same text.
@@ -197,7 +196,7 @@ fn out_of_memory(room: usize) -> Error {
 }
 
 #[cold]
-fn overflown() -> Error {
+fn overflowed() -> Error {
     Error::new(Status::Internal, "a URL's text is longer than was computed")
 }
 
@@ -207,19 +206,19 @@ impl Head {
     }
 }
 
-/// Fills a block's text from its start on. What does not fit is dropped and reported at the end: the room was computed
-/// wrongly then.
+/// Fills a block's text from the start. Bytes that do not fit are dropped, and the block is refused at the end: its room
+/// was computed wrongly.
 pub(super) struct Writer<'a> {
     head: &'a mut Head,
     text: &'a mut [u8],
     at: usize,
-    overflown: bool,
+    overflowed: bool,
 }
 
 impl Writer<'_> {
-    /// Whether everything did fit.
+    /// Returns whether everything has fitted.
     pub(super) fn fits(&self) -> bool {
-        !self.overflown
+        !self.overflowed
     }
 
     pub(super) fn port(&mut self, port: Option<u16>) {
@@ -239,7 +238,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The component is what stands in the source; the delimiter after it is given up.
+    /// Makes a component of bytes of the source. Its NUL overwrites the delimiter after it.
     pub(super) fn in_place(&mut self, component: Component, start: usize, length: usize) -> &mut [u8] {
         match self.text.get_mut(start..).and_then(|text| text.split_at_mut_checked(length)) {
             Some((text, [end, ..])) => {
@@ -248,13 +247,13 @@ impl Writer<'_> {
                 text
             }
             _ => {
-                self.overflown = true;
+                self.overflowed = true;
                 &mut []
             }
         }
     }
 
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -265,12 +264,12 @@ impl Writer<'_> {
                 *place = byte;
                 self.at += 1;
             }
-            None => self.overflown = true,
+            None => self.overflowed = true,
         }
     }
 
-    /// Copies a part of `text`. What is short is copied together with what follows it, if that is there: a copy of a
-    /// length that is known beforehand costs a third.
+    /// Copies a part of `text`. A short part is copied together with the bytes after it, if there are enough: a copy of
+    /// constant length takes a third of the time.
     #[inline(always)]
     pub(super) fn copy_short(&mut self, text: &[u8], start: usize, length: usize) {
         const SHORT: usize = 32;
@@ -291,11 +290,11 @@ impl Writer<'_> {
                 place.copy_from_slice(bytes);
                 self.at += bytes.len();
             }
-            None => self.overflown = true,
+            None => self.overflowed = true,
         }
     }
 
-    /// What was written since `start`, and the room behind it, of which [`Writer::advance`] says how much was used.
+    /// The bytes written since `start`, and the room after them. [`Writer::advance`] tells how much of it was used.
     pub(super) fn since_and_free(&mut self, start: usize) -> (&[u8], &mut [u8]) {
         let (written, free) = self.text.split_at_mut_checked(self.at).unwrap_or_default();
         (written.get(start..).unwrap_or_default(), free)
@@ -304,11 +303,11 @@ impl Writer<'_> {
     pub(super) fn advance(&mut self, length: usize) {
         match self.text.len().checked_sub(self.at) {
             Some(free) if length <= free => self.at += length,
-            _ => self.overflown = true,
+            _ => self.overflowed = true,
         }
     }
 
-    /// What was written since `start`.
+    /// The bytes written since `start`.
     pub(super) fn since(&self, start: usize) -> &[u8] {
         self.text.get(start..self.at).unwrap_or_default()
     }
@@ -321,7 +320,7 @@ impl Writer<'_> {
         self.at = self.at.min(at);
     }
 
-    /// Puts one byte before what was written since `start`.
+    /// Inserts one byte at `start`.
     pub(super) fn insert(&mut self, start: usize, byte: u8) {
         self.push(byte);
         if let Some(last) = self.at.checked_sub(1) {
@@ -329,7 +328,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The component is what was written since `start`.
+    /// Makes a component of the bytes written since `start`.
     pub(super) fn component(&mut self, component: Component, start: usize) {
         let length = self.at - start;
         self.push(0);
@@ -343,7 +342,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a component that is in its final form, or leaves it absent.
+    /// Writes a component that is already normalised; `None` leaves it absent.
     pub(super) fn finished(&mut self, component: Component, text: Option<&[u8]>) {
         if let Some(text) = text {
             let start = self.at;
@@ -357,9 +356,9 @@ impl Writer<'_> {
 mod tests {
     use super::*;
 
-    /// A base that grows each time it is resolved never comes to lengths that a span cannot tell.
+    /// A base that grows with each resolution never exceeds the range of a span.
     #[test]
-    fn a_block_has_a_largest_size() {
+    fn the_size_of_a_block_is_limited() {
         let error = Block::build(MAX_ROOM + 1, |_| unreachable!()).err().unwrap();
         assert_eq!((error.status(), error.message()), (Status::InvalidUrl, "the URL becomes too long"));
         assert!(3 * MAX_ROOM + 64 < u32::MAX as usize);

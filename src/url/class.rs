@@ -1,24 +1,24 @@
-//! Which bytes a component may hold as they are.
+//! Classes of bytes that components may contain unencoded.
 
-/// A set of bytes, as a bit in [`CLASSES`].
+/// A set of bytes: a bit in [`CLASSES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
-    /// What userinfo holds unencoded.
+    /// Bytes that userinfo may contain.
     Userinfo = 1,
     Path = 2,
     /// Query and fragment.
     Query = 4,
-    /// Lower-case letters and what else names and IPv4 addresses consist of: there is nothing to do with these.
+    /// Bytes of names and IPv4 addresses that normalisation does not change: no upper-case letters.
     Host = 8,
-    /// ASCII that may stand in a path which is not ours to change, up to "?" or "#".
+    /// ASCII in a path of a scheme that is not normalised, up to "?" or "#".
     RawPath = 16,
-    /// The same up to "#".
+    /// The same, up to "#".
     Raw = 32,
-    /// As [`Class::Host`], and letters in upper case.
+    /// [`Class::Host`] and upper-case letters.
     Name = 64,
 }
 
-/// For each byte the classes it is in.
+/// The classes of each byte.
 pub(super) const CLASSES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

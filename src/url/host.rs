@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// A host while it is rewritten: nothing is allocated for one of usual length.
+/// The buffer for a rewritten host. A host of usual length needs no allocation.
 pub(crate) type Name = SmallVec<[u8; 64]>;
 
 fn append(name: &mut Name, text: &[u8]) -> Result<()> {
@@ -22,11 +22,12 @@ fn append(name: &mut Name, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A label with non-ASCII letters that is longer cannot fit DNS' 63 bytes; the IDNA steps are not linear in a label.
+/// A longer label with non-ASCII letters cannot fit into the 63 bytes of DNS. The limit keeps parsing linear, because IDNA
+/// is not linear in the label's length.
 const MAX_UNICODE_LABEL: usize = 1024;
 
-/// Host and port of an authority without its userinfo, checked against the grammar. `at` is where it stands in the
-/// input, for errors.
+/// Splits an authority without its userinfo into host and port, and checks both. `at` is its offset in the input, for
+/// errors.
 pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)> {
     let host_len = if text.first() == Some(&b'[') {
         let close = text.iter().position(|&byte| byte == b']');
@@ -46,7 +47,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
     Ok((host, port))
 }
 
-/// `None` for no digits.
+/// `None` if there are no digits.
 fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
     examined(digits.len());
     if let Some(bad) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
@@ -58,12 +59,12 @@ fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
     port_number(digits).map(Some).ok_or_else(|| invalid("the port is larger than 65535,", at))
 }
 
-/// Digits to a port, however many zeros they begin with.
+/// Converts digits, with any number of leading zeros, to a port.
 pub(super) fn port_number(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0u16, |port, digit| port.checked_mul(10)?.checked_add(u16::from(digit.wrapping_sub(b'0'))))
 }
 
-/// The grammar that a host keeps under every scheme.
+/// Checks the grammar of a host, which is the same for every scheme.
 pub(super) fn check(host: &[u8], at: usize) -> Result<()> {
     if let Some(inner) = host.strip_prefix(b"[") {
         let inner = inner.strip_suffix(b"]").ok_or_else(|| invalid("the host's bracket is not closed,", at))?;
@@ -79,7 +80,7 @@ fn not_in_a_host(at: usize) -> Error {
     invalid("the host has a character that no host may have", at)
 }
 
-/// How long the name is that the text begins with, which goes up to a colon or the end.
+/// The length of the name at the start of the text. A colon or the end of the text ends it.
 fn name_length(text: &[u8], at: usize) -> Result<usize> {
     for (i, &byte) in text.iter().enumerate() {
         examined(1);
@@ -129,8 +130,8 @@ fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Appends a host that [`check`] accepted, as http and https write it: lower case, unreserved characters decoded,
-/// international names in their ASCII form.
+/// Appends the normalised form, for http and https, of a host that [`check`] accepted: lower case, with unreserved
+/// characters decoded and international names in ASCII (Punycode).
 pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Result<()> {
     let start = bytes.len();
     if let Some(inner) = host.strip_prefix(b"[") {
@@ -144,7 +145,7 @@ pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Res
     }
     let name = Name::from_slice(&bytes[start..]);
     bytes.truncate(start);
-    // Once something was decoded, a label's place in the input is not known; the host's is.
+    // After decoding, the offset of a label in the input is not known, but the host's is.
     let moved = name.len() != host.len();
     append_idna(bytes, &name, |offset| if moved { at } else { at + offset })
 }
@@ -157,7 +158,7 @@ fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result
         bytes[start..].make_ascii_lowercase();
         return Ok(());
     };
-    // RFC 6874 writes "%25" before the zone; the host, as programs hand it to a resolver, has only "%".
+    // RFC 6874 writes "%25" before the zone; resolvers expect only "%".
     let zone_id = zone.strip_prefix(b"25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
     append(bytes, b"[")?;
     append(bytes, address)?;
@@ -182,8 +183,8 @@ fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result
     Ok(())
 }
 
-/// Decodes in place, into lower case, but the digits of what stays encoded into upper case. Returns the length that is
-/// left, and whether it is ASCII.
+/// Decodes unreserved characters in place and lower-cases the result; remaining percent-encodings get upper-case digits.
+/// Returns the new length, and whether the result is ASCII.
 fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
     examined(host.len());
     let (mut from, mut to, mut is_ascii) = (0, 0, true);
@@ -211,7 +212,7 @@ fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
     Ok((to, is_ascii))
 }
 
-/// Lower case, but the digits of percent-encodings in upper case.
+/// Lower-cases the name, and upper-cases the digits of percent-encodings.
 fn lower_case(name: &mut [u8]) {
     examined(name.len());
     name.make_ascii_lowercase();
@@ -227,7 +228,7 @@ fn lower_case(name: &mut [u8]) {
     }
 }
 
-/// UTS 46, non-transitional, for each label with a character beyond ASCII; the others are only lower-cased.
+/// Converts each non-ASCII label by UTS 46, non-transitional; ASCII labels are only lower-cased.
 pub(crate) fn append_idna(bytes: &mut Name, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
     let mut label_at = 0;
     for (i, label) in name.split(|&byte| byte == b'.').enumerate() {
@@ -250,7 +251,7 @@ pub(crate) fn append_idna(bytes: &mut Name, name: &[u8], place: impl Fn(usize) -
     Ok(())
 }
 
-/// UTS 46 section 4.2, ToASCII, written behind what is there.
+/// Appends the label as ASCII: UTS 46 section 4.2, ToASCII.
 fn append_label(bytes: &mut Name, label: &[u8]) -> Option<()> {
     struct Sink<'a>(&'a mut Name);
     impl std::fmt::Write for Sink<'_> {

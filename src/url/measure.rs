@@ -1,4 +1,4 @@
-//! A component as it stands in a text, and what its final form takes: found in one pass, before anything is written.
+//! Finds a component in a text, and how normalisation changes it, in one pass before anything is written.
 
 use super::block::Component;
 use super::class::Class;
@@ -6,34 +6,34 @@ use super::{invalid, scan};
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// Where a component stands, and what is to be done to it. Small, because it is on the way of every URL; positions fit
+/// The range of a component and the changes that it needs. Kept small, because every URL has four. Offsets fit in 32 bits
 /// because no text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,
-    /// It holds bytes beyond ASCII, which may be no UTF-8.
+    /// It has non-ASCII bytes, which may not be UTF-8.
     pub(super) beyond_ascii: bool,
     start: u32,
     length: u32,
-    /// Bytes that will be percent-encoded.
+    /// The number of bytes to percent-encode.
     escapes: u32,
-    /// One "%" that begins no encoding says that the component is not encoded yet: every "%" will be encoded.
+    /// It has a "%" that begins no percent-encoding. The component is then not encoded yet, and every "%" is encoded.
     pub(super) stray: bool,
-    /// An encoding has a digit in lower case.
+    /// A percent-encoding has a lower-case digit.
     pub(super) lower: bool,
-    /// There are "." or ".." segments.
+    /// It may have "." or ".." segments.
     pub(super) dots: bool,
 }
 
 impl Measured {
-    /// The component begins at `from` and goes to one of `stops` or the end of the text. Filled in place, because
-    /// moving what was just written costs more than measuring it.
+    /// Measures the component that begins at `from` and ends before one of `stops` or with the text. Returns its end. Fills
+    /// `self` in place, because returning the struct would cost more than measuring.
     #[inline(always)]
     pub(super) fn measure(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
         let next = |at: usize| if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
         let mut at = match text.get(from) {
-            // What precedes a path counts as no slash.
+            // A path begins its first segment here, whatever precedes it.
             Some(&first) if path && class.has(first) => {
                 self.dots = first == b'.' && is_dot_segment(text, from);
                 next(from + 1)
@@ -42,7 +42,7 @@ impl Measured {
             _ => next(from),
         };
         if text.get(at).is_some_and(|byte| !stops.contains(byte)) {
-            at = self.look(text, at, class, stops);
+            at = self.measure_unusual(text, at, class, stops);
         }
         self.present = true;
         self.start = from as u32;
@@ -50,8 +50,8 @@ impl Measured {
         at
     }
 
-    /// As [`Measured::measure`] for a scheme whose text is not ours to change. It must not hold a line end, which would
-    /// end a header, or NUL, which would end the text.
+    /// Like [`Measured::measure`], for a scheme that is not normalised. Refuses line ends, which would end a header line,
+    /// and NUL, which would end the text.
     #[inline(always)]
     pub(super) fn measure_raw(
         &mut self,
@@ -81,9 +81,9 @@ impl Measured {
         Ok(at)
     }
 
-    /// Goes on where a byte needs a look.
+    /// Continues at a byte outside the class.
     #[cold]
-    fn look(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
+    fn measure_unusual(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
         let (mut at, mut percents) = (from, 0);
         while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
@@ -113,7 +113,7 @@ impl Measured {
                     at += 1;
                 }
             }
-            // Bytes that need a look tend to stand together.
+            // Bytes outside the class are often adjacent, so the next byte is checked first.
             if text.get(at).is_some_and(|&byte| class.has(byte)) {
                 at = if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
             }
@@ -144,30 +144,30 @@ impl Measured {
         text.get(self.start()..self.end()).unwrap_or_default()
     }
 
-    /// The same, dot segments being looked for in any case.
+    /// The same, marked as possibly having dot segments.
     pub(super) fn with_dots(self) -> Measured {
         Measured { dots: true, ..self }
     }
 
-    /// Whether the component changes its length.
+    /// Returns whether the component may change its length.
     pub(super) fn moves(&self) -> bool {
         (self.escapes > 0) | self.dots
     }
 
-    /// The most that writing it takes, on the way too: without its dot segments, a path is written once and encoded
-    /// behind that.
+    /// The maximum number of bytes that writing it needs: a path is first written without its dot segments, and then again
+    /// with percent-encoding.
     pub(super) fn room(&self) -> usize {
         if self.present { 2 * self.len() + 2 * self.escapes() + 3 } else { 0 }
     }
 }
 
-/// Whether a segment that begins here is "." or "..".
+/// Returns whether the segment that begins at `at` is "." or "..".
 fn is_dot_segment(text: &[u8], at: usize) -> bool {
     let ends = |at: usize| matches!(text.get(at), None | Some(b'/' | b'?' | b'#'));
     ends(at + 1) || (text.get(at + 1) == Some(&b'.') && ends(at + 2))
 }
 
-/// The byte that the percent-encoding at `at` stands for.
+/// The byte that the percent-encoding at `at` encodes; `None` if there is none.
 pub(super) fn percent_decoded(text: &[u8], at: usize) -> Option<u8> {
     match text.get(at..)? {
         [b'%', high, low, ..] => {

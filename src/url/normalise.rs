@@ -1,4 +1,4 @@
-//! What RFC 3986 section 6.2.2 makes of a component: percent-encoding, letter case, dot segments.
+//! Normalises components by RFC 3986 section 6.2.2: percent-encoding, letter case, dot segments.
 
 use super::block::{Component, Writer};
 use super::class::Class;
@@ -7,25 +7,25 @@ use super::parse::needs_slash;
 use super::scan;
 use crate::parse_cost::examined;
 
-/// What a path's dot segments do.
+/// How dot segments are removed from a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dots {
-    /// RFC 3986 section 5.2.4, to the letter: a ".." below the root is dropped, "/..//a" is "//a".
+    /// As in RFC 3986 section 5.2.4: a ".." above the root is dropped, so "/..//a" becomes "//a".
     Standard,
-    /// A ".." below the root takes the root's empty segment, so that an empty segment after it becomes the root:
-    /// "/..//a" is "/a". A path that is not empty begins with a slash afterwards.
+    /// As in urllib3: a ".." above the root also removes the root's empty segment, so "/..//a" becomes "/a". A nonempty
+    /// result begins with a slash.
     Rooted,
 }
 
 impl Writer<'_> {
-    /// Writes a component; what it does not allow is percent-encoded.
+    /// Writes a component; bytes that it must not contain are percent-encoded.
     pub(super) fn encoded(&mut self, component: Component, text: &[u8], measured: &Measured) {
         let start = self.at();
         self.copy(text);
         self.encode_since(component, start, measured);
     }
 
-    /// Writes a path. `base` is what stands before it, which ends with a slash unless it is empty.
+    /// Writes `base` followed by `path`. `base` is empty or ends with a slash.
     pub(super) fn path(&mut self, base: &[u8], path: &[u8], measured: &Measured, dots: Dots) {
         let start = self.at();
         match dots {
@@ -42,8 +42,8 @@ impl Writer<'_> {
         self.encode_since(Component::Path, start, measured);
     }
 
-    /// The component is what was written since `start`, percent-encoded where `measured` says that there is need. It is
-    /// written anew behind itself then.
+    /// Makes a component of the bytes written since `start`. If `measured` has bytes to encode, the encoded form is written
+    /// after them.
     fn encode_since(&mut self, component: Component, start: usize, measured: &Measured) {
         if measured.escapes() == 0 {
             if measured.lower {
@@ -52,22 +52,22 @@ impl Writer<'_> {
             return self.component(component, start);
         }
         let end = self.at();
-        // The stray "%" may have been removed with the dot segments. Then it is seen only on the way.
+        // The stray "%" may have been removed with a dot segment, so encoding checks for it again.
         let stray = measured.stray && !measured.dots;
-        if !self.encode_behind(component.class(), start, stray) {
+        if !self.append_encoded(component.class(), start, stray) {
             self.truncate(end);
-            self.encode_behind(component.class(), start, true);
+            self.append_encoded(component.class(), start, true);
         }
         self.component(component, end);
     }
 
-    /// Writes what was written since `start` once more, percent-encoded. False if there is a stray "%" and `stray` does
-    /// not say so.
-    fn encode_behind(&mut self, class: Class, start: usize, stray: bool) -> bool {
+    /// Appends the bytes written since `start` in percent-encoded form. Returns false if there is a stray "%" although
+    /// `stray` is false.
+    fn append_encoded(&mut self, class: Class, start: usize, stray: bool) -> bool {
         let (text, place) = self.since_and_free(start);
         let (mut from, mut to) = (0, 0);
         let mut put = |bytes: &[u8]| {
-            // What does not fit is counted nevertheless: `advance` sees it.
+            // Bytes that do not fit are also counted, so that `advance` detects them.
             if let Some(place) = place.get_mut(to..to + bytes.len()) {
                 place.copy_from_slice(bytes);
             }
@@ -96,8 +96,8 @@ impl Writer<'_> {
         true
     }
 
-    /// Takes back the last segment of what was written since `start`, and the slash before it. Looks back only over what
-    /// it removes: linear in all.
+    /// Removes the last segment written since `start` and the slash before it. It examines only the bytes that it removes,
+    /// so the total work is linear.
     fn drop_segment(&mut self, start: usize) {
         let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
         examined(self.since(start).len() - last);
@@ -113,7 +113,7 @@ impl Writer<'_> {
                 path = rest;
             }
         }
-        // The path's first segment continues the base's last, which is empty.
+        // The base's last segment is empty; the path's first segment takes its place.
         let base = base.strip_suffix(b"/").map(|base| base.split(is_slash));
         let mut segments = base.into_iter().flatten().chain(path.split(is_slash)).enumerate().peekable();
         while let Some((i, segment)) = segments.next() {
@@ -133,7 +133,7 @@ impl Writer<'_> {
     fn without_dots_below_root(&mut self, path: &[u8]) {
         let start = self.at();
         examined(path.len());
-        // Segments written so far; they stand joined by slashes. No segments and one empty one differ.
+        // The number of segments written, joined by slashes. No segment differs from one empty segment.
         let mut count = 0usize;
         let mut ends_in_dots = false;
         for segment in path.split(is_slash) {
@@ -174,7 +174,7 @@ fn is_slash(byte: &u8) -> bool {
     *byte == b'/'
 }
 
-/// The digits of every encoding in upper case: RFC 3986 section 6.2.2.1.
+/// Upper-cases the digits of every percent-encoding: RFC 3986 section 6.2.2.1.
 pub(super) fn upper_case_encodings(text: &mut [u8]) {
     examined(text.len());
     let mut at = 0;

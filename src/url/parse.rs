@@ -1,23 +1,24 @@
-//! Text into a [`Url`]: measured first, then written into one block.
+//! Parses text into a [`Url`]: measures the components first, then writes them into one block.
 
 use super::authority::Authority;
 use super::block::{Block, Component, Writer};
 use super::class::Class;
 use super::measure::Measured;
 use super::normalise::{Dots, upper_case_encodings};
-use super::split::{is_normalised, reference_scheme, scheme};
+use super::scheme::{is_normalised, reference_scheme, scheme};
 use super::{MAX_LENGTH, Url, invalid, utf8};
 use crate::error::Result;
 
-/// Best effort: whatever is absent is `None`. Text without a scheme begins with the host, unless it begins with a slash.
+/// Parses leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins with a
+/// slash.
 pub(super) fn parse(text: &[u8]) -> Result<Url> {
     let mut parts = Parts::default();
-    // What is not UTF-8 is the first thing to say about a text.
-    parts.best_effort(text).map_err(|error| utf8(text, "the URL").err().unwrap_or(error))?;
-    if parts.may_be_no_text() {
+    // Invalid UTF-8 is reported before any other error.
+    parts.measure_url(text).map_err(|error| utf8(text, "the URL").err().unwrap_or(error))?;
+    if parts.may_be_invalid_utf8() {
         utf8(text, "the URL")?;
     }
-    let room = text.len() + 1 + parts.room_behind_source();
+    let room = text.len() + 1 + parts.room_after_source();
     Block::build_on(text, room, |writer| parts.write(writer, text)).map(Url::new)
 }
 
@@ -25,40 +26,40 @@ pub(super) fn parse(text: &[u8]) -> Result<Url> {
 #[derive(Default)]
 pub(super) struct Parts {
     scheme_length: Option<u32>,
-    /// Whether "//" stands before where an authority would be.
+    /// "//" stands before the authority.
     pub(super) has_slashes: bool,
-    /// Only http, https and no scheme are normalised.
+    /// The URL is normalised: its scheme is http, https or absent.
     normalised: bool,
-    /// Whether there is an authority, and it is not empty.
+    /// There is an authority, and it is not empty.
     pub(super) has_authority: bool,
     pub(super) authority: Authority,
     pub(super) path: Measured,
     path_has_slash: bool,
-    /// The path is written behind the source, because the host's NUL stands on its slash.
+    /// The path is written after the source, because the host's NUL overwrites its slash.
     path_lost_slash: bool,
     pub(super) query: Measured,
     pub(super) fragment: Measured,
 }
 
 impl Parts {
-    /// As people write URLs: without a scheme and a leading slash, the text begins with the authority.
-    fn best_effort(&mut self, text: &[u8]) -> Result<()> {
+    /// Measures a URL. Without a scheme and a leading slash, the text begins with the authority.
+    fn measure_url(&mut self, text: &[u8]) -> Result<()> {
         check_length(text)?;
         let scheme = scheme(text);
         let bare = scheme.is_none() && text.first() != Some(&b'/');
-        self.read(text, scheme, scheme.is_none_or(is_normalised), bare)?;
+        self.measure(text, scheme, scheme.is_none_or(is_normalised), bare)?;
         self.path_lost_slash = !self.path.moves() && self.authority.takes_slash_of(&self.path);
         Ok(())
     }
 
-    /// As RFC 3986 section 4.1 reads a reference, whose base is normalised or not.
-    pub(super) fn reference(&mut self, text: &[u8], base_is_normalised: bool) -> Result<()> {
+    /// Measures a reference: RFC 3986 section 4.1. Without a scheme it is normalised if its base is.
+    pub(super) fn measure_reference(&mut self, text: &[u8], base_is_normalised: bool) -> Result<()> {
         check_length(text)?;
         let scheme = reference_scheme(text);
-        self.read(text, scheme, scheme.map_or(base_is_normalised, is_normalised), false)
+        self.measure(text, scheme, scheme.map_or(base_is_normalised, is_normalised), false)
     }
 
-    fn read(&mut self, text: &[u8], scheme: Option<&[u8]>, normalised: bool, bare_authority: bool) -> Result<()> {
+    fn measure(&mut self, text: &[u8], scheme: Option<&[u8]>, normalised: bool, bare_authority: bool) -> Result<()> {
         self.scheme_length = scheme.map(|scheme| scheme.len() as u32);
         self.normalised = normalised;
         let mut at = scheme.map_or(0, |scheme| scheme.len() + 1);
@@ -70,7 +71,7 @@ impl Parts {
         }
         self.path_has_slash = text.get(at) == Some(&b'/');
         if !normalised {
-            return self.read_raw(text, at);
+            return self.measure_raw(text, at);
         }
         at = self.path.measure(text, at, Class::Path, b"?#");
         if text.get(at) == Some(&b'?') {
@@ -82,7 +83,7 @@ impl Parts {
         Ok(())
     }
 
-    fn read_raw(&mut self, text: &[u8], path: usize) -> Result<()> {
+    fn measure_raw(&mut self, text: &[u8], path: usize) -> Result<()> {
         let mut at = self.path.measure_raw(text, path, Component::Path, b"?#")?;
         if text.get(at) == Some(&b'?') {
             at = self.query.measure_raw(text, at + 1, Component::Query, b"#")?;
@@ -105,29 +106,29 @@ impl Parts {
         [&self.authority.auth, &self.path, &self.query, &self.fragment]
     }
 
-    /// Whether there may be a byte beyond ASCII somewhere.
-    fn may_be_no_text(&self) -> bool {
-        self.authority.may_be_no_text || self.texts().iter().any(|text| text.beyond_ascii)
+    /// Returns whether a component may have bytes that are not UTF-8.
+    fn may_be_invalid_utf8(&self) -> bool {
+        self.authority.may_be_invalid_utf8 || self.texts().iter().any(|text| text.beyond_ascii)
     }
 
-    fn something_moves(&self) -> bool {
+    fn any_moves(&self) -> bool {
         self.authority.auth.moves() | self.path.moves() | self.query.moves() | self.fragment.moves()
     }
 
-    /// What writing all of it takes, at most.
+    /// The maximum number of bytes that writing everything needs.
     pub(super) fn room(&self) -> usize {
         let texts: usize = self.texts().into_iter().map(Measured::room).sum();
         self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts
     }
 
-    /// What is written behind the source, at most.
-    fn room_behind_source(&self) -> usize {
+    /// The maximum number of bytes that are written after the source.
+    fn room_after_source(&self) -> usize {
         let lost = if self.path_lost_slash { self.path.len() + 1 } else { 0 };
-        let host = self.authority.host_room_behind_source() + lost;
-        if !self.something_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
+        let host = self.authority.host_room_after_source() + lost;
+        if !self.any_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
             return host;
         }
-        // A path that only lacks its slash is written, too.
+        // A path that only lacks its leading slash is written too.
         let behind = |text: &Measured| if text.moves() { text.room() } else { 0 };
         host + self.path.room() + behind(&self.authority.auth) + behind(&self.query) + behind(&self.fragment)
     }
@@ -147,7 +148,7 @@ impl Parts {
         let followed = self.query.present || self.fragment.present;
         if self.path.moves() || self.path_needs_slash(text) {
             writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
-            // Dot segments may have been all of it.
+            // The path may have consisted only of dot segments.
             if !followed {
                 writer.absent_if_empty(Component::Path);
             }
@@ -173,7 +174,7 @@ fn write_text(writer: &mut Writer<'_>, component: Component, measured: &Measured
     }
 }
 
-/// Whether a path is one before which its root's slash must be put.
+/// Returns whether the path lacks its leading slash.
 pub(super) fn needs_slash(path: &[u8]) -> bool {
     path.first().is_some_and(|&first| first != b'/')
 }

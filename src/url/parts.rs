@@ -1,16 +1,16 @@
-//! A URL from its parts: refused unless its text parses back into them.
+//! Builds a URL from its parts. Refuses parts that the URL's text would not parse into again.
 
 use super::authority::Authority;
 use super::block::{Block, Component};
 use super::measure::Measured;
 use super::normalise::Dots;
 use super::parse::check_length;
-use super::split::is_normalised;
+use super::scheme::is_normalised;
 use super::{Url, host, invalid, parse};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The seven fields of a URL, `None` being absent. Text is UTF-8.
+/// The seven components of a URL; `None` means absent.
 #[derive(Clone, Copy, Default)]
 pub struct UrlParts<'a> {
     pub scheme: Option<&'a str>,
@@ -75,7 +75,8 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
     Ok(url)
 }
 
-/// As [`scheme`](super::split::scheme) knows one, without a dot, so that the URL's text has it as a scheme too.
+/// Checks a scheme as [`scheme`](super::scheme::scheme) does. A dot is refused, because the URL's text would have a host
+/// instead.
 fn check_scheme(scheme: &[u8]) -> Result<()> {
     if !scheme.first().is_some_and(u8::is_ascii_alphabetic) {
         return Err(invalid("the scheme begins with no letter", 0));
@@ -86,7 +87,7 @@ fn check_scheme(scheme: &[u8]) -> Result<()> {
     }
 }
 
-/// Nothing that would begin another component, end a header line, or end the text.
+/// Measures a part. Refuses bytes that would begin another component, end a header line, or end the text.
 fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normalised: bool) -> Result<Measured> {
     let mut measured = Measured::default();
     let Some(part) = part else { return Ok(measured) };
@@ -102,7 +103,7 @@ fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normali
     }
 }
 
-/// What each part allows can still read differently as a whole: an empty host without userinfo or port is none.
+/// Valid parts may still parse differently as a whole: an empty host without userinfo and port becomes absent.
 fn check_round_trip(url: &Url) -> Result<()> {
     let text = url.url()?.to_bytes();
     let reread = parse::parse(text).ok();

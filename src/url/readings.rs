@@ -1,23 +1,23 @@
-//! How programs that follow different standards read one text: the scheme, host and port that each of them sees.
+//! Compares how parsers of different standards read one text: the scheme, host and port that each finds.
 
 use std::ffi::{CStr, CString};
 use std::net::Ipv6Addr;
 
+use super::domain::unambiguous_ascii;
 use super::measure::percent_decoded;
-use super::name::plain_ascii;
 use super::parse::check_length;
 use super::{Url, reserve, utf8};
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// A kind of program.
+/// A kind of URL parser.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// It splits as RFC 3986 does (appendix B, then section 3.2), and does not look at which characters the
-    /// components hold, as most such programs do not.
+    /// Splits as RFC 3986 does (appendix B, then section 3.2). Like most such parsers, it does not check the characters of
+    /// the components.
     Rfc3986 = 0,
-    /// It follows the WHATWG URL Standard, as browsers do.
+    /// Follows the WHATWG URL Standard, as browsers do.
     Whatwg = 1,
     /// [`Url::parse`].
     Netlib = 2,
@@ -29,30 +29,30 @@ impl Reader {
     }
 }
 
-/// In what two readings differ, as bits.
+/// The differences between two readings, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Differences(pub i32);
 
 impl Differences {
     pub const NONE: Differences = Differences(0);
-    /// One reader finds a URL, the other none.
+    /// One reader finds a URL, the other does not.
     pub const ACCEPTANCE: Differences = Differences(1);
     pub const SCHEME: Differences = Differences(2);
     pub const HOST: Differences = Differences(4);
     pub const PORT: Differences = Differences(8);
 }
 
-/// What a reader sees.
+/// The result of one reader.
 #[derive(Debug)]
 pub struct Reading {
     pub scheme: Option<CString>,
-    /// Normalised as the reader does it.
+    /// Normalised by the reader's rules.
     pub host: Option<CString>,
-    /// The scheme's where the text has none. As RFC 3986 knows no largest port, a large one stays one.
+    /// The scheme's default port if the text has none. RFC 3986 has no largest port, so a larger number is kept.
     pub port: Option<u32>,
 }
 
-/// One text, read by each.
+/// The readings of one text.
 #[derive(Debug)]
 pub struct Readings([Option<Reading>; 3]);
 
@@ -64,12 +64,12 @@ impl Readings {
         Ok(Readings([as_rfc3986(text), as_whatwg(text), as_netlib(text)]))
     }
 
-    /// `None` where the reader finds no URL: neither a scheme nor a host, or an error.
+    /// `None` if the reader finds no URL: an error, or neither a scheme nor a host.
     pub fn get(&self, reader: Reader) -> Option<&Reading> {
         self.0[reader as usize].as_ref()
     }
 
-    /// None if neither finds a URL: nobody connects anywhere.
+    /// No differences if neither reader finds a URL, because neither would connect.
     pub fn differences(&self, a: Reader, b: Reader) -> Differences {
         let (a, b) = match (self.get(a), self.get(b)) {
             (Some(a), Some(b)) => (a, b),
@@ -85,18 +85,18 @@ impl Readings {
     }
 }
 
-/// The readers, one of which is not of this crate, allocate as they go and end the process where that fails. So what they
-/// take at most is asked for beforehand, and given back.
+/// Fails if there is not enough memory for the readers. They allocate without checks, and one is another crate's; a failed
+/// allocation would abort the process. So the maximum they need is allocated first and freed again.
 fn check_room(length: usize) -> Result<()> {
-    const READING_TAKES: usize = 32;
+    const BYTES_PER_BYTE: usize = 32;
     let mut room = Vec::new();
-    reserve(&mut room, READING_TAKES * length)?;
-    // An allocation that nobody uses would be optimised away.
+    reserve(&mut room, BYTES_PER_BYTE * length)?;
+    // Keeps the unused allocation from being optimised away.
     std::hint::black_box(&room);
     Ok(())
 }
 
-/// No host and an empty one are the same, and so are two ways to write an IPv6 address. Letter case does not count.
+/// An absent host equals an empty one, and two forms of one IPv6 address are equal. Letter case is ignored.
 fn same_host(a: Option<&CStr>, b: Option<&CStr>) -> bool {
     let (a, b) = (a.unwrap_or_default().to_bytes(), b.unwrap_or_default().to_bytes());
     a.eq_ignore_ascii_case(b) || ipv6(a).is_some_and(|address| ipv6(b) == Some(address))
@@ -123,12 +123,12 @@ fn as_whatwg(text: &str) -> Option<Reading> {
     })
 }
 
-/// The split of RFC 3986 appendix B, with the scheme in its grammar; userinfo ends at the last "@", and the host at its
+/// Splits as in RFC 3986 appendix B and checks the scheme's grammar. The userinfo ends at the last "@", the host at its
 /// bracket or at the first colon.
 pub(super) fn as_rfc3986(text: &str) -> Option<Reading> {
     let end = text.find(['/', '?', '#']).unwrap_or(text.len());
     examined(end);
-    // A colon in the first segment ends a scheme or is an error (section 4.2).
+    // A colon in the first segment ends a scheme, or is an error (section 4.2).
     let (scheme, rest) = match text[..end].find(':') {
         Some(colon) => (Some(scheme(&text[..colon])?), &text[colon + 1..]),
         None => (None, text),
@@ -160,7 +160,7 @@ fn scheme(text: &str) -> Option<String> {
     (valid && text.starts_with(|first: char| first.is_ascii_alphabetic())).then(|| text.to_ascii_lowercase())
 }
 
-/// The host as section 6.2.2 normalises it.
+/// The host, normalised as in section 6.2.2, and the port.
 fn host_and_port(text: &str) -> Option<(String, Option<u32>)> {
     let end = match text.strip_prefix('[') {
         Some(inner) => inner.find(']')? + 2,
@@ -179,7 +179,7 @@ fn host_and_port(text: &str) -> Option<(String, Option<u32>)> {
     Some((host, port))
 }
 
-/// Any number of digits, also none. What is too large for an `i32` is its largest.
+/// Any number of digits, or none. A number too large for an `i32` becomes `i32::MAX`.
 fn port_number(digits: &str) -> Option<Option<u32>> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -190,7 +190,7 @@ fn port_number(digits: &str) -> Option<Option<u32>> {
     Some((!digits.is_empty()).then_some(number))
 }
 
-/// An address with or without a zone (RFC 6874), whose "%" need not be encoded; or an address of the future.
+/// An IPv6 address with an optional zone (RFC 6874), whose "%" may be unencoded, or an IPvFuture address.
 fn ip_literal(inner: &str) -> Option<String> {
     let (address, zone) = inner.split_once('%').map_or((inner, None), |(address, zone)| (address, Some(zone)));
     if address.parse::<Ipv6Addr>().is_ok() && zone.is_none_or(|zone| !zone.is_empty()) {
@@ -206,7 +206,7 @@ fn ip_literal(inner: &str) -> Option<String> {
     is_future.then(|| format!("[{}]", inner.to_ascii_lowercase()))
 }
 
-/// Lower case, unreserved characters decoded; a name that IDNA leaves as it is in its ASCII form.
+/// Lower-cases the name and decodes unreserved characters. A name that IDNA does not change becomes ASCII.
 fn reg_name(text: &str) -> String {
     let mut name = Vec::with_capacity(text.len());
     let mut i = 0;
@@ -228,9 +228,9 @@ fn reg_name(text: &str) -> String {
         examined(length);
         i += length;
     }
-    // Escapes are ASCII, and what was decoded is.
+    // Percent-encodings and decoded characters are ASCII.
     let name = String::from_utf8(name).unwrap_or_default();
-    if name.is_ascii() { name } else { plain_ascii(&name).unwrap_or(name) }
+    if name.is_ascii() { name } else { unambiguous_ascii(&name).unwrap_or(name) }
 }
 
 fn default_port(scheme: &[u8]) -> Option<u16> {

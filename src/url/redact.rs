@@ -1,4 +1,4 @@
-//! A URL for logs: without what is a secret, or could be one.
+//! A URL for logs, without anything that is or may be a secret.
 
 use std::ffi::{CStr, CString};
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 
 const HIDDEN: &[u8] = b"***";
 
-/// What is made of a URL when it is first asked for, beside the composed texts. Few URLs are ever asked.
+/// Further texts that are made on first use. Few URLs need them.
 #[derive(Default)]
 pub(super) struct Derived {
     pub(super) redacted: OnceBox<CString>,
@@ -19,8 +19,8 @@ pub(super) struct Derived {
 }
 
 impl Url {
-    /// The whole URL with "***" for the userinfo, for each value of the query, and for the fragment. Only printable
-    /// ASCII: a log line stays one.
+    /// The whole URL with "***" for the userinfo, each value of the query, and the fragment. It is printable ASCII, so that
+    /// it stays on one log line.
     pub fn redacted(&self) -> Result<&CStr> {
         let cell = &self.derived()?.redacted;
         match cell.get() {
@@ -39,7 +39,7 @@ impl Url {
 
 fn write(url: &Url) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    // A byte becomes an encoding at most, and what is hidden by "***" has a byte and a delimiter.
+    // A byte becomes at most a percent-encoding; each hidden part has at least one byte and a delimiter.
     reserve(&mut text, 4 * url.block.size() + 64)?;
     let whole = url.url()?.to_bytes();
     if let Some(scheme) = url.scheme() {
@@ -50,7 +50,7 @@ fn write(url: &Url) -> Result<Vec<u8>> {
         text.extend_from_slice(HIDDEN);
         text.push(b'@');
     } else if text.is_empty() && url.host().is_some() && whole.starts_with(b"//") {
-        // A host that looks like a scheme.
+        // The host looks like a scheme.
         text.extend_from_slice(b"//");
     }
     let mut netloc = Vec::new();
@@ -73,8 +73,8 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Without a host, as in "user:password@host", what stands before an "@" may be a password that lost its "//".
-/// `dot_before`: the whole text has "/." before the path, so that two slashes at its start are no authority.
+/// Without a host, as in "user:password@host", the text before an "@" may be a password of a URL whose "//" is missing.
+/// `dot_before`: the whole text has "/." before the path, so that two slashes at its start do not begin an authority.
 fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     match path.iter().rposition(|&byte| byte == b'@') {
         Some(sign) if !has_host => {
@@ -89,7 +89,7 @@ fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     }
 }
 
-/// Names stay; what has no "=" may be a value.
+/// Keeps the names. A pair without "=" may be a value, so it is hidden.
 fn add_query(text: &mut Vec<u8>, query: &[u8]) {
     for (i, pair) in query.split(|&byte| byte == b'&').enumerate() {
         if i > 0 {
@@ -105,14 +105,14 @@ fn add_query(text: &mut Vec<u8>, query: &[u8]) {
     }
 }
 
-/// What is empty hides nothing.
+/// An empty text needs no "***".
 fn hide(text: &mut Vec<u8>, secret: &[u8]) {
     if !secret.is_empty() {
         text.extend_from_slice(HIDDEN);
     }
 }
 
-/// Under schemes that are not normalised, components may hold any byte.
+/// Percent-encodes all but printable ASCII, because components of schemes that are not normalised may have any byte.
 fn add(text: &mut Vec<u8>, part: &[u8]) {
     for &byte in part {
         match byte.is_ascii_graphic() {

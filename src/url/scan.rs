@@ -1,62 +1,62 @@
-//! The first byte that needs a look. Thirty-two bytes at a time where the processor has AVX2, which is asked at run
-//! time; one at a time elsewhere. The only unsafe code of the parser: both ways are tested against each other.
+//! Finds the first byte outside a class. With AVX2, which is detected at run time, it examines 32 bytes at a time; otherwise
+//! one at a time. This is the only unsafe code of the parser. A test compares both implementations.
 
 #![allow(unsafe_code)]
 
 use super::class::{CLASSES, Class};
-use super::quick::{self, Marks};
+use super::fast_path::{self, Boundaries};
 use crate::parse_cost::examined;
 
-/// Where the first byte at or after `from` is that is not in the class, or the text's length.
+/// The offset of the first byte from `from` on that is not in the class, or the text's length.
 #[inline]
 pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
-    let end = skip_either_way(text, from, class);
+    let end = skip_dispatch(text, from, class);
     examined(end - from);
     end
 }
 
-fn skip_either_way(text: &[u8], from: usize, class: Class) -> usize {
+fn skip_dispatch(text: &[u8], from: usize, class: Class) -> usize {
     #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
+        // SAFETY: AVX2 was detected.
         return unsafe { avx2::skip(text, from, class) };
     }
     portable::skip(text, from, class)
 }
 
-/// As [`skip`] for a path, stopping at a "." that begins a segment, too. `from` is not the start of the text.
+/// Like [`skip`] for a path; also stops at a "." that begins a segment. `from` is not 0.
 #[inline]
 pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
-    let end = skip_path_either_way(text, from);
+    let end = skip_path_dispatch(text, from);
     examined(end - from);
     end
 }
 
-fn skip_path_either_way(text: &[u8], from: usize) -> usize {
+fn skip_path_dispatch(text: &[u8], from: usize) -> usize {
     #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
+        // SAFETY: AVX2 was detected.
         return unsafe { avx2::skip_path(text, from) };
     }
     portable::skip_path(text, from)
 }
 
-/// As [`quick::read`], which is asked once which way to go.
-pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
+/// [`fast_path::read`] with one of the two implementations.
+pub(super) fn find_boundaries(text: &[u8], host: usize) -> Option<Boundaries> {
     examined(text.len() - host);
     #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { avx2::marks(text, host) };
+        // SAFETY: AVX2 was detected.
+        return unsafe { avx2::find_boundaries(text, host) };
     }
-    portable::marks(text, host)
+    portable::find_boundaries(text, host)
 }
 
 mod portable {
-    use super::{CLASSES, Class, Marks, quick};
+    use super::{Boundaries, CLASSES, Class, fast_path};
 
-    pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
-        quick::read(text, host, |from, class| match class {
+    pub(super) fn find_boundaries(text: &[u8], host: usize) -> Option<Boundaries> {
+        fast_path::read(text, host, |from, class| match class {
             Class::Path => skip_path(text, from),
             _ => skip(text, from, class),
         })
@@ -84,12 +84,12 @@ mod portable {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{CLASSES, Class, Marks, portable, quick};
+    use super::{Boundaries, CLASSES, Class, fast_path, portable};
 
     const WIDTH: usize = 32;
 
-    /// For each low half of a byte, as bits, the high halves with which it is in the class. High halves from 8 on are
-    /// in no class, so that eight bits suffice.
+    /// A class: for each low half of a byte, a bit for each high half with which the byte is in the class. High halves from
+    /// 8 on are in no class, so eight bits suffice.
     type Table = [u8; 16];
 
     const fn table(class: Class) -> Table {
@@ -104,7 +104,7 @@ mod avx2 {
         table
     }
 
-    /// By the position of the class's bit.
+    /// Indexed by the position of the class's bit.
     static TABLES: [Table; 7] = [
         table(Class::Userinfo),
         table(Class::Path),
@@ -119,18 +119,18 @@ mod avx2 {
         (class as usize).trailing_zeros() as usize % TABLES.len()
     }
 
-    /// The bit of a high half.
+    /// The bit of each high half.
     static HIGH: Table = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
 
     #[target_feature(enable = "avx2")]
     fn both_halves(table: &Table) -> __m256i {
-        // SAFETY: sixteen bytes are read from an array of sixteen.
+        // SAFETY: reads 16 bytes from an array of 16.
         _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }
 
     #[target_feature(enable = "avx2")]
     fn load(bytes: &[u8; WIDTH]) -> __m256i {
-        // SAFETY: thirty-two bytes are read from an array of thirty-two.
+        // SAFETY: reads 32 bytes from an array of 32.
         unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
     }
 
@@ -142,15 +142,15 @@ mod avx2 {
     /// A bit for each byte of the block that is not in the class.
     #[target_feature(enable = "avx2")]
     fn outside(block: __m256i, low: __m256i, high: __m256i) -> u32 {
-        // A shuffle takes an index of 128 and more for "zero": a byte beyond ASCII is in no class either way.
+        // A shuffle gives zero for an index of 128 or more, so non-ASCII bytes are in no class.
         let by_low = _mm256_shuffle_epi8(low, block);
         let high_half = _mm256_and_si256(_mm256_srli_epi16::<4>(block), _mm256_set1_epi8(15));
         let inside = _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_half));
         equals(inside, 0)
     }
 
-    /// Two blocks of a text, the second perhaps beginning in the first. A block that would go beyond the text begins
-    /// earlier instead, so that there is one way for every length; a text that fills no block is not for here.
+    /// Two blocks of a text. They may overlap: a block that would extend past the end begins earlier instead. A text shorter
+    /// than one block has none.
     struct Pair {
         start: usize,
         first: __m256i,
@@ -173,7 +173,7 @@ mod avx2 {
             self.start + self.distance + WIDTH
         }
 
-        /// A bit for each byte from `start` on.
+        /// A bit for each byte from `start` on, by `of`, which gives the bits of one block.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn bits(&self, of: impl Fn(__m256i) -> u32) -> u64 {
@@ -193,7 +193,7 @@ mod avx2 {
             self.bits(|block| equals(block, byte))
         }
 
-        /// Where a "." begins a segment.
+        /// A bit for each "." that begins a segment.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn dot_segments(&self, text: &[u8]) -> u64 {
@@ -202,8 +202,9 @@ mod avx2 {
         }
     }
 
-    /// The first stop at or after `from`, `stops` saying which bytes of a pair end the search; the text's length if
-    /// there is none. Two blocks at once, because how often a loop runs is hard to foresee.
+    /// The first stop from `from` on, or the text's length. `stops` gives a bit for each byte of a pair that ends the search.
+    /// Each iteration takes two blocks, because the number of iterations is hard to predict. `None` for a text shorter than a
+    /// block.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {
@@ -231,8 +232,8 @@ mod avx2 {
         found.unwrap_or_else(|| portable::skip_path(text, from))
     }
 
-    /// 64 bytes of a URL and the stops of three classes in them, found before anybody asks, so that no search waits for
-    /// the one before it.
+    /// 64 bytes of a URL with the stops of three classes. They are computed together, so that no search depends on the result
+    /// of the one before.
     struct Window {
         start: usize,
         end: usize,
@@ -256,7 +257,7 @@ mod avx2 {
             })
         }
 
-        /// The first stop at or after `from`, to where the window moves on if need be.
+        /// The first stop from `from` on. Moves the window if necessary.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {
@@ -283,7 +284,7 @@ mod avx2 {
             }
         }
 
-        /// Kept apart, so that the first window stays in registers.
+        /// Not inlined, so that the first window stays in registers.
         #[target_feature(enable = "avx2")]
         #[inline(never)]
         fn new_apart(text: &[u8], from: usize) -> Option<Window> {
@@ -292,9 +293,9 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
-        let Some(mut window) = Window::new(text, host) else { return portable::marks(text, host) };
-        quick::read(text, host, |from, class| window.next(text, from, class))
+    pub(super) fn find_boundaries(text: &[u8], host: usize) -> Option<Boundaries> {
+        let Some(mut window) = Window::new(text, host) else { return portable::find_boundaries(text, host) };
+        fast_path::read(text, host, |from, class| window.next(text, from, class))
     }
 }
 
@@ -305,9 +306,9 @@ mod tests {
     const ALL: [Class; 7] =
         [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw, Class::Name];
 
-    /// Every byte at every place of texts around the width of one and of two blocks, from every start.
+    /// Every byte at every position of texts about as long as one and two blocks.
     #[test]
-    fn both_ways_agree() {
+    fn avx2_and_portable_agree() {
         for length in [0, 1, 5, 31, 32, 33, 40, 63, 64, 65, 70] {
             for place in 0..length {
                 for byte in 0..=255u8 {
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_where_it_says() {
+    fn stops_at_the_first_byte_outside_the_class() {
         assert_eq!(skip(b"example.com:80", 0, Class::Host), 11);
         assert_eq!(skip(b"Example.com", 0, Class::Host), 0);
         assert_eq!(skip(b"a/b?c#d", 0, Class::Query), 5);

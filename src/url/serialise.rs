@@ -1,4 +1,4 @@
-//! What is composed of several components: authority, netloc, request target and the whole text.
+//! Texts composed of several components: authority, netloc, request target and the whole URL.
 
 use std::ffi::CStr;
 
@@ -6,18 +6,18 @@ use once_cell::race::OnceBox;
 
 use super::block::Component;
 use super::redact::Derived;
-use super::split::{is_normalised, scheme};
+use super::scheme::{is_normalised, scheme};
 use super::{Url, reserve};
 use crate::error::Result;
 
-/// The composed texts, written together when the first of them is asked for. Each ends with a NUL.
+/// The composed texts, each with a NUL. All are written on first use of one.
 pub(super) struct Composed {
     text: Vec<u8>,
     ends: [u32; 4],
     pub(super) derived: OnceBox<Derived>,
 }
 
-/// In the order in which they stand in [`Composed`].
+/// In the order of [`Composed`].
 #[derive(Clone, Copy)]
 pub enum Composite {
     Url,
@@ -45,17 +45,17 @@ impl Url {
         self.composite(Composite::Netloc).map(c_str)
     }
 
-    /// The request target: the path, which begins with "/" here whatever it is, and the query.
+    /// The request target: the path, with a leading "/" added if necessary, and the query.
     pub fn request_uri(&self) -> Result<&CStr> {
         self.composite(Composite::RequestUri).map(|text| c_str(text).unwrap_or_default())
     }
 
-    /// `scheme://userinfo@host:port/path?query#fragment`, of which only what is present.
+    /// `scheme://userinfo@host:port/path?query#fragment`, without absent components.
     pub fn url(&self) -> Result<&CStr> {
         self.composite(Composite::Url).map(|text| c_str(text).unwrap_or_default())
     }
 
-    /// A composed text with its NUL. It fails only when memory runs out.
+    /// A composed text with its NUL. Fails only if memory runs out.
     pub fn composite(&self, composite: Composite) -> Result<Option<&[u8]>> {
         match composite {
             Composite::Authority | Composite::Netloc if !self.has(Component::Host) => Ok(None),
@@ -64,7 +64,7 @@ impl Url {
             Composite::RequestUri if !self.has(Component::Query) => {
                 match self.terminated(Component::Path) {
                     Some(path) if path.first() == Some(&b'/') => Ok(Some(path)),
-                    // The path of "mailto:a@b" as a reference has no slash, and no request could begin so.
+                    // The path of the reference "mailto:a@b" has no slash, but a request target needs one.
                     Some(path) if path.len() > 1 => self.composed(composite).map(Some),
                     _ => Ok(Some(b"/\0")),
                 }
@@ -91,7 +91,7 @@ impl Url {
     fn compose(&self) -> Result<Composed> {
         let part = |component| self.part(component).unwrap_or_default();
         let mut text = Vec::new();
-        // Each composite is at most all components, their delimiters and a port.
+        // Each composite has at most all components, their delimiters and a port.
         let all: usize = Component::ALL.iter().map(|&component| part(component).len()).sum();
         let names = part(Component::Auth).len() + 2 * part(Component::Host).len();
         let target = part(Component::Path).len() + part(Component::Query).len();
@@ -112,13 +112,13 @@ impl Url {
         let zone = self.write_netloc(&mut text);
         let mut authority_start = scheme_end;
         if scheme_end == 0 && scheme(&text).is_some() {
-            // "user:password@host" would read as if it had a scheme.
+            // "user:password@host" would parse as if it had a scheme.
             text.splice(0..0, *b"//");
             (authority_start, netloc_start) = (authority_start + 2, netloc_start + 2);
         }
         let authority_end = text.len();
         if authority_end == scheme_end && path.starts_with(b"//") && (scheme_end == 0 || !slashes) {
-            // "//x" would read as an authority: RFC 3986 section 4.2.
+            // "//x" would parse as an authority: RFC 3986 section 4.2.
             text.extend_from_slice(b"/.");
         }
         let target_start = text.len();
@@ -129,7 +129,7 @@ impl Url {
         text.push(0);
         let url = text.len();
 
-        // The others stand in it, but for the zone.
+        // The other texts are parts of the whole URL, except for the zone.
         if zone.is_none() {
             text.extend_from_within(authority_start..authority_end);
         } else {
@@ -139,7 +139,7 @@ impl Url {
         }
         text.push(0);
         let authority = text.len();
-        // It ends the authority, and the NUL is copied with it.
+        // The netloc is the end of the authority, so it is copied with the NUL.
         text.extend_from_within(url + (netloc_start - authority_start)..authority);
         let netloc = text.len();
         if path.first() != Some(&b'/') {
@@ -147,12 +147,12 @@ impl Url {
         }
         text.extend_from_within(target_start..target_end);
         text.push(0);
-        // No text is longer than four bytes can count: the size of a block is bounded.
+        // The ends fit in 32 bits, because the size of a block is limited.
         let ends = [url, authority, netloc, text.len()].map(|end| end as u32);
         Ok(Composed { text, ends, derived: OnceBox::new() })
     }
 
-    /// Host and port as they stand in the whole text. Returns where the zone is that needs its "25".
+    /// Writes host and port as in the whole URL. Returns the offset in the host of a zone that needs a "25" before it.
     pub(super) fn write_netloc(&self, text: &mut Vec<u8>) -> Option<usize> {
         let host = self.part(Component::Host).unwrap_or_default();
         let zone = match self.part(Component::Scheme).is_none_or(is_normalised) {
@@ -178,8 +178,8 @@ impl Url {
     }
 }
 
-/// Before a zone that looks encoded stands the "25" of RFC 6874. It is left out elsewhere, so that the zone's own "25" is
-/// not taken for it.
+/// Writes the host. `zone` is the offset of a zone that itself begins with "25": it gets the "25" of RFC 6874 before it, so
+/// that its own is not taken for that.
 fn write_host(text: &mut Vec<u8>, host: &[u8], zone: Option<usize>) {
     let (before, zone) = host.split_at(zone.unwrap_or(host.len()));
     text.extend_from_slice(before);
@@ -193,7 +193,7 @@ fn c_str(text: Option<&[u8]>) -> Option<&CStr> {
     CStr::from_bytes_with_nul(text?).ok()
 }
 
-/// Where the zone begins, if it begins like the "%25" that introduces one.
+/// The offset of the zone, if it begins with "25" as a zone introduced by "%25" does.
 fn zone_that_looks_encoded(host: &[u8]) -> Option<usize> {
     if host.first() != Some(&b'[') {
         return None;

@@ -1,19 +1,19 @@
-//! The strict profile: text that other programs could read differently is refused, never repaired.
+//! The strict profile: refuses text that other parsers could read differently, and never repairs it.
 //!
-//! One scan from left to right checks each component against RFC 3986's grammar, and then against what programs are
-//! known to disagree about. What passes is parsed as any other text.
+//! One scan from left to right checks each component against the grammar of RFC 3986, and against the points on which
+//! parsers are known to disagree. Accepted text is then parsed as usual.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::domain::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, unambiguous_ascii};
 use super::measure::percent_decoded;
-use super::name::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, plain_ascii};
 use super::parse::check_length;
 use super::{Url, invalid, utf8};
 use crate::error::{Error, Result};
 use crate::parse_cost::examined;
 
 impl Url {
-    /// An absolute http or https URL that every program reads in the same way.
+    /// Parses an absolute http or https URL that every parser reads in the same way.
     pub fn parse_strict(text: &[u8]) -> Result<Url> {
         check_length(text)?;
         check(utf8(text, "the URL")?)?;
@@ -46,8 +46,8 @@ fn check(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// How long it is. The others have no origin that all agree about, and are what a request forged on a server's behalf
-/// asks for: file, gopher, dict.
+/// The length of the scheme, which must be http or https. Other schemes have no commonly defined origin, and server-side
+/// request forgery uses them: file, gopher, dict.
 fn scheme(text: &[u8]) -> Result<usize> {
     let length = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte));
     let length = length.unwrap_or(text.len());
@@ -98,8 +98,8 @@ fn check_userinfo(text: &str, at: usize) -> Result<()> {
     component("userinfo", text, at, |byte| is_pchar(byte) && byte != b'@', |encoded| encoded.is_ascii_control())
 }
 
-/// How long the literal is, its closing bracket included. A zone, as in "[fe80::1%25eth0]", is refused: the WHATWG's
-/// readers know none.
+/// The length of the literal, including the closing bracket. A zone, as in "[fe80::1%25eth0]", is refused, because WHATWG
+/// parsers do not accept one.
 fn ip_literal(inner: &str, at: usize) -> Result<usize> {
     let Some(close) = inner.find(']') else {
         return Err(invalid("the host's bracket is not closed,", at - 1));
@@ -131,7 +131,7 @@ fn name(text: &str, at: usize) -> Result<()> {
         }
         label_at += label.len() + 1;
     }
-    let ascii = plain_ascii(text)
+    let ascii = unambiguous_ascii(text)
         .map_err(|label| invalid("the host has a label that IDNA (UTS 46) changes or refuses,", at + label))?;
     if ascii.len() > MAX_NAME || ascii.split('.').any(|label| label.len() > MAX_LABEL) {
         return Err(invalid("the host is longer than a name can be,", at));
@@ -164,7 +164,7 @@ fn check_path(text: &str, at: usize) -> Result<()> {
             "." => {}
             ".." if depth == 0 => return Err(invalid("the path climbs above its root", segment_at)),
             ".." => depth -= 1,
-            _ if is_hidden_dots(segment) => {
+            _ if is_encoded_dots(segment) => {
                 return Err(invalid("the path has a percent-encoded dot segment", segment_at));
             }
             _ => depth += 1,
@@ -175,8 +175,8 @@ fn check_path(text: &str, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// "%2e%2e" and the like: ".." to the WHATWG's readers, a name to others.
-fn is_hidden_dots(segment: &str) -> bool {
+/// Returns whether the segment is a form of "%2e%2e": ".." for WHATWG parsers, a name for others.
+fn is_encoded_dots(segment: &str) -> bool {
     let dot = |text: &'_ str| match text.get(..3) {
         Some(first) if first.eq_ignore_ascii_case("%2e") => Some(3),
         _ if text.starts_with('.') => Some(1),
@@ -187,7 +187,7 @@ fn is_hidden_dots(segment: &str) -> bool {
     rest.is_empty() || dot(rest) == Some(rest.len())
 }
 
-/// Each byte is allowed there, or begins a percent-encoding of a byte that is not refused.
+/// Checks that each byte is allowed, or begins a percent-encoding of a byte that is not refused.
 fn component(
     name: &str,
     text: &str,
@@ -219,7 +219,7 @@ fn illegal(name: &str, at: usize) -> Error {
     invalid(&format!("the {name} has a character that RFC 3986 does not allow there,"), at)
 }
 
-/// RFC 3986 section 3.3, without the percent-encodings.
+/// pchar of RFC 3986 section 3.3, without percent-encodings.
 fn is_pchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte)
 }

@@ -22,7 +22,7 @@ fn parse(text: &str) -> Url {
     Url::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Input, then scheme, userinfo, host, port, path, query, fragment, "-" being absent.
+/// Input; then scheme, userinfo, host, port, path, query and fragment, with "-" for an absent one.
 const PARSED: &[(&str, &str)] = &[
     ("", "- - - - - - -"),
     ("http://google.com/mail/", "http - google.com - /mail/ - -"),
@@ -69,13 +69,13 @@ const PARSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn parses() {
+fn parses_into_components() {
     for (text, expected) in PARSED {
         assert_eq!(fields(&parse(text)), *expected, "{text:?}");
     }
 }
 
-/// Input, a word of the message, the offset.
+/// Input, a word of the message, and the offset.
 const REFUSED: &[(&str, &str, usize)] = &[
     ("http://h:65536", "port", 9),
     ("http://h:8x", "port", 10),
@@ -100,7 +100,7 @@ const REFUSED: &[(&str, &str, usize)] = &[
 ];
 
 #[test]
-fn refuses_and_says_where() {
+fn errors_state_the_offset() {
     for (text, word, offset) in REFUSED {
         let error = Url::parse(text.as_bytes()).expect_err(text);
         assert_eq!(error.status(), Status::InvalidUrl, "{text:?}");
@@ -120,7 +120,7 @@ fn refuses_and_says_where() {
 }
 
 #[test]
-fn composes() {
+fn composed_texts() {
     let url = parse("HTTP://u:p@H:80/a?b#c");
     let text = |part: Option<&CStr>| part.map(|part| part.to_str().unwrap().to_owned());
     assert_eq!(text(url.authority().unwrap()).unwrap(), "u:p@h:80");
@@ -138,7 +138,7 @@ fn composes() {
 }
 
 #[test]
-fn text_parses_back() {
+fn the_whole_url_parses_into_the_same_url() {
     for (text, _) in PARSED {
         let url = parse(text);
         let again = Url::parse(url.url().unwrap().to_bytes()).unwrap();
@@ -146,7 +146,7 @@ fn text_parses_back() {
     }
 }
 
-/// RFC 3986 section 5.4, all of it.
+/// All examples of RFC 3986 section 5.4.
 const RFC_EXAMPLES: &[(&str, &str)] = &[
     ("g:h", "g:h"),
     ("g", "http://a/b/c/g"),
@@ -193,7 +193,7 @@ const RFC_EXAMPLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn resolves_as_the_rfc() {
+fn resolves_the_examples_of_the_rfc() {
     let base = parse("http://a/b/c/d;p?q");
     for (reference, expected) in RFC_EXAMPLES {
         let url = base.resolve(reference.as_bytes()).unwrap();
@@ -202,7 +202,7 @@ fn resolves_as_the_rfc() {
 }
 
 #[test]
-fn resolves_beyond_the_rfc() {
+fn resolves_other_references() {
     for (base, reference, expected) in [
         ("http://a", "g", "http://a/g"),
         ("http://a?x", "", "http://a?x"),
@@ -221,7 +221,7 @@ fn resolves_beyond_the_rfc() {
         ("ftp://H/a", "./b c", "ftp://H/b c"),
         ("http://a/b", "x.y://Z/w", "x.y://Z/w"),
         ("http://[::1%2525]/", "a", "http://[::1%25]/a"),
-        // A "\\" ends the host, and what it begins stays apart from the host in the URL's text.
+        // A "\\" ends the host; a slash separates the path from the host in the URL's text.
         ("http://a/b", "//c\\@d/", "http://c/%5C@d/"),
         ("http://a/b", "https://u@c:81\\.d?q", "https://u@c:81/%5C.d?q"),
         ("http://a/b", "http://\\d", "http:///%5Cd"),
@@ -338,7 +338,7 @@ fn splits_at_the_first() {
 }
 
 #[test]
-fn get_host_has_a_scheme() {
+fn parse_as_http_adds_the_scheme() {
     for (text, expected) in [
         ("google.com:80/mail", "http - google.com 80 /mail - -"),
         ("HTTPS://u@H", "https u h - - - -"),
@@ -349,9 +349,9 @@ fn get_host_has_a_scheme() {
     }
 }
 
-/// Such a host stays where it stands, and the path gives way.
+/// A long host stays in place; the path is copied instead.
 #[test]
-fn long_hosts() {
+fn long_hosts_stay_in_place() {
     let host = "a.".repeat(600);
     for (path, expected) in [("/", "/"), ("/P%c3", "/P%C3"), ("/..", "/"), ("", "")] {
         for written in [host.clone(), host.to_ascii_uppercase()] {
@@ -364,7 +364,7 @@ fn long_hosts() {
     assert_eq!(fields(&url), format!("x - {host} - / - -"));
 }
 
-/// R14: the bytes that are looked at, counted.
+/// R14: the number of bytes that the parser examines.
 #[test]
 fn r14_parsing_looks_at_few_bytes() {
     let check = |text: &str, least: usize| {

@@ -1,4 +1,4 @@
-//! The user and the password that the userinfo encodes.
+//! The user and the password of the userinfo.
 
 use std::ffi::{CStr, CString};
 
@@ -14,13 +14,12 @@ enum Part {
 }
 
 impl Url {
-    /// What stands before the userinfo's first colon, percent-decoded: bytes, not always UTF-8. `None` without a
-    /// userinfo.
+    /// The percent-decoded text before the userinfo's first colon, which may not be UTF-8. `None` without a userinfo.
     pub fn username(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Username)
     }
 
-    /// What stands behind the userinfo's first colon, percent-decoded. `None` without a colon.
+    /// The percent-decoded text after the userinfo's first colon. `None` without a colon.
     pub fn password(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Password)
     }
@@ -45,7 +44,7 @@ impl Url {
     }
 }
 
-/// A "%" that begins no encoding stands for itself. The error is where a NUL is encoded.
+/// A "%" that begins no percent-encoding is kept. The error is the offset of an encoded NUL.
 fn decode(encoded: &[u8], mut decoded: Vec<u8>) -> std::result::Result<CString, usize> {
     let mut i = 0;
     while let Some(&byte) = encoded.get(i) {

@@ -1,4 +1,4 @@
-//! What holds for every text, tried with many that a seeded generator makes.
+//! Properties of every URL, tested with random texts from fixed seeds.
 
 use std::ffi::CStr;
 
@@ -74,7 +74,8 @@ fn components(url: &Url) -> Vec<Option<&[u8]>> {
     Component::ALL.iter().map(|&component| url.part(component)).collect()
 }
 
-/// Whether two URLs have the same parts, where an empty host without userinfo and port is none: nothing is written for it.
+/// Returns whether two URLs have the same parts. An empty host without userinfo and port equals an absent one, because
+/// nothing is written for it.
 fn same(a: &Url, b: &Url) -> bool {
     let nowhere = |url: &Url| url.auth().is_none() && url.port().is_none() && url.host().is_some_and(CStr::is_empty);
     let host = Component::ALL.iter().position(|&component| component == Component::Host).unwrap();
@@ -90,7 +91,7 @@ fn same(a: &Url, b: &Url) -> bool {
 }
 
 #[test]
-fn what_is_written_parses_back_and_builds_again() {
+fn urls_round_trip_through_text_and_parts() {
     let mut random = Random(0x75_726c);
     let (mut parsed, mut empty) = (0, 0);
     for _ in 0..60_000 {
@@ -109,7 +110,7 @@ fn what_is_written_parses_back_and_builds_again() {
             empty += 1;
             continue;
         }
-        // In a part, as in a text, "%25" begins a zone, so that the zone "2500" would have to be given as "%252500".
+        // In a part, as in text, "%25" introduces a zone, so the zone "2500" would have to be passed as "%252500".
         if url.host().is_some_and(|host| host.to_bytes().starts_with(b"[") && host.to_str().unwrap().contains("%25"))
         {
             continue;
@@ -124,7 +125,7 @@ fn what_is_written_parses_back_and_builds_again() {
 }
 
 #[test]
-fn what_was_resolved_asks_for_an_absolute_path() {
+fn resolved_urls_have_an_absolute_request_target() {
     let mut random = Random(0x7265_736f);
     let mut resolved = 0;
     for _ in 0..30_000 {
@@ -136,7 +137,7 @@ fn what_was_resolved_asks_for_an_absolute_path() {
         for part in components(&url).into_iter().flatten() {
             assert!(!part.iter().any(|byte| b"\r\n\0".contains(byte)), "{base:?} {reference:?}");
         }
-        // Against itself it is the same, without its fragment.
+        // An empty reference gives the same URL without its fragment.
         let itself = url.resolve(b"").unwrap();
         assert_eq!((itself.query(), itself.host(), itself.port()), (url.query(), url.host(), url.port()));
         assert_eq!(itself.path().unwrap_or_default(), url.path().unwrap_or_default());

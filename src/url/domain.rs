@@ -1,38 +1,38 @@
-//! Host names that every reader of URLs takes for the same name.
+//! Checks that every URL parser reads a host name as the same name.
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
-/// The longest name that DNS has (RFC 1035 section 2.3.4), without the dot at its end.
+/// The maximum length of a DNS name (RFC 1035 section 2.3.4), without the final dot.
 pub(super) const MAX_NAME: usize = 253;
-/// The longest label.
+/// The maximum length of a label.
 pub(super) const MAX_LABEL: usize = 63;
-/// A longer text, in UTF-8, cannot be a name of [`MAX_NAME`]: its ASCII form has at least one byte a character.
+/// A longer UTF-8 text cannot be a name of [`MAX_NAME`] bytes: its ASCII form has at least one byte per character.
 pub(super) const MAX_TEXT: usize = 4 * MAX_NAME;
 
-/// Letters that IDNA 2003 maps to others or drops, and IDNA 2008 keeps: sharp s, final sigma, the joiners.
+/// Letters that IDNA 2003 maps or drops and IDNA 2008 keeps: sharp s, final sigma, and the joiners.
 const DEVIATIONS: [char; 4] = ['\u{df}', '\u{3c2}', '\u{200c}', '\u{200d}'];
 
-/// The ASCII form of a name that IDNA (UTS 46, non-transitional) changes in nothing but letter case, and whose "xn--"
-/// labels are what their Unicode form becomes. Otherwise where the label begins that is not so.
-pub(super) fn plain_ascii(name: &str) -> Result<String, usize> {
+/// The ASCII form of a name, if IDNA (UTS 46, non-transitional) changes only its letter case and each "xn--" label is the
+/// ASCII form of its Unicode form. Otherwise the offset of the first label for which that is not true.
+pub(super) fn unambiguous_ascii(name: &str) -> Result<String, usize> {
     if name.len() > MAX_TEXT {
         return Err(0);
     }
     let mut at = 0;
     for label in name.split('.') {
-        if !is_plain(label) {
+        if !is_unambiguous(label) {
             return Err(at);
         }
         at += label.len() + 1;
     }
-    // As a whole once more: a right-to-left label asks something of the others (RFC 5893).
+    // The name as a whole is checked too: a right-to-left label restricts the other labels (RFC 5893).
     match name.is_ascii() && !has_ace_label(name) {
         true => Ok(name.to_ascii_lowercase()),
         false => to_ascii(name).ok_or(0),
     }
 }
 
-fn is_plain(label: &str) -> bool {
+fn is_unambiguous(label: &str) -> bool {
     let is_ace = has_ace_label(label);
     if label.is_ascii() && !is_ace {
         return true;
@@ -45,7 +45,7 @@ fn is_plain(label: &str) -> bool {
     if is_ace {
         return label.eq_ignore_ascii_case(&ascii) && to_ascii(&unicode).is_some_and(|again| again == ascii);
     }
-    // As programs lower it: a capital sigma at the end has two small forms, and IDNA writes Cherokee in capitals.
+    // Compared with Unicode lower case: a final capital sigma has two lower-case forms, and IDNA writes Cherokee in capitals.
     unicode == label.to_lowercase() && !unicode.contains(DEVIATIONS)
 }
 
@@ -58,8 +58,8 @@ fn has_ace_label(name: &str) -> bool {
     name.split('.').any(|label| label.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("xn--")))
 }
 
-/// The WHATWG's "ends in a number", of a name without a dot at its end: such a name is an IPv4 address to some readers,
-/// whatever it is made of.
+/// The "ends in a number" check of the WHATWG URL Standard, for a name without a final dot. WHATWG parsers read such a name
+/// as an IPv4 address.
 pub(super) fn ends_in_a_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = |text: &str, radix: u32| text.chars().all(|c| c.is_digit(radix));

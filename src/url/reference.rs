@@ -1,15 +1,15 @@
-//! A reference against a base: RFC 3986 section 5.2, strict.
+//! Resolves a reference against a base: RFC 3986 section 5.2, strict.
 
 use super::Url;
 use super::block::{Block, Component};
 use super::normalise::Dots;
 use super::parse::Parts;
-use super::split::is_normalised;
+use super::scheme::is_normalised;
 use crate::error::Result;
 
 pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
     let mut parts = Parts::default();
-    parts.reference(reference, base.part(Component::Scheme).is_none_or(is_normalised))?;
+    parts.measure_reference(reference, base.part(Component::Scheme).is_none_or(is_normalised))?;
     let Parts { authority, query, fragment, .. } = &parts;
     let (scheme, path) = (parts.scheme(reference), parts.path.of(reference));
     let own_authority = scheme.is_some() || parts.has_slashes;
@@ -17,7 +17,7 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
     let base_path = base.part(Component::Path).unwrap_or_default();
     let base_query = base.part(Component::Query).filter(|_| stays && !query.present);
     let followed = query.present || base_query.is_some() || fragment.present;
-    // A stray "%" in the reference has those of the base's path encoded as well.
+    // A stray "%" in the reference also causes every "%" of the base's path to be encoded.
     let base_room = base.block.size() * if parts.path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
     let room = base_room + parts.room();
     Block::build(room, |writer| {
@@ -38,13 +38,13 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
             writer.finished(Component::Path, Some(base_path));
         } else {
             let directory: &[u8] = match path.first() {
-                // "//a\@b" has the host "a" and the path "\@b", which must not continue the host in the URL's text.
+                // "//a\@b" has the host "a" and the path "\@b". A slash separates them in the URL's text.
                 Some(first) if parts.has_slashes && *first != b'/' => b"/",
                 Some(b'/') => b"",
                 _ if own_authority => b"",
                 _ => directory(base, base_path),
             };
-            // The path may have dot segments under every scheme, and the base's too.
+            // Dot segments are removed for every scheme, also those of the base.
             writer.path(directory, path, &parts.path.with_dots(), Dots::Standard);
         }
         if !followed {
@@ -60,7 +60,7 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
     .map(Url::new)
 }
 
-/// The base's path up to its last slash: section 5.2.3.
+/// The base's path up to and including its last slash: section 5.2.3.
 fn directory<'a>(base: &Url, path: &'a [u8]) -> &'a [u8] {
     match path.iter().rposition(|&byte| byte == b'/') {
         Some(slash) => &path[..=slash],

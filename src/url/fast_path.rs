@@ -1,34 +1,34 @@
-//! The commonest texts read and written in one go: http and https URLs whose host is a plain name, and paths of files, all
-//! in their final form. [`parse`](super::parse) reads these and all others to the same result; it has more to ask.
+//! A fast path for text that normalisation does not change: http and https URLs whose host is a name or an IPv4 address,
+//! and file paths. [`parse`](super::parse) gives the same result for them; it handles every other text.
 
 use super::block::{Block, Component, Unfinished};
 use super::class::Class;
 use super::host::port_number;
 use super::scan;
 
-/// What is longer takes its time either way.
-const LONGEST: usize = 1024;
+/// For longer text the fast path saves nothing.
+const MAX_LENGTH: usize = 1024;
 
-/// `None` for a text that is another, and where there is no memory: it is not said here what is wrong.
+/// `None` if the text needs the full parser, which also reports errors, or if memory runs out.
 pub(super) fn parse(text: &[u8]) -> Option<Block> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return None;
     }
     if !text.starts_with(b"http") {
         return file(text);
     }
-    // Computed, because the processor could not foresee a branch.
+    // Computed without a branch, which would be hard to predict.
     let colon = b"http".len() + usize::from(*text.get(4)? == b's');
     let host = colon + b"://".len();
     if text.get(colon..host)? != b"://" {
         return None;
     }
-    let Marks { host_end, port, path, path_end, query_end } = scan::marks(text, host)?;
+    let Boundaries { host_end, port, path, path_end, query_end } = scan::find_boundaries(text, host)?;
     let mut block = Unfinished::with_source(text, text.len() + 1 + (host_end - host) + 1)?;
     let mut writer = block.writer_behind(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     if path_end > host_end && path == host_end {
-        // The slash behind it belongs to the path.
+        // The slash after the host belongs to the path, so the host's NUL has no room.
         let start = writer.at();
         writer.copy_short(text, host, host_end - host);
         writer.component(Component::Host, start);
@@ -48,7 +48,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     writer.fits().then(|| block.finish())
 }
 
-/// A scheme whose text is not ours to change, no authority, and a path.
+/// "file:///" and a path. This scheme is not normalised.
 fn file(text: &[u8]) -> Option<Block> {
     let (colon, path) = (b"file".len(), b"file://".len());
     if !text.starts_with(b"file:///") || scan::skip(text, path, Class::RawPath) < text.len() {
@@ -61,8 +61,8 @@ fn file(text: &[u8]) -> Option<Block> {
     writer.fits().then(|| block.finish())
 }
 
-/// Where the components end, each before its delimiter.
-pub(super) struct Marks {
+/// The ends of the components, each before its delimiter.
+pub(super) struct Boundaries {
     host_end: usize,
     port: Option<u16>,
     path: usize,
@@ -70,10 +70,10 @@ pub(super) struct Marks {
     query_end: usize,
 }
 
-/// Reads on from the host. `skip` says where the first byte is at or after a place that is not in the class or, in a
-/// path, begins a segment with a dot. Inlined, to become one function with it.
+/// Finds the components from the host on. `skip` returns the first offset from the given one whose byte is not in the class
+/// or, in a path, is a dot that begins a segment. Inlined so that `skip` is inlined into it.
 #[inline(always)]
-pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) -> usize) -> Option<Marks> {
+pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) -> usize) -> Option<Boundaries> {
     let host_end = skip(host, Class::Host);
     if host_end == host {
         return None;
@@ -86,21 +86,21 @@ pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) 
         path = host_end + 1 + length;
     }
     let path_end = match text.get(path) {
-        Some(b'/') => final_form_end(text, path + 1, |from| skip(from, Class::Path))?,
+        Some(b'/') => skip_normalised(text, path + 1, |from| skip(from, Class::Path))?,
         _ => path,
     };
     let mut next = |delimiter, at| match text.get(at) {
-        Some(&byte) if byte == delimiter => final_form_end(text, at + 1, |from| skip(from, Class::Query)),
+        Some(&byte) if byte == delimiter => skip_normalised(text, at + 1, |from| skip(from, Class::Query)),
         _ => Some(at),
     };
     let query_end = next(b'?', path_end)?;
     let end = next(b'#', query_end)?;
-    (end == text.len()).then_some(Marks { host_end, port, path, path_end, query_end })
+    (end == text.len()).then_some(Boundaries { host_end, port, path, path_end, query_end })
 }
 
-/// Where what `skip` skips ends, with encodings whose digits are in upper case.
+/// Skips bytes of the class and percent-encodings with upper-case digits. `None` if a percent-encoding would change.
 #[inline(always)]
-fn final_form_end(text: &[u8], from: usize, mut skip: impl FnMut(usize) -> usize) -> Option<usize> {
+fn skip_normalised(text: &[u8], from: usize, mut skip: impl FnMut(usize) -> usize) -> Option<usize> {
     let mut at = skip(from);
     while text.get(at) == Some(&b'%') {
         let digits = text.get(at + 1..at + 3)?;
@@ -115,20 +115,20 @@ fn final_form_end(text: &[u8], from: usize, mut skip: impl FnMut(usize) -> usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::url::{Url, parse as any};
+    use crate::url::{Url, parse as full_parser};
 
-    fn is_quick(text: &[u8]) -> bool {
+    fn takes_fast_path(text: &[u8]) -> bool {
         let Some(block) = parse(text) else { return false };
         let shown = String::from_utf8_lossy(text);
-        let slow = any::parse(text).unwrap_or_else(|error| panic!("{shown}: {error}"));
-        let quick = Url::new(block);
-        assert!(quick == slow, "{shown}: {quick:?}, {slow:?}");
-        assert_eq!(quick.url().unwrap(), slow.url().unwrap(), "{shown}");
+        let full = full_parser::parse(text).unwrap_or_else(|error| panic!("{shown}: {error}"));
+        let fast = Url::new(block);
+        assert!(fast == full, "{shown}: {fast:?}, {full:?}");
+        assert_eq!(fast.url().unwrap(), full.url().unwrap(), "{shown}");
         true
     }
 
     #[test]
-    fn reads_the_commonest() {
+    fn takes_only_text_that_does_not_change() {
         let cases: [(&str, bool); 22] = [
             ("http://a.b/", true),
             ("https://a.b", true),
@@ -153,15 +153,15 @@ mod tests {
             ("http://a.b/c#d#e", false),
             ("file:///a?b", false),
         ];
-        for (text, quick) in cases {
-            assert_eq!(is_quick(text.as_bytes()), quick, "{text}");
+        for (text, fast) in cases {
+            assert_eq!(takes_fast_path(text.as_bytes()), fast, "{text}");
         }
     }
 
-    /// Bytes of every kind at every place of texts that one, two and three windows take.
+    /// Bytes of every class at every position of texts that need one, two and three windows.
     #[test]
-    fn reads_as_the_others_are_read() {
-        let mut quick = 0;
+    fn agrees_with_the_full_parser() {
+        let mut fast = 0;
         for base in [
             "http://a.bc/d/e?f#g".to_owned(),
             format!("https://example.org:81/{}?q=%2F#f", "path/".repeat(5)),
@@ -173,12 +173,12 @@ mod tests {
                 for &byte in b"\0\n aZ09aF.%/?#@:[]\\|~\x7f\x80\xc3" {
                     let mut text = base.clone().into_bytes();
                     text[place] = byte;
-                    quick += usize::from(is_quick(&text));
+                    fast += usize::from(takes_fast_path(&text));
                     text.truncate(place + 1);
-                    quick += usize::from(is_quick(&text));
+                    fast += usize::from(takes_fast_path(&text));
                 }
             }
         }
-        assert!(quick > 3_000, "{quick}");
+        assert!(fast > 3_000, "{fast}");
     }
 }
