@@ -33,7 +33,7 @@ use crate::tls::session::store::Sessions;
 use crate::tls::session::suites;
 use crate::tls::verify::anchor_constraints::crl_signer;
 use crate::tls::verify::crl;
-use crate::tls::verify::peer_verifier::{Means, Notes, ServerVerifier, Times};
+use crate::tls::verify::peer_verifier::{Notes, ServerVerifier, Times, VerifierConfig};
 use crate::tls::verify::pins::Pins;
 use crate::tls::verify::trust::{self, Environment};
 use configs::{Parts, no_trust_anchors};
@@ -104,12 +104,12 @@ impl Context {
             options.identity.as_ref().map(|source| identity::load(source, password, &provider)).transpose()?;
         let mode = options.client_mode();
         let environment = if options.use_environment { Environment::read() } else { Environment::default() };
-        let asked = trust::Asked {
+        let sources = trust::TrustConfig {
             custom: &options.custom_trust,
             system: options.trusts_system(),
             embedded: options.embedded_trust,
         };
-        let trust = trust::load(&asked, &environment)?;
+        let trust = trust::load(&sources, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.anchors.len());
         let algorithms = provider.signature_verification_algorithms;
         let crls = crl::load(&options.crls, &|issuer, der| crl_signer(&trust.anchors, &algorithms, issuer, der))?;
@@ -131,7 +131,7 @@ impl Context {
         let early_data_limits = options.early_data.then(|| Arc::new(EarlyDataLimits::default()));
         let notes = Arc::new(Notes::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
-        let means = Means { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
+        let means = VerifierConfig { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);

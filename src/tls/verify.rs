@@ -1,6 +1,6 @@
-//! Accepting or refusing a peer's chain of certificates. webpki builds the path and judges it; what it does not ask is
-//! asked here, and [`explain`] says of its errors which certificate they are about. A plain function of what is trusted
-//! and what was sent: it knows nothing of sessions, of which [`peer_verifier`] does.
+//! Verifies the peer's certificate chain. webpki builds and checks the path. This module adds the checks that webpki
+//! lacks, and [`explain`] finds out which certificate an error of webpki's is about. Verification is a function of the
+//! policy and the certificates; [`peer_verifier`] connects it to sessions.
 
 pub mod chain;
 
@@ -35,14 +35,14 @@ use crate::tls::verify::pins::Pins;
 use crate::tls::x509::public_key::PublicKey;
 use refusal::Refusal;
 
-/// What a context trusts and asks for: the same for all its sessions.
+/// The trust and verification settings of a context, shared by all its sessions.
 pub(crate) struct Policy {
-    /// Whether for a handshake a trusted authority must have issued what is shown. If not, the pins say whose it must be.
+    /// True if handshakes require a chain to a trusted authority. If false, pins may still identify the peer.
     pub(crate) verifies_chain: bool,
     pub(crate) pins: Pins,
-    /// Each of their certificates may also be a peer's own.
+    /// Each trusted certificate may also be the peer's own.
     pub(crate) anchors: Anchors,
-    /// The newest first.
+    /// Newest first.
     pub(crate) crls: Vec<Crl>,
     /// Bits of [`flag`].
     pub(crate) flags: i32,
@@ -55,24 +55,24 @@ pub(crate) enum Purpose {
     Client,
 }
 
-/// One chain that was sent, and what it is to prove.
-pub(crate) struct Question<'a> {
+/// A chain that a peer sent, and the identity, purpose and time to verify it for.
+pub(crate) struct VerifyRequest<'a> {
     /// The peer's own certificate.
     pub(crate) end_entity: &'a CertificateDer<'a>,
-    /// The others that it sent, in any order.
+    /// The other certificates that the peer sent, in any order.
     pub(crate) others: &'a [CertificateDer<'a>],
     pub(crate) purpose: Purpose,
-    /// `None`: any name will do.
+    /// `None` skips the name check.
     pub(crate) name: Option<&'a ServerName<'a>>,
     pub(crate) time: UnixTime,
 }
 
-impl Question<'_> {
+impl VerifyRequest<'_> {
     fn seconds(&self) -> i64 {
         i64::try_from(self.time.as_secs()).unwrap_or(i64::MAX)
     }
 
-    /// Of a certificate that was sent: 0 is the peer's own.
+    /// The index of a certificate that was sent; 0 is the peer's own.
     fn index_of(&self, der: &[u8]) -> Option<usize> {
         if self.end_entity.as_ref() == der {
             return Some(0);
@@ -81,21 +81,22 @@ impl Question<'_> {
     }
 }
 
-/// As a handshake judges.
-pub(crate) fn verify(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
-    judge(policy, asked, policy.verifies_chain)
+/// Verifies a chain as in a handshake.
+pub(crate) fn verify(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), Refusal> {
+    verify_with(policy, request, policy.verifies_chain)
 }
 
-/// The same, for who asks for the chain whatever handshakes do.
-pub(crate) fn judge(policy: &Policy, asked: &Question<'_>, verifies_chain: bool) -> Result<(), Refusal> {
-    let leaf = EndEntityCert::try_from(asked.end_entity).map_err(|error| explain::unreadable(asked, 0, &error))?;
+/// Verifies a chain. `verifies_chain` overrides the policy's value.
+pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies_chain: bool) -> Result<(), Refusal> {
+    let leaf =
+        EndEntityCert::try_from(request.end_entity).map_err(|error| explain::unreadable(request, 0, &error))?;
     let is_pinned = if verifies_chain {
-        match chain(policy, asked, &leaf) {
+        match chain(policy, request, &leaf) {
             Ok(is_pinned) => is_pinned,
-            // The peer can choose webpki's error: a certificate that it appends may yield one that webpki prefers to
-            // CertRevoked. So any error leads here, and the revocation of the leaf is checked again.
-            Err(refusal) if refusal.problem != Problem::Revoked && policy.anchors.contain(asked.end_entity) => {
-                trusted_leaf::check(policy, asked)?;
+            // The peer influences which error webpki reports: an appended certificate may cause one that hides
+            // CertRevoked. So after any error, the revocation of a trusted leaf is checked again.
+            Err(refusal) if refusal.problem != Problem::Revoked && policy.anchors.contain(request.end_entity) => {
+                trusted_leaf::check(policy, request)?;
                 policy.pins.allow(&leaf)
             }
             Err(refusal) => return Err(refusal),
@@ -103,36 +104,37 @@ pub(crate) fn judge(policy: &Policy, asked: &Question<'_>, verifies_chain: bool)
     } else {
         policy.pins.allow(&leaf)
     };
-    let at_leaf = |refusal: Refusal| match Certificate::parse(asked.end_entity) {
+    let at_leaf = |refusal: Refusal| match Certificate::parse(request.end_entity) {
         Ok(certificate) => refusal.at(0, &certificate),
         Err(_) => refusal.at_index(0),
     };
-    // webpki looks only at keys that have signed something.
+    // webpki checks the strength only of keys that made a signature.
     let key = leaf.subject_public_key_info();
     if let Some(why) = PublicKey::parse(&key).ok().and_then(|key| refusal::unfit_key(&key)) {
         return Err(at_leaf(Refusal::new(Problem::WeakKey, why)));
     }
-    match asked.name.map(|name| leaf.verify_is_valid_for_subject_name(name)) {
+    match request.name.map(|name| leaf.verify_is_valid_for_subject_name(name)) {
         None | Some(Ok(())) => {}
-        Some(Err(_)) => return Err(explain::other_name(asked)),
+        Some(Err(_)) => return Err(explain::other_name(request)),
     }
-    // The last question: what is wrong without pins is told as without them.
+    // Pins are checked last, so that other errors are the same with and without pins.
     if !is_pinned {
         return Err(at_leaf(refusal::not_pinned(&leaf, verifies_chain)));
     }
     Ok(())
 }
 
-/// What webpki shows a path that it would accept.
+/// Called by webpki for each path that it would accept.
 type Look<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
 
-/// Everything but the name and the peer's own key. Whether the path is pinned: of several that would do, one that is.
-fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Result<bool, Refusal> {
-    if !path_budget::is_bearable(leaf, asked.others, policy.anchors.len()) {
-        return Err(explain::explain(policy, asked, &webpki::Error::MaximumPathBuildCallsExceeded));
+/// Verifies everything except the name and the strength of the peer's key. Returns whether the path is pinned; a pinned
+/// path is preferred to others.
+fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>) -> Result<bool, Refusal> {
+    if !path_budget::within_limit(leaf, request.others, policy.anchors.len()) {
+        return Err(explain::explain(policy, request, &webpki::Error::MaximumPathBuildCallsExceeded));
     }
     let lists: Vec<_> = policy.crls.iter().filter(|crl| crl.is_usable).map(|crl| &crl.list).collect();
-    // Without any CRL webpki would not check revocation at all.
+    // Without any CRL, webpki would not check revocation at all.
     let lacks_lists = lists.is_empty() && !policy.crls.is_empty();
     let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
         let depth = if policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN {
@@ -142,20 +144,21 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
         };
         builder.with_depth(depth).with_expiration_policy(ExpirationPolicy::Enforce).build()
     });
-    let usage = match asked.purpose {
+    let usage = match request.purpose {
         Purpose::Server => KeyUsage::server_auth(),
         Purpose::Client => KeyUsage::client_auth(),
     };
-    // Another path may still do, so webpki is told of a refusal and goes on; the last one is told if none does.
+    // A refused path does not end the search, because another path may be acceptable. If none is, the last refusal is
+    // reported.
     let refused = RefCell::new(None);
     let lacks_pin = Cell::new(false);
     let is_strict = policy.flags & flag::X509_STRICT != 0;
     let look = |path: &VerifiedPath<'_>| {
-        let fit = issuers_may_sign(asked, path)
-            .and_then(|()| anchor_constraints::check(policy, asked, path))
-            .and_then(|()| if is_strict { strict::check(asked, path) } else { Ok(()) })
+        let fit = issuers_may_sign(request, path)
+            .and_then(|()| anchor_constraints::check(policy, request, path))
+            .and_then(|()| if is_strict { strict::check(request, path) } else { Ok(()) })
             .and_then(|()| match lacks_lists {
-                true => Err(explain::explain(policy, asked, &webpki::Error::UnknownRevocationStatus)),
+                true => Err(explain::explain(policy, request, &webpki::Error::UnknownRevocationStatus)),
                 false => Ok(()),
             });
         if let Err(refusal) = fit {
@@ -170,23 +173,30 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
     };
     let look: Option<&Look<'_>> = Some(&look);
     let algorithms = policy.algorithms.all;
-    let judged =
-        leaf.verify_for_usage(algorithms, policy.anchors.roots(), asked.others, asked.time, usage, revocation, look);
+    let judged = leaf.verify_for_usage(
+        algorithms,
+        policy.anchors.roots(),
+        request.others,
+        request.time,
+        usage,
+        revocation,
+        look,
+    );
     match judged {
         Ok(_) => Ok(true),
         Err(_) if lacks_pin.get() => Ok(false),
         Err(error) => Err(match (error, refused.take()) {
             (webpki::Error::CertDistrusted, Some(refusal)) => refusal,
-            (error, _) => explain::explain(policy, asked, &error),
+            (error, _) => explain::explain(policy, request, &error),
         }),
     }
 }
 
-/// RFC 5280 section 6.1.4 (n), which webpki does not ask: an authority whose keyUsage says what its key is for.
-fn issuers_may_sign(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+/// Checks that each issuer may sign certificates (RFC 5280 section 6.1.4 (n)): webpki does not check keyUsage.
+fn issuers_may_sign(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     for issuer in path.intermediate_certificates() {
         let der = issuer.der();
-        let index = asked.index_of(&der).unwrap_or(0);
+        let index = request.index_of(&der).unwrap_or(0);
         let certificate = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
         if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
             let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";

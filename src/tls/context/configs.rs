@@ -18,7 +18,7 @@ use crate::tls::session::early_data_limit::{EarlyDataLimits, LimitRecorder};
 use crate::tls::session::peer_request::{IdentityResolver, PeerRequests};
 use crate::tls::session::store::{Sessions, Store};
 use crate::tls::verify::Policy;
-use crate::tls::verify::peer_verifier::{ClientVerifier, Means, ServerVerifier};
+use crate::tls::verify::peer_verifier::{ClientVerifier, ServerVerifier, VerifierConfig};
 
 /// What the configurations are made of.
 pub(super) struct Parts<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Parts<'a> {
     pub(super) offer: &'a Offer,
     pub(super) identity: Option<Arc<CertifiedKey>>,
     pub(super) policy: Arc<Policy>,
-    pub(super) means: Means,
+    pub(super) means: VerifierConfig,
     pub(super) keylog: Option<Arc<KeylogFile>>,
     pub(super) early_data_limits: Option<Arc<EarlyDataLimits>>,
 }

@@ -48,7 +48,7 @@ impl Secret {
     }
 }
 
-/// Whose connection a session came through.
+/// ReferenceIdentity connection a session came through.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// One that is at work on this thread.

@@ -5,14 +5,14 @@ use rustls::crypto::WebPkiSupportedAlgorithms;
 use webpki::VerifiedPath;
 
 use super::refusal::{self, Refusal};
-use super::{Policy, Question, explain};
+use super::{Policy, VerifyRequest, explain};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::anchors::{AnchorCertificate, Anchors, Unfit};
 use crate::tls::verify::crl::{Signer, flag};
 use crate::tls::x509::name::Name;
 
-/// Whether the path may end where it does. One certificate of the anchor's name and key is enough.
-pub(super) fn check(policy: &Policy, asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+/// Accepts the path if at least one trusted certificate with the anchor's name and key allows it.
+pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     let anchor = path.anchor();
     let origin = policy.anchors.origin_of(anchor).ok_or_else(|| {
         Refusal::new(Problem::Other, "ends at an authority that is not among the trusted ones".to_owned())
@@ -27,7 +27,7 @@ pub(super) fn check(policy: &Policy, asked: &Question<'_>, path: &VerifiedPath<'
     let mut first = None;
     for certificate in &origin.certificates {
         let strict = certificate.broken_rule.filter(|_| policy.flags & flag::X509_STRICT != 0);
-        match (objection(certificate, asked, path), strict) {
+        match (objection(certificate, request, path), strict) {
             (None, None) => return Ok(()),
             (Some(why), _) => first = first.or_else(|| Some(refused(why))),
             (None, Some(rule)) => {
@@ -39,10 +39,10 @@ pub(super) fn check(policy: &Policy, asked: &Question<'_>, path: &VerifiedPath<'
     Err(first.unwrap_or_else(|| refused((Problem::Other, "is not known".to_owned()))))
 }
 
-/// The reason why this path may not end here, if any.
+/// The reason why the path may not end at this certificate, if any.
 fn objection(
     certificate: &AnchorCertificate,
-    asked: &Question<'_>,
+    request: &VerifyRequest<'_>,
     path: &VerifiedPath<'_>,
 ) -> Option<(Problem, String)> {
     match &certificate.unfit {
@@ -55,15 +55,15 @@ fn objection(
         }
         None => {}
     }
-    if certificate.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose)) {
-        return Some((Problem::WrongPurpose, refusal::other_purpose(asked.purpose)));
+    if certificate.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, request.purpose)) {
+        return Some((Problem::WrongPurpose, refusal::other_purpose(request.purpose)));
     }
-    // Self-issued certificates do not count: RFC 5280 section 4.2.1.9.
+    // Self-issued certificates do not count (RFC 5280 section 4.2.1.9).
     let below = path.intermediate_certificates().filter(|issuer| issuer.subject() != issuer.issuer()).count();
     if let Some(allowed) = certificate.path_len.filter(|allowed| below as u64 > u64::from(*allowed)) {
         return Some((Problem::PathLength, refusal::too_many_below(allowed, below)));
     }
-    let now = asked.seconds();
+    let now = request.seconds();
     if now > certificate.not_after {
         return Some((Problem::Expired, refusal::ended(certificate.not_after, now)));
     }
@@ -73,8 +73,8 @@ fn objection(
     None
 }
 
-/// Finds the trusted authority that has signed a CRL of this issuer, and tells whether it may sign CRLs. webpki reads the
-/// keyUsage of the other issuers itself.
+/// Finds the trusted authority that signed a CRL, and whether it may sign CRLs. webpki checks the keyUsage of
+/// intermediates itself.
 pub(crate) fn crl_signer(
     anchors: &Anchors,
     algorithms: &WebPkiSupportedAlgorithms,

@@ -1,6 +1,6 @@
-//! The trusted certificates. webpki takes the name, the key and the nameConstraints of a trusted certificate and
-//! nothing else, so that a trusted leaf would be an authority for any name. Its other restrictions are read once, when
-//! a context is made, and kept here; [`super`] applies it to every chain that ends at the certificate.
+//! The trust anchors. webpki keeps only the name, the key and the name constraints of a trusted certificate, so a
+//! trusted leaf would act as an authority for any name. This module keeps the other restrictions, and [`super`] applies
+//! them to every chain that ends at the certificate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,21 +12,22 @@ use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::oid::{self, Oid};
 use crate::tls::x509::{Certificate, profile};
 
-/// The trust anchors of a context, for webpki, and the data of each that webpki does not keep.
+/// The trust anchors of a context: webpki's form, and the restrictions that webpki drops.
 #[derive(Default)]
 pub(crate) struct Anchors {
     roots: Vec<TrustAnchor<'static>>,
-    /// One for each root, in the same order.
+    /// One entry per root, in the same order.
     origins: Vec<Origin>,
 }
 
-/// Where an anchor came from.
+/// The source of an anchor.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// A built-in authority, which has no certificate here: Mozilla's root programme has approved it as an authority
+    /// True for a built-in authority, for which no certificate is available. Mozilla's root programme has approved it
     /// for servers.
     pub(crate) is_built_in: bool,
-    /// Several certificates may have one name and one key, such as a root that was renewed. Any of them may be used.
+    /// Several certificates may share a name and key, for example after a root was renewed. Any of them may end a
+    /// chain.
     pub(crate) certificates: Vec<AnchorCertificate>,
 }
 
@@ -35,29 +36,29 @@ pub(crate) struct Origin {
 pub(crate) struct AnchorCertificate {
     /// SHA-256 of the certificate.
     pub(crate) digest: Digest,
-    /// The reason if no chain may end at it: it is then trusted only as a peer's own certificate.
+    /// The reason why no chain may end at this certificate. It is then trusted only as a peer's own certificate.
     pub(crate) unfit: Option<Unfit>,
-    /// Seconds since 1970; both ends belong to the validity.
+    /// Seconds since 1970. Both limits are inclusive.
     pub(crate) not_before: i64,
     pub(crate) not_after: i64,
     pub(crate) path_len: Option<u32>,
     pub(crate) extended_key_usage: Option<ExtendedKeyUsage>,
     pub(crate) may_sign_crls: bool,
-    /// The rule of RFC 5280 that it breaks, if any.
+    /// The rule of RFC 5280 that the certificate violates, if any.
     pub(crate) broken_rule: Option<&'static str>,
 }
 
 /// Why a certificate is not an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It may not issue certificates, for this reason.
+    /// It may not issue certificates; the text says why.
     NotCa(&'static str),
-    /// It has a critical extension of this kind, which is not understood here.
+    /// It has an unknown critical extension, named here.
     CriticalExtension(String),
 }
 
-/// The critical extensions that OpenSSL accepts in a certificate (`X509_supported_extension`), without that of proxy
-/// certificates. Policies are not evaluated, as in OpenSSL unless a program asks for that.
+/// The critical extensions that OpenSSL accepts (`X509_supported_extension`), without proxyCertInfo. Certificate
+/// policies are not evaluated; OpenSSL evaluates them only on request.
 const UNDERSTOOD: &[&[u8]] = &[
     oid::BASIC_CONSTRAINTS,
     oid::KEY_USAGE,
@@ -97,9 +98,9 @@ fn unfit(certificate: &Certificate<'_>) -> Option<Unfit> {
     let why = match (extensions.key_usage, extensions.basic_constraints) {
         (Some(usage), _) if !usage.key_cert_sign() => "its keyUsage lacks keyCertSign",
         (_, Some(constraints)) if !constraints.ca => "its basicConstraints say CA:FALSE",
-        // A keyUsage with keyCertSign is enough without basicConstraints.
+        // keyUsage with keyCertSign suffices without basicConstraints.
         (_, Some(_)) | (Some(_), None) => return None,
-        // Version 1 has no extensions: the oldest roots.
+        // The oldest roots are version 1, which has no extensions.
         (None, None) if certificate.version == 1 && certificate.is_self_issued() => return None,
         (None, None) if certificate.version == 1 => "it is of version 1 and not self-signed",
         (None, None) => "it has neither basicConstraints nor keyUsage",
@@ -130,7 +131,7 @@ impl Anchors {
         self.roots.is_empty()
     }
 
-    /// The names by which a server tells clients which authorities it accepts.
+    /// The names in a server's CertificateRequest.
     pub(crate) fn subjects(&self) -> Vec<DistinguishedName> {
         self.roots.iter().map(|root| DistinguishedName::in_sequence(&root.subject)).collect()
     }
@@ -139,14 +140,14 @@ impl Anchors {
         self.roots.iter().position(|root| root == anchor).and_then(|at| self.origins.get(at))
     }
 
-    /// Whether `der` is one of the trusted certificates, byte for byte.
+    /// True if `der` equals a trusted certificate byte for byte.
     pub(crate) fn contain(&self, der: &[u8]) -> bool {
         let digest = digest::of(der);
         self.origins.iter().flat_map(|origin| &origin.certificates).any(|certificate| certificate.digest == digest)
     }
 }
 
-/// Anchors while they are collected: each name and key counts once.
+/// Collects anchors and merges those with the same name and key.
 #[derive(Default)]
 pub(crate) struct Collection {
     anchors: Anchors,
@@ -193,7 +194,7 @@ impl Collection {
         &self.anchors
     }
 
-    /// A context keeps them for its whole life, so spare capacity would be wasted.
+    /// Drops spare capacity, because a context lives long.
     pub(crate) fn into_anchors(mut self) -> Anchors {
         self.anchors.origins.iter_mut().for_each(|origin| origin.certificates.shrink_to_fit());
         self.anchors.origins.shrink_to_fit();

@@ -1,27 +1,27 @@
-//! A chain of certificates judged without a session: the question that a handshake asks, asked by the program.
+//! Verifies a certificate chain without a session, as a handshake would.
 
 use std::time::Duration;
 
 use rustls_pki_types::UnixTime;
 
 use super::server_name;
-use super::{Purpose, Question, judge};
+use super::{Purpose, VerifyRequest, verify_with};
 use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::Context;
 use crate::tls::credentials::pem;
 use crate::tls::verify::wall_clock::unix_time;
 
-/// More than a message of a handshake has room for. Who explains a refusal walks the chain by its names.
+/// More certificates than a handshake message can hold. Bounds the work of explaining a refusal.
 const MOST_CERTIFICATES: usize = 256;
 
-/// The largest certificate that fits a message of a handshake here.
+/// The size of the largest certificate that a handshake message can hold.
 const MOST_BYTES: usize = 0xffff;
 
 impl Context {
-    /// Judges a chain, the peer's own certificate first, as a handshake would in which the peer sends it. A name that is
-    /// given is checked, and the chain is judged whatever the context's mode is: who asks wants to know. Only where pins
-    /// take its place it is not. `time` is in seconds since 1970; without it the clock of the context counts.
+    /// Verifies a chain, the peer's own certificate first, as a handshake would. A name is checked if one is given. The
+    /// chain is verified even if the context's mode is CERT_NONE, except where pins replace it. `time` is in seconds
+    /// since 1970; `None` uses the context's clock.
     pub fn verify_chain(&self, chain: &[u8], purpose: i32, name: Option<&str>, time: Option<f64>) -> Result<()> {
         let purpose = match purpose {
             1 => Purpose::Client,
@@ -52,8 +52,8 @@ impl Context {
         let Some((end_entity, others)) = chain.split_first() else {
             return Err(Error::new(Status::InvalidPem, "chain holds no certificate"));
         };
-        let asked = Question { end_entity, others, purpose, name: name.as_ref(), time };
-        judge(policy, &asked, verifies_chain).map_err(|refusal| {
+        let request = VerifyRequest { end_entity, others, purpose, name: name.as_ref(), time };
+        verify_with(policy, &request, verifies_chain).map_err(|refusal| {
             let side = match purpose {
                 Purpose::Server => "server",
                 Purpose::Client => "client",

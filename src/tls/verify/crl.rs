@@ -1,4 +1,4 @@
-//! Lists of revoked certificates, and the flags that ask for them.
+//! Certificate revocation lists, and the flags that select which certificates are checked.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ pub mod flag {
     pub const X509_TRUSTED_FIRST: i32 = 0x8000;
     pub const X509_PARTIAL_CHAIN: i32 = 0x8_0000;
 
-    /// What a path of webpki's is in any case: it ends at the first trusted authority, of whatever kind that is.
+    /// Always in effect: webpki ends a path at the first trusted certificate, whether it is a root or not.
     pub const ALWAYS: i32 = X509_TRUSTED_FIRST | X509_PARTIAL_CHAIN;
 }
 
-/// Refuses bits that mean nothing here.
+/// Refuses unsupported bits.
 pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     if flags & flag::ALLOW_PROXY_CERTS != 0 {
         let message = "proxy certificates (RFC 3820, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not accepted";
@@ -46,22 +46,22 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     Ok(flags)
 }
 
-/// The flags in force. Lists that were added are for being used; lists that are asked for must be there.
-pub(crate) fn effective_flags(asked: Option<i32>, has_lists: bool) -> Result<i32> {
-    let asked = asked.unwrap_or(0) | flag::ALWAYS;
-    match (asked & flag::CRL_CHECK_CHAIN != 0, has_lists) {
+/// The flags in force. Adding CRLs turns checking on; turning checking on without a CRL is an error.
+pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result<i32> {
+    let requested = requested.unwrap_or(0) | flag::ALWAYS;
+    match (requested & flag::CRL_CHECK_CHAIN != 0, has_lists) {
         (true, false) => Err(Error::new(
             Status::InvalidArgument,
             "certificates are to be looked up in lists of revoked ones, but no list was added",
         )
         .with_advice(Advice::new("to add one", ApiName::AddCrl))
         .about(ApiName::SetVerifyFlags)),
-        (false, true) => Ok(asked | flag::CRL_CHECK_CHAIN),
-        _ => Ok(asked),
+        (false, true) => Ok(requested | flag::CRL_CHECK_CHAIN),
+        _ => Ok(requested),
     }
 }
 
-/// Where lists are read from. Copies share the bytes.
+/// A source of CRLs. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -73,25 +73,25 @@ pub(crate) struct Crl {
     this_update: i64,
     pub(crate) next_update: i64,
     pub(crate) digest: Digest,
-    /// Its issuer may sign CRLs, or is not among the trusted certificates.
+    /// False if the issuer is trusted and may not sign CRLs.
     pub(crate) is_usable: bool,
-    /// The index of the trusted authority that has its issuer's name and has signed it, if there is one.
+    /// The index of the trusted authority that signed the CRL, if any.
     pub(crate) anchor: Option<usize>,
 }
 
-/// The trusted authority that has signed a CRL.
+/// The trusted authority that signed a CRL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signer {
-    /// False if the key of a trusted certificate has signed the CRL and may not sign CRLs.
+    /// False if a trusted key signed the CRL and its certificate forbids signing CRLs.
     pub(crate) may_sign: bool,
-    /// The index of the authority among the anchors. `None` if no trusted key has signed the CRL.
+    /// The index of the anchor. `None` if no trusted key signed the CRL.
     pub(crate) anchor: Option<usize>,
 }
 
-/// Finds the signer of a CRL from the content of its issuer's name and the CRL's DER.
+/// Finds the signer of a CRL from the content of its issuer name and the CRL's DER.
 type FindSigner<'a> = &'a dyn Fn(&[u8], &[u8]) -> Signer;
 
-/// All lists, the newest first: of several of one authority the first counts.
+/// Loads all CRLs, newest first: the newest of each issuer is used.
 pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Vec<Crl>> {
     let mut crls = Vec::new();
     for source in sources {
@@ -108,13 +108,14 @@ pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Ve
     Ok(crls)
 }
 
-/// An entry of 21 bytes, the shortest, is a place in a table and three allocations. webpki makes them without asking.
+/// The memory that webpki needs per byte of a list: the shortest entry has 21 bytes and takes a table slot and three
+/// allocations, which webpki does not make fallible.
 const IN_MEMORY: usize = 16;
 
-/// Not worth to be asked for.
+/// Lists below this size are parsed without checking that memory is available.
 const SMALL: usize = 64 * 1024;
 
-/// PEM, where other sections are passed over, or DER, one after the other.
+/// Parses PEM text, skipping other sections, or concatenated DER.
 fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     if bytes.len() > SMALL {
@@ -158,7 +159,7 @@ fn is_of_another_kind(error: &WebpkiError) -> bool {
     )
 }
 
-/// When it was made, and until when it counts: webpki tells neither.
+/// thisUpdate and nextUpdate, which webpki does not return.
 fn updates(list: &[u8]) -> Option<(i64, i64)> {
     let mut fields = Der::new(list).take(tag::SEQUENCE)?.inside().take(tag::SEQUENCE)?.inside();
     fields.take(tag::INTEGER); // the version
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_read_from_both_forms_the_newest_first() {
+    fn loads_pem_and_der_newest_first() {
         assert_eq!(loaded(&[]).unwrap().len(), 0);
         assert_eq!(loaded(&[ALL]).unwrap().len(), 4);
         assert_eq!(loaded(&[&[DER, DER].concat()]).unwrap().len(), 2);
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_an_error_that_names_it() {
+    fn malformed_lists_are_errors_that_name_the_source() {
         for (bytes, message) in [
             (CA, "CRL data holds no list of revoked certificates (X509 CRL)"),
             (b"text", "CRL data holds neither PEM nor DER lists of revoked certificates"),
@@ -209,7 +210,7 @@ mod tests {
         }
         let missing = load(&[Source::File("/nonexistent".into())], &unsigned).err().unwrap();
         assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
-        // Every cut and every flipped bit of a list: an error or a list, never a panic.
+        // Truncated or corrupted lists give an error or a list, never a panic.
         for at in 0..DER.len() {
             let _ = loaded(&[&DER[..at]]);
             for bit in 0..8 {
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_openssls() {
+    fn flags_have_openssls_values() {
         for flags in [0, 0x4, 0xc, 0x20, 0x24, 0x8000, 0x8_0000, 0x8_802c] {
             assert_eq!(checked_flags(flags).unwrap(), flags);
         }
@@ -238,8 +239,8 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_are_there_are_used_and_lists_that_are_asked_for_are_there() {
-        for (asked, has_lists, expected) in [
+    fn flags_and_lists_imply_each_other() {
+        for (requested, has_lists, expected) in [
             (None, false, Some(0x8_8000)),
             (None, true, Some(0x8_800c)),
             (Some(0), true, Some(0x8_800c)),
@@ -248,7 +249,7 @@ mod tests {
             (Some(0x4), false, None),
             (Some(0xc), false, None),
         ] {
-            assert_eq!(effective_flags(asked, has_lists).ok(), expected, "{asked:?} {has_lists}");
+            assert_eq!(effective_flags(requested, has_lists).ok(), expected, "{requested:?} {has_lists}");
         }
     }
 }

@@ -1,12 +1,11 @@
-//! What webpki found wrong, with the facts that its error does not have: which certificate, whose, why. All of this
-//! runs only when a chain has been refused.
+//! Adds to webpki's errors which certificate is wrong and why. Runs only after a chain has been refused.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::CertificateDer;
 use webpki::{EndEntityCert, Error};
 
 use super::refusal::{self, Refusal};
-use super::{Policy, Purpose, Question};
+use super::{Policy, Purpose, VerifyRequest};
 use crate::error::CertificateProblem as Problem;
 use crate::error::{Advice, ApiName};
 use crate::tls::error_text;
@@ -15,7 +14,7 @@ use crate::tls::x509::Certificate;
 use crate::tls::x509::der::{Der, tag};
 use crate::tls::x509::oid::{self, Oid};
 
-/// A certificate that was sent.
+/// A certificate of the chain.
 struct Link<'a> {
     index: usize,
     der: &'a [u8],
@@ -28,24 +27,24 @@ impl Link<'_> {
     }
 }
 
-/// The way from the peer's certificate up, by the names of issuers, as far as it goes.
-struct Way<'a> {
+/// The chain from the peer's certificate upwards, followed by issuer names.
+struct NamedPath<'a> {
     links: Vec<Link<'a>>,
-    /// The keys of the trusted authorities that bear the name of the last one's issuer.
+    /// The keys of the trusted authorities whose name is the last certificate's issuer.
     anchors: Vec<&'a [u8]>,
-    /// The chain ends at a certificate whose issuer is missing, although the peer sent others that the chain does not
-    /// lead to: any certificate if the chain ends at the peer's own, otherwise a root.
+    /// True if the last certificate's issuer is missing although the peer sent other certificates that this chain does
+    /// not include: any certificate if the chain is only the peer's own, otherwise a root.
     is_cut_off: bool,
 }
 
-impl<'a> Way<'a> {
-    fn of(policy: &'a Policy, asked: &'a Question<'_>) -> Option<Way<'a>> {
+impl<'a> NamedPath<'a> {
+    fn of(policy: &'a Policy, request: &'a VerifyRequest<'_>) -> Option<NamedPath<'a>> {
         let parse = |index: usize, der: &'a CertificateDer<'_>| {
             Certificate::parse(der).ok().map(|certificate| Link { index, der, certificate })
         };
         let mut left: Vec<Link<'_>> =
-            asked.others.iter().enumerate().filter_map(|(index, der)| parse(index + 1, der)).collect();
-        let mut links = vec![parse(0, asked.end_entity)?];
+            request.others.iter().enumerate().filter_map(|(index, der)| parse(index + 1, der)).collect();
+        let mut links = vec![parse(0, request.end_entity)?];
         loop {
             let last = &links.last()?.certificate;
             let anchors: Vec<&[u8]> = policy
@@ -56,9 +55,9 @@ impl<'a> Way<'a> {
                 .map(|anchor| anchor.subject_public_key_info.as_ref())
                 .collect();
             if !anchors.is_empty() || last.is_self_issued() {
-                return Some(Way { links, anchors, is_cut_off: false });
+                return Some(NamedPath { links, anchors, is_cut_off: false });
             }
-            // Where several have the name, the one whose key is meant.
+            // If several certificates have the issuer's name, takes the one whose key signed.
             let of_name = |link: &Link<'_>| link.certificate.subject == last.issuer;
             let of_key = |link: &Link<'_>| {
                 let id = last.extensions.authority_key_id;
@@ -69,16 +68,16 @@ impl<'a> Way<'a> {
                 None => {
                     let is_root = |link: &Link<'_>| link.certificate.is_ca() && link.certificate.is_self_issued();
                     let is_cut_off = match links.len() {
-                        1 => !asked.others.is_empty(),
+                        1 => !request.others.is_empty(),
                         _ => left.iter().any(is_root),
                     };
-                    return Some(Way { links, anchors, is_cut_off });
+                    return Some(NamedPath { links, anchors, is_cut_off });
                 }
             }
         }
     }
 
-    /// Each with the keys that may have signed it.
+    /// Each certificate with the keys that may have signed it.
     fn with_keys(&self) -> impl Iterator<Item = (&Link<'a>, Vec<&'a [u8]>)> {
         self.links.iter().enumerate().map(|(at, link)| {
             let keys = match self.links.get(at + 1) {
@@ -90,26 +89,27 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Of an element, without tag and length.
+/// The content of an element, without tag and length.
 fn content(der: &[u8]) -> Option<&[u8]> {
     Der::new(der).next().map(|element| element.content)
 }
 
-pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> Refusal {
-    let Some(way) = Way::of(policy, asked) else {
+pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Error) -> Refusal {
+    let Some(path) = NamedPath::of(policy, request) else {
         return unread(error);
     };
     let unplaced = |problem, what: String| Refusal::new(problem, what);
-    let found = |problem, what: String, is: &dyn Fn(&Link<'_>) -> bool| match way.links.iter().find(|link| is(link)) {
+    let found = |problem, what: String, is: &dyn Fn(&Link<'_>) -> bool| match path.links.iter().find(|link| is(link))
+    {
         Some(link) => link.refused(problem, what),
         None => unplaced(problem, what),
     };
-    let now = asked.seconds();
+    let now = request.seconds();
     let at = |refusal: Refusal, is: &dyn Fn(&Certificate<'_>) -> bool| {
-        match way.links.iter().find(|link| is(&link.certificate)) {
+        match path.links.iter().find(|link| is(&link.certificate)) {
             Some(link) => refusal.at(link.index, &link.certificate),
-            // On another way than the one that the names led here.
-            None => match other(asked, is) {
+            // The certificate is on another path than the one followed by names.
+            None => match other(request, is) {
                 Some((index, certificate)) => refusal.at(index, &certificate),
                 None => refusal,
             },
@@ -129,8 +129,8 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
                 certificate.not_after < certificate.not_before
             })
         }
-        Error::UnknownIssuer => unknown_issuer(asked, &way),
-        Error::CaUsedAsEndEntity => match way.links.first() {
+        Error::UnknownIssuer => unknown_issuer(request, &path),
+        Error::CaUsedAsEndEntity => match path.links.first() {
             Some(leaf) if leaf.certificate.is_self_issued() => self_signed(leaf),
             _ => found(
                 Problem::AuthorityAsLeaf,
@@ -143,13 +143,13 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
             "has issued another one, but is no authority's (it lacks CA:TRUE)".to_owned(),
             &|link| link.index > 0 && !link.certificate.is_ca(),
         ),
-        Error::PathLenConstraintViolated => path_too_long(&way),
+        Error::PathLenConstraintViolated => path_too_long(&path),
         Error::RequiredEkuNotFoundContext(_) | Error::EmptyEkuExtension => {
             let lacks = |certificate: &Certificate<'_>| {
                 let usage = certificate.extensions.extended_key_usage;
-                usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose))
+                usage.is_some_and(|usage| !refusal::serves(&usage, request.purpose))
             };
-            at(refusal::wrong_purpose(asked.purpose), &lacks)
+            at(refusal::wrong_purpose(request.purpose), &lacks)
         }
         Error::NameConstraintViolation => found(
             Problem::NameConstraints,
@@ -161,7 +161,7 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
                 let crl = crl_of(policy, &link.certificate);
                 crl.is_some_and(|crl| matches!(crl.list.find_serial(link.certificate.serial), Ok(Some(_))))
             };
-            highest(&way, Refusal::new(Problem::Revoked, "has been revoked by its authority"), &is_revoked)
+            highest(&path, Refusal::new(Problem::Revoked, "has been revoked by its authority"), &is_revoked)
         }
         Error::UnknownRevocationStatus
         | Error::CrlExpired { .. }
@@ -169,11 +169,11 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
         | Error::IssuerNotCrlSigner
         | Error::UnsupportedCrlSignatureAlgorithmContext(_)
         | Error::UnsupportedCrlSignatureAlgorithmForPublicKeyContext(_) => {
-            revocation_unknown(policy, &way, error, now)
+            revocation_unknown(policy, &path, error, now)
         }
         Error::InvalidSignatureForPublicKey
         | Error::UnsupportedSignatureAlgorithmContext(_)
-        | Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => signature(policy, &way),
+        | Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => signature(policy, &path),
         Error::MaximumPathDepthExceeded
         | Error::MaximumPathBuildCallsExceeded
         | Error::MaximumSignatureChecksExceeded
@@ -182,17 +182,17 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
             format!("is too long or too complex to be verified: it {}", error_text::webpki(error)),
         ),
         error => {
-            // One that webpki cannot read stands in the way.
-            let broken = asked.others.iter().position(|der| EndEntityCert::try_from(der).is_err());
+            // A certificate that webpki cannot parse breaks the chain.
+            let broken = request.others.iter().position(|der| EndEntityCert::try_from(der).is_err());
             match broken {
-                Some(position) => unreadable(asked, position + 1, error),
+                Some(position) => unreadable(request, position + 1, error),
                 None => unplaced(Problem::Other, format!("was not accepted: it {}", error_text::webpki(error))),
             }
         }
     }
 }
 
-/// webpki could read the peer's certificate, but the reader that knows the facts could not.
+/// webpki could parse the peer's certificate, but netlib's reader could not.
 fn unread(error: &Error) -> Refusal {
     let problem = match error {
         Error::CertExpired { .. } => Problem::Expired,
@@ -215,9 +215,9 @@ fn unread(error: &Error) -> Refusal {
     Refusal::new(problem, format!("was not accepted: it {}", error_text::webpki(error)))
 }
 
-/// webpki could not parse it.
-pub(super) fn unreadable(asked: &Question<'_>, index: usize, error: &Error) -> Refusal {
-    let der = if index == 0 { Some(asked.end_entity) } else { asked.others.get(index - 1) };
+/// webpki could not parse the certificate.
+pub(super) fn unreadable(request: &VerifyRequest<'_>, index: usize, error: &Error) -> Refusal {
+    let der = if index == 0 { Some(request.end_entity) } else { request.others.get(index - 1) };
     let certificate = der.and_then(|der| Certificate::parse(der).ok());
     let refusal = match error {
         Error::UnsupportedCriticalExtension => {
@@ -245,8 +245,8 @@ const UNDERSTOOD: &[&[u8]] = &[
     oid::CRL_DISTRIBUTION_POINTS,
 ];
 
-pub(super) fn other_name(asked: &Question<'_>) -> Refusal {
-    let Ok(certificate) = Certificate::parse(asked.end_entity) else {
+pub(super) fn other_name(request: &VerifyRequest<'_>) -> Refusal {
+    let Ok(certificate) = Certificate::parse(request.end_entity) else {
         return Refusal::new(Problem::NameMismatch, "is for other names").at_index(0);
     };
     match refusal::list(certificate.names().map(|name| name.text())) {
@@ -263,14 +263,17 @@ pub(super) fn other_name(asked: &Question<'_>) -> Refusal {
     }
 }
 
-fn other<'a>(asked: &'a Question<'_>, is: &dyn Fn(&Certificate<'_>) -> bool) -> Option<(usize, Certificate<'a>)> {
+fn other<'a>(
+    request: &'a VerifyRequest<'_>,
+    is: &dyn Fn(&Certificate<'_>) -> bool,
+) -> Option<(usize, Certificate<'a>)> {
     let parsed = |(index, der): (usize, &'a CertificateDer<'_>)| Some((index + 1, Certificate::parse(der).ok()?));
-    asked.others.iter().enumerate().filter_map(parsed).find(|(_, certificate)| is(certificate))
+    request.others.iter().enumerate().filter_map(parsed).find(|(_, certificate)| is(certificate))
 }
 
-/// webpki looks for revocation from the authority down.
-fn highest(way: &Way<'_>, refusal: Refusal, is: &dyn Fn(&Link<'_>) -> bool) -> Refusal {
-    match way.links.iter().rev().find(|link| is(link)) {
+/// webpki checks revocation from the authority downwards, so the highest match is the one it refused.
+fn highest(path: &NamedPath<'_>, refusal: Refusal, is: &dyn Fn(&Link<'_>) -> bool) -> Refusal {
+    match path.links.iter().rev().find(|link| is(link)) {
         Some(link) => refusal.at(link.index, &link.certificate),
         None => refusal,
     }
@@ -280,12 +283,12 @@ fn self_signed(leaf: &Link<'_>) -> Refusal {
     leaf.refused(Problem::SelfSigned, "is self-signed and not among the trusted ones")
 }
 
-fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
-    let Some(last) = way.links.last() else {
+fn unknown_issuer(request: &VerifyRequest<'_>, path: &NamedPath<'_>) -> Refusal {
+    let Some(last) = path.links.last() else {
         return Refusal::new(Problem::UnknownIssuer, "leads to no trusted authority");
     };
     let issuer = last.certificate.issuer.for_message();
-    let peer = match asked.purpose {
+    let peer = match request.purpose {
         Purpose::Server => "server",
         Purpose::Client => "client",
     };
@@ -294,7 +297,7 @@ fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
         (_, true) => {
             last.refused(Problem::UnknownIssuer, "is the authority at the end of the chain, and not a trusted one")
         }
-        _ if way.is_cut_off => last.refused(
+        _ if path.is_cut_off => last.refused(
             Problem::IncompleteChain,
             format!(
                 "was issued by \"{issuer}\", which is not trusted and whose certificate is not among the others that \
@@ -320,9 +323,9 @@ fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
     refusal.with_advice(Advice::for_purpose(purpose, ApiName::AddCaFile, " with its certificate"))
 }
 
-fn path_too_long(way: &Way<'_>) -> Refusal {
+fn path_too_long(path: &NamedPath<'_>) -> Refusal {
     let problem = Problem::PathLength;
-    for (below, link) in way.links.iter().enumerate().skip(1) {
+    for (below, link) in path.links.iter().enumerate().skip(1) {
         let allowed = link.certificate.extensions.basic_constraints.and_then(|constraints| constraints.path_len);
         if let Some(allowed) = allowed.filter(|allowed| usize::try_from(*allowed).is_ok_and(|len| below - 1 > len)) {
             return link.refused(problem, refusal::too_many_below(allowed, below - 1));
@@ -331,12 +334,12 @@ fn path_too_long(way: &Way<'_>) -> Refusal {
     Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
 }
 
-/// The issuer's newest CRL that may be used.
+/// The newest usable CRL of the certificate's issuer.
 fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
     policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
 }
 
-fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -> Refusal {
+fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now: i64) -> Refusal {
     let whole_chain = policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN;
     let is_asked = |link: &Link<'_>| whole_chain || link.index == 0;
     let by = |link: &Link<'_>| link.certificate.issuer.for_message();
@@ -345,11 +348,11 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
         let usage = issuer.certificate.extensions.key_usage;
         usage.is_some_and(|usage| !usage.crl_sign())
     };
-    for (at, link) in way.links.iter().enumerate().rev().filter(|(_, link)| is_asked(link)) {
+    for (at, link) in path.links.iter().enumerate().rev().filter(|(_, link)| is_asked(link)) {
         let not_signer = || format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
         let is_issuers = |crl: &Crl| crl.list.issuer() == link.certificate.issuer.content;
         match (error, crl_of(policy, &link.certificate)) {
-            (Error::IssuerNotCrlSigner, Some(_)) if way.links.get(at + 1).is_some_and(may_not_sign_lists) => {
+            (Error::IssuerNotCrlSigner, Some(_)) if path.links.get(at + 1).is_some_and(may_not_sign_lists) => {
                 return unknown(link, not_signer());
             }
             (Error::UnknownRevocationStatus, None) if policy.crls.iter().any(is_issuers) => {
@@ -369,18 +372,18 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
         Error::CrlExpired { .. } => "a list has ended",
         Error::InvalidCrlSignatureForPublicKey => "a list's signature is not its authority's",
         Error::IssuerNotCrlSigner => "a list's authority may not sign lists (its keyUsage lacks cRLSign)",
-        _ => "a list is signed in a way that is not supported",
+        _ => "a list is signed in a path that is not supported",
     };
-    // Whose list that is webpki does not say; where only one certificate is looked up it is clear.
-    match &way.links[..] {
+    // webpki does not say whose CRL it is about. It is unambiguous only if a single certificate is checked.
+    match &path.links[..] {
         [link] => unknown(link, why.to_owned()),
         [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),
         _ => Refusal::new(Problem::RevocationUnknown, format!("may hold a revoked one: {why}")),
     }
 }
 
-fn signature(policy: &Policy, way: &Way<'_>) -> Refusal {
-    for (at, (link, keys)) in way.with_keys().enumerate() {
+fn signature(policy: &Policy, path: &NamedPath<'_>) -> Refusal {
+    for (at, (link, keys)) in path.with_keys().enumerate() {
         if keys.iter().any(|key| is_signed_by(&policy.algorithms, link.der, key)) {
             continue;
         }
@@ -389,7 +392,7 @@ fn signature(policy: &Policy, way: &Way<'_>) -> Refusal {
             let what = format!("has a signature that can be forged ({})", algorithm.text());
             return link.refused(Problem::WeakSignature, what);
         }
-        let issuer = way.links.get(at + 1);
+        let issuer = path.links.get(at + 1);
         if let Some((issuer, why)) =
             issuer.and_then(|issuer| refusal::unfit_key(&issuer.certificate.public_key).map(|why| (issuer, why)))
         {
@@ -404,7 +407,7 @@ fn signature(policy: &Policy, way: &Way<'_>) -> Refusal {
         return if supported {
             link.refused(Problem::BadSignature, "has a signature that is not its issuer's: it was altered or forged")
         } else {
-            link.refused(Problem::Other, format!("is signed in a way that is not supported ({})", algorithm.text()))
+            link.refused(Problem::Other, format!("is signed in a path that is not supported ({})", algorithm.text()))
         };
     }
     Refusal::new(Problem::BadSignature, "has a signature that is not its issuer's")
@@ -425,7 +428,7 @@ fn signature_of(certificate: &[u8]) -> Option<Signed<'_>> {
     Some(Signed { message, algorithm, signature })
 }
 
-/// Verifies the signature of a certificate or a CRL, which is at the same place in both. `key` is the content of a
+/// Verifies the signature of a certificate or a CRL; both have the same outer structure. `key` is the content of a
 /// SubjectPublicKeyInfo.
 pub(super) fn is_signed_by(algorithms: &WebPkiSupportedAlgorithms, der: &[u8], key: &[u8]) -> bool {
     let Some(signed) = signature_of(der) else { return false };

@@ -1,4 +1,4 @@
-//! [`verify`] as rustls asks for it, once a handshake, on both sides of a session.
+//! Implements rustls' verifier traits with [`verify`]. Called once per full handshake.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,68 +10,72 @@ use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use super::refusal::{Refusal, unfit_key};
-use super::{Policy, Purpose, Question, verify};
+use super::{Policy, Purpose, VerifyRequest, verify};
 use crate::error::{CertificateProblem as Problem, Error, Result};
 use crate::status::Status;
 use crate::tls::per_thread::PerThread;
 use crate::tls::x509::Certificate;
 
-/// What both judges have.
-struct Judge {
-    /// `None`: nothing is asked of the chain.
+/// The common part of both verifiers.
+struct ChainVerifier {
+    /// `None` accepts any chain.
     policy: Option<Arc<Policy>>,
     algorithms: WebPkiSupportedAlgorithms,
     times: Option<Arc<Times>>,
     notes: Arc<Notes>,
 }
 
-/// The client's judge of servers.
+/// Verifies servers.
 pub(crate) struct ServerVerifier {
-    judge: Judge,
+    verify_with: ChainVerifier,
     check_hostname: bool,
 }
 
-/// The server's judge of clients.
+/// Verifies clients.
 pub(crate) struct ClientVerifier {
-    judge: Judge,
+    verify_with: ChainVerifier,
     mandatory: bool,
-    /// What the client is told that it may choose its certificate by.
+    /// The authority names in the CertificateRequest.
     hints: Vec<DistinguishedName>,
 }
 
-/// As whom a server is judged: when it rejects Encrypted Client Hello, not as the one that was asked for.
+/// The identity that a server is verified for. After a rejected Encrypted Client Hello it is the public name instead of
+/// the requested one.
 #[derive(Clone, Copy, Default)]
-struct Whose<'a> {
+struct ReferenceIdentity<'a> {
     server: Option<&'a ServerName<'a>>,
-    /// The certificate must have the name.
+    /// True if the certificate must match the name.
     checks: bool,
 }
 
-/// What a judge is made of beside its policy.
+/// The settings of a verifier besides its policy.
 #[derive(Clone)]
-pub(crate) struct Means {
+pub(crate) struct VerifierConfig {
     pub(crate) algorithms: WebPkiSupportedAlgorithms,
-    /// Of a clock of the program's; otherwise it is rustls that knows the time.
+    /// The times from a callback clock. Without one, rustls supplies the time.
     pub(crate) times: Option<Arc<Times>>,
     pub(crate) notes: Arc<Notes>,
 }
 
 impl ServerVerifier {
-    pub(crate) fn new(policy: Option<Arc<Policy>>, check_hostname: bool, means: Means) -> ServerVerifier {
-        ServerVerifier { judge: Judge::new(policy, means), check_hostname }
+    pub(crate) fn new(policy: Option<Arc<Policy>>, check_hostname: bool, means: VerifierConfig) -> ServerVerifier {
+        ServerVerifier { verify_with: ChainVerifier::new(policy, means), check_hostname }
     }
 }
 
 impl ClientVerifier {
-    pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, means: Means) -> ClientVerifier {
+    pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, means: VerifierConfig) -> ClientVerifier {
         let hints = if policy.verifies_chain { policy.anchors.subjects() } else { Vec::new() };
-        ClientVerifier { judge: Judge::new(Some(policy), means), mandatory, hints }
+        ClientVerifier { verify_with: ChainVerifier::new(Some(policy), means), mandatory, hints }
     }
 }
 
-impl Judge {
-    fn new(policy: Option<Arc<Policy>>, Means { algorithms, times, notes }: Means) -> Judge {
-        Judge { policy, algorithms, times, notes }
+impl ChainVerifier {
+    fn new(
+        policy: Option<Arc<Policy>>,
+        VerifierConfig { algorithms, times, notes }: VerifierConfig,
+    ) -> ChainVerifier {
+        ChainVerifier { policy, algorithms, times, notes }
     }
 
     fn chain(
@@ -79,7 +83,7 @@ impl Judge {
         end_entity: &CertificateDer<'_>,
         others: &[CertificateDer<'_>],
         purpose: Purpose,
-        Whose { server, checks }: Whose<'_>,
+        ReferenceIdentity { server, checks }: ReferenceIdentity<'_>,
         now: UnixTime,
     ) -> std::result::Result<(), rustls::Error> {
         let Some(policy) = &self.policy else { return Ok(()) };
@@ -93,20 +97,21 @@ impl Judge {
             _ => now,
         };
         let name = server.filter(|_| checks);
-        let asked = Question { end_entity, others, purpose, name, time };
-        verify(policy, &asked).map_err(|refusal| {
+        let request = VerifyRequest { end_entity, others, purpose, name, time };
+        verify(policy, &request).map_err(|refusal| {
             self.refuse(Refusal { server: server.map(|name| name.to_str().into_owned()), ..refusal })
         })
     }
 
-    /// That the peer holds its certificate's key is checked whatever else is not.
+    /// Always checks that the peer holds its certificate's key.
     fn signature(
         &self,
         certificate: &CertificateDer<'_>,
         verified: std::result::Result<HandshakeSignatureValid, rustls::Error>,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
         verified.map_err(|error| {
-            // Anything else is no matter of the certificate: a scheme that was never offered breaks the protocol.
+            // Other errors are not about the certificate: a signature scheme that was not offered is a protocol
+            // violation.
             let rustls::Error::InvalidCertificate(_) = error else { return error };
             let Ok(certificate) = Certificate::parse(certificate) else { return error };
             let refusal = match unfit_key(&certificate.public_key) {
@@ -146,7 +151,7 @@ impl Judge {
 }
 
 fn unasked() -> Error {
-    Error::new(Status::Internal, "nobody asked the program's clock before its time was needed")
+    Error::new(Status::Internal, "nobody request the program's clock before its time was needed")
 }
 
 impl ServerCertVerifier for ServerVerifier {
@@ -159,7 +164,13 @@ impl ServerCertVerifier for ServerVerifier {
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
         let (server, checks) = (Some(server_name), self.check_hostname);
-        self.judge.chain(end_entity, intermediates, Purpose::Server, Whose { server, checks }, now)?;
+        self.verify_with.chain(
+            end_entity,
+            intermediates,
+            Purpose::Server,
+            ReferenceIdentity { server, checks },
+            now,
+        )?;
         Ok(ServerCertVerified::assertion())
     }
 
@@ -169,7 +180,7 @@ impl ServerCertVerifier for ServerVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.judge.tls12(message, certificate, signature)
+        self.verify_with.tls12(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -178,11 +189,11 @@ impl ServerCertVerifier for ServerVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.judge.tls13(message, certificate, signature)
+        self.verify_with.tls13(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.judge.algorithms.supported_schemes()
+        self.verify_with.algorithms.supported_schemes()
     }
 }
 
@@ -201,7 +212,7 @@ impl ClientCertVerifier for ClientVerifier {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> std::result::Result<ClientCertVerified, rustls::Error> {
-        self.judge.chain(end_entity, intermediates, Purpose::Client, Whose::default(), now)?;
+        self.verify_with.chain(end_entity, intermediates, Purpose::Client, ReferenceIdentity::default(), now)?;
         Ok(ClientCertVerified::assertion())
     }
 
@@ -211,7 +222,7 @@ impl ClientCertVerifier for ClientVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.judge.tls12(message, certificate, signature)
+        self.verify_with.tls12(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -220,11 +231,11 @@ impl ClientCertVerifier for ClientVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.judge.tls13(message, certificate, signature)
+        self.verify_with.tls13(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.judge.algorithms.supported_schemes()
+        self.verify_with.algorithms.supported_schemes()
     }
 }
 
@@ -240,19 +251,19 @@ impl fmt::Debug for ClientVerifier {
     }
 }
 
-/// Why a judge said no.
+/// Why the verifier refused.
 #[derive(Debug)]
 pub(crate) enum Note {
     Refused(Refusal),
-    /// It could not judge.
+    /// Verification could not be completed.
     Failed(Error),
 }
 
-/// What time it is, as notes of sessions to their judge: the program was asked before, while no lock was held.
+/// The current time, passed from the session to its verifier. The clock callback runs earlier, while no lock is held.
 pub(crate) type Times = PerThread<Result<UnixTime>>;
 
-/// What a judge has to say beside its no. Of rustls' errors only one can carry facts, and for that it has one alert,
-/// certificate_unknown; the peer shall be told more.
+/// The verifier's detailed refusal. Only one of rustls' errors can carry it, and that one always sends the alert
+/// certificate_unknown, where a more precise alert is better.
 pub(crate) type Notes = PerThread<Note>;
 
 #[cfg(test)]
@@ -261,17 +272,18 @@ mod tests {
     use crate::tls::credentials::pem;
 
     #[test]
-    fn only_what_is_wrong_with_a_certificate_is_told_of_it() {
+    fn only_certificate_errors_blame_the_certificate() {
         use rustls::{CertificateError, PeerMisbehaved};
         let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
         let notes = Arc::new(Notes::default());
-        let judge = Judge::new(None, Means { algorithms, times: None, notes: Arc::clone(&notes) });
+        let verify_with =
+            ChainVerifier::new(None, VerifierConfig { algorithms, times: None, notes: Arc::clone(&notes) });
         let certificate = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap().remove(0);
         let wrong = rustls::Error::InvalidCertificate(CertificateError::BadSignature);
-        assert_eq!(judge.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
+        assert_eq!(verify_with.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
         assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.problem == Problem::BadSignature));
         let unasked = rustls::Error::from(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme);
-        assert_eq!(judge.signature(&certificate, Err(unasked.clone())).unwrap_err(), unasked);
+        assert_eq!(verify_with.signature(&certificate, Err(unasked.clone())).unwrap_err(), unasked);
         assert!(notes.take().is_none());
     }
 }

@@ -1,5 +1,5 @@
-//! Pins: digests of certificates and keys, one of which the peer's chain must have, whoever issued it. The checks of a
-//! chain that was verified are those of RFC 7469 section 2.6, without its header.
+//! Pins: SHA-256 digests of certificates or public keys, one of which the peer's chain must contain. For verified
+//! chains this is the pin validation of RFC 7469 section 2.6; the HTTP header of that RFC is not supported.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -15,21 +15,22 @@ use crate::tls::x509::Certificate;
 use crate::tls::x509::der::tag;
 use crate::tls::x509::fingerprint::hex_digits;
 
-/// curl's and Python's ways to write the pin of a key.
+/// The prefix of a public key pin, as in curl.
 const OF_KEY: &str = "sha256//";
 
-/// Of a digest in base64, padding included.
+/// The length of a SHA-256 digest in base64, padding included.
 const BASE64_LEN: usize = 44;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pin {
     digest: Digest,
-    /// Hex digits do not say of what they are the digest: no key's encoding is a certificate's, so it may be either.
+    /// Hex digits may be the digest of a certificate or of a key. The two cannot collide, because their encodings
+    /// differ.
     of_key_alone: bool,
 }
 
 impl Pin {
-    /// Of what it says.
+    /// The digest of this setting, for comparing contexts.
     pub(crate) fn digest(&self) -> Digest {
         Settings::new("pin").with_number("key", i32::from(self.of_key_alone)).with("digest", &self.digest).finish()
     }
@@ -54,7 +55,7 @@ impl Pin {
             };
         }
         let first = |is_wrong: fn(&u8) -> bool| text.iter().position(is_wrong);
-        // A slash first: what is meant is base64.
+        // A slash shows that base64 was meant.
         if let Some(at) = first(|byte| *byte == b'/').or(first(|byte| !byte.is_ascii_hexdigit() && *byte != b':')) {
             let byte = text.get(at..=at).unwrap_or_default().escape_ascii();
             let message = format!("pin must be hex digits, or {OF_KEY} and base64; it has a '{byte}' at byte {at}");
@@ -70,22 +71,22 @@ impl Pin {
     }
 }
 
-/// What a key is pinned by.
+/// The pin of a public key.
 pub(crate) fn of_key(public_key_info: &[u8]) -> String {
     format!("{OF_KEY}{}", BASE64.encode(Sha256::digest(public_key_info)))
 }
 
-/// Any one of them is enough: the others are for keys that are not in use yet.
+/// A set of pins. One match suffices; others may be for backup keys.
 #[derive(Default)]
 pub(crate) struct Pins {
     pins: Vec<Pin>,
-    /// Digests of the keys of trusted authorities whose certificates are pinned. Of an authority at the end of a path
-    /// only its name and its key are known.
+    /// The key digests of trusted authorities whose certificates are pinned. Of an authority at the end of a path, only
+    /// the name and key are known.
     anchors: Vec<Digest>,
 }
 
 impl Pins {
-    /// `trusted` are the caller's own authorities.
+    /// `trusted`: the caller's own authorities.
     pub(crate) fn new(pins: &[Pin], trusted: &[CertificateDer<'_>]) -> Result<Pins> {
         let mut held = Pins::default();
         memory::grow(&mut held.pins, pins.len(), "pins")?;
@@ -108,7 +109,7 @@ impl Pins {
         self.pins.is_empty()
     }
 
-    /// Digests of keys, as far as they are pinned by their certificates.
+    /// The key digests of pinned authorities.
     pub(crate) fn anchors(&self) -> impl Iterator<Item = Digest> {
         self.anchors.iter().copied()
     }
@@ -117,15 +118,15 @@ impl Pins {
         self.pins.iter().any(|pin| pin.digest == *digest && (is_key || !pin.of_key_alone))
     }
 
-    /// One of them is this certificate's or its key's; so it is if there are none.
+    /// True if the certificate or its key is pinned, or if there are no pins.
     pub(crate) fn allow(&self, certificate: &Cert<'_>) -> bool {
         self.is_empty()
             || self.have(&digest(&certificate.der()), false)
             || self.have(&digest(&certificate.subject_public_key_info()), true)
     }
 
-    /// One of them is of this path, which was verified: of what the peer sent beside it none counts, because a copy of
-    /// a certificate that is pinned anybody can send.
+    /// True if a certificate of the verified path is pinned. Other certificates that the peer sent do not count,
+    /// because anyone can send a copy of a pinned certificate.
     pub(crate) fn allow_path(&self, path: &VerifiedPath<'_>) -> bool {
         self.allow(path.end_entity())
             || path.intermediate_certificates().any(|certificate| self.allow(certificate))
@@ -142,7 +143,7 @@ fn digest(bytes: &[u8]) -> Digest {
     Sha256::digest(bytes).into()
 }
 
-/// The DER of a sequence with this content. Of an authority's key webpki keeps the content only.
+/// Encodes a SEQUENCE. webpki keeps only the content of an authority's key.
 fn sequence(content: &[u8]) -> Vec<u8> {
     let len = content.len().to_be_bytes();
     let len = len.iter().position(|byte| *byte != 0).and_then(|first| len.get(first..)).unwrap_or(&[0]);
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn pins_are_written_in_two_ways() {
+    fn accepts_hex_and_base64() {
         let digest: Digest = Sha256::digest(b"abc").into();
         let upper = HEX.to_uppercase();
         let colons: Vec<_> = upper.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap()).collect();
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pin_is_told_apart() {
+    fn malformed_pins_say_why() {
         let base64 = "pin must have 44 characters of base64 after sha256//; it has";
         let neither = "pin must be hex digits, or sha256// and base64; it has a";
         let not_base64 = "pin is not the base64 of a SHA-256 digest after sha256//";
@@ -198,14 +199,14 @@ mod tests {
             (HEX.replace('7', "g"), format!("{neither} 'g' at byte 2")),
             (format!(" {HEX}"), format!("{neither} ' ' at byte 0")),
             (format!("{HEX}\n"), format!("{neither} '\\n' at byte 64")),
-            // What curl takes behind sha256//, alone; what openssl prints, whole.
+            // The part of a curl pin after "sha256//", alone; and openssl's output, complete.
             ("6mJaW+OfX9G8wIPVuiGL2PIK9SuLBzzuwEGC1uYNUEk=".to_owned(), format!("{neither} 'm' at byte 1")),
             (format!("sha256 Fingerprint={HEX}"), format!("{neither} 's' at byte 0")),
             ("sha256//".to_owned(), format!("{base64} 0")),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0".to_owned(), format!("{base64} 43")),
             (format!("sha256//{HEX}"), format!("{base64} 64")),
             ("sha256//ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0=".to_owned(), not_base64.to_owned()),
-            // Bits that are not zero where nothing is encoded; one byte more, and one less.
+            // Non-zero trailing bits; a digest one byte too long, and one byte too short.
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa1=".to_owned(), not_base64.to_owned()),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0A".to_owned(), not_base64.to_owned()),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFQ==".to_owned(), not_base64.to_owned()),
@@ -217,9 +218,9 @@ mod tests {
         }
     }
 
-    /// What webpki keeps of an authority's key is pinned as the whole of it.
+    /// An authority's key as webpki keeps it matches the pin of the whole key.
     #[test]
-    fn keys_of_authorities_have_the_pin_of_their_certificates() {
+    fn authority_keys_match_the_pins_of_their_certificates() {
         for (pem, len) in [
             (&include_bytes!("../../../tests/certs/ca.pem")[..], 91),
             (include_bytes!("../../../tests/certs/rsa.pem"), 294),
@@ -239,13 +240,13 @@ mod tests {
             );
             assert!(of(&fingerprint, std::slice::from_ref(&der)).allow_anchor(&anchor));
             assert!(!of(&fingerprint, &[]).allow_anchor(&anchor));
-            // A digest of a certificate that is said to be a key's.
+            // A certificate's digest given as a key pin.
             assert!(!of(&of_key(&der), std::slice::from_ref(&der)).allow_anchor(&anchor));
         }
     }
 
     #[test]
-    fn lengths_are_written_as_der_wants_them() {
+    fn sequence_lengths_are_der() {
         for (len, head) in [
             (0, &[0x30, 0][..]),
             (127, &[0x30, 127]),

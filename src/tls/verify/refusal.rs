@@ -1,4 +1,4 @@
-//! Why a chain was refused: the facts, in words that follow the certificate's name.
+//! The reason why a chain was refused, worded to follow the certificate's name.
 
 use rustls::{CertificateError, OtherError};
 use webpki::EndEntityCert;
@@ -13,8 +13,8 @@ use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::public_key::{Curve, PublicKey};
 use crate::tls::x509::time::utc;
 
-/// The setting that would change the outcome. Never one that switches a check off: programs would follow the advice for
-/// every server.
+/// The setting that would change the outcome. Advice never switches a check off, because applications would then do so
+/// for every server.
 pub(crate) mod advice {
     use crate::error::{Advice, ApiName};
 
@@ -28,14 +28,14 @@ pub(crate) mod advice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) problem: Problem,
-    /// Which of the certificates that were sent, the peer's own being 0.
+    /// The index of the certificate that is wrong; 0 is the peer's own.
     pub(crate) index: Option<usize>,
-    /// Whose it is.
+    /// The subject of that certificate.
     pub(crate) subject: Option<String>,
-    /// "expired on …".
+    /// Completes the sentence "the certificate …", for example "expired on …".
     pub(crate) what: String,
     pub(crate) advice: Option<Box<Advice>>,
-    /// As whom a server was judged.
+    /// The name that the server was verified for.
     pub(crate) server: Option<String>,
 }
 
@@ -64,13 +64,13 @@ impl Refusal {
         Refusal { index: Some(index), ..self }
     }
 
-    /// What ends a session, in which the peer is told of it. `peer` is "the server "example.com"".
+    /// The error of a session, which also tells the peer by an alert. `peer`: for example `the server "example.com"`.
     pub(crate) fn into_error(self, peer: &str) -> Error {
         let alert = rustls::AlertDescription::from(self.for_rustls());
         self.explained(peer).with_tls_alert(u8::from(alert))
     }
 
-    /// The same where there is no session.
+    /// The error of a verification without a session.
     pub(crate) fn explained(self, peer: &str) -> Error {
         let whose = match self.index {
             None => format!("the chain of certificates of {peer}"),
@@ -89,20 +89,20 @@ impl Refusal {
             .with_advice(self.advice.map(|advice| *advice))
     }
 
-    /// What makes rustls tell the peer by the alert of RFC 8446 section 6.2. The facts go another way: see
+    /// The rustls error that sends the alert of RFC 8446 section 6.2. The details are passed through
     /// [`super::peer_verifier::Notes`].
     pub(crate) fn for_rustls(&self) -> CertificateError {
         match self.problem {
             // certificate_expired: "has expired or is not currently valid"
             Problem::Expired | Problem::NotYetValid => CertificateError::Expired,
             Problem::Revoked => CertificateError::Revoked,
-            // unknown_ca, as OpenSSL also where the status of revocation is not known
+            // unknown_ca; as in OpenSSL also for an unknown revocation status
             Problem::UnknownIssuer | Problem::IncompleteChain | Problem::SelfSigned | Problem::RevocationUnknown => {
                 CertificateError::UnknownIssuer
             }
             // unsupported_certificate: "of an unsupported type"
             Problem::WrongPurpose | Problem::NotCa | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
-            // decrypt_error, as OpenSSL
+            // decrypt_error, as in OpenSSL
             Problem::BadSignature => CertificateError::BadSignature,
             // bad_certificate
             Problem::Malformed | Problem::NameMismatch | Problem::WeakKey | Problem::WeakSignature => {
@@ -121,7 +121,7 @@ impl Refusal {
     }
 }
 
-/// netlib's own reader could not parse the certificate.
+/// netlib's reader could not parse the certificate.
 pub(super) fn malformed(malformed: &Malformed, index: usize) -> Refusal {
     let what = format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at);
     Refusal::new(Problem::Malformed, what).at_index(index)
@@ -131,7 +131,7 @@ pub(super) fn revocation_unknown(why: &str) -> Refusal {
     Refusal::new(Problem::RevocationUnknown, format!("may have been revoked: {why}"))
 }
 
-/// `issuer` is the issuer's name.
+/// `issuer`: the issuer's name.
 pub(super) fn list_ended(issuer: &str, next_update: i64, now: i64) -> Refusal {
     let (ended, now) = (utc(next_update), utc(now));
     revocation_unknown(&format!("the list of \"{issuer}\" ended on {ended}; it is {now}"))
@@ -157,7 +157,7 @@ pub(super) fn too_many_below(allowed: u32, below: usize) -> String {
     format!("allows {allowed} authorities below it (pathlen); there are {below}")
 }
 
-/// `kind` is the extension's object identifier with dots.
+/// `kind`: the extension's object identifier in dotted form.
 pub(super) fn not_understood(kind: &str) -> String {
     format!("has a critical extension that is not understood here ({kind})")
 }
@@ -181,14 +181,14 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
     format!("was issued for another purpose than for {wanted}")
 }
 
-/// What its pin would have been is told, for who is to set it.
+/// The message contains the actual pin, for whoever configures it.
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
     let above = if is_chain_verified { ", and no authority above it is" } else { "" };
     let pin = pins::of_key(&leaf.subject_public_key_info());
     Refusal::new(Problem::NotPinned, format!("is not pinned{above}: the pin of its key is {pin}"))
 }
 
-/// Why no signature of this key is accepted, if so.
+/// The reason why signatures of this key are not accepted, if any.
 pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
     match key {
         PublicKey::Rsa { bits } if *bits < 2048 => {
@@ -212,7 +212,7 @@ pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
     }
 }
 
-/// At most the first eight, so that a certificate of a thousand names makes no message of a page.
+/// The first eight names: a certificate may have a thousand.
 pub(super) fn list(names: impl Iterator<Item = String>) -> Option<String> {
     const SHOWN: usize = 8;
     let mut text = String::new();
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_up_to_a_bound() {
+    fn at_most_eight_names_are_listed() {
         let names = |count: usize| (0..count).map(|i| format!("n{i}"));
         assert_eq!(list(names(0)), None);
         assert_eq!(list(names(2)).as_deref(), Some("n0, n1"));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_cannot_be_used_say_why() {
+    fn unfit_keys_say_why() {
         for (key, why) in [
             (PublicKey::Rsa { bits: 2048 }, None),
             (PublicKey::Rsa { bits: 8192 }, None),

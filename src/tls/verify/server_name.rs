@@ -1,4 +1,4 @@
-//! The name a server must prove: a DNS name or an IP address.
+//! Parses the name that a server is verified for: a DNS name or an IP address.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -8,22 +8,22 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 
 /// The longest host that a message shows; names have at most 253 bytes.
-const SHOWN: usize = 256;
-/// Longer than any name is before IDNA makes it shorter.
+const MAX_SHOWN: usize = 256;
+/// No name is longer before IDNA processing.
 const MAX_HOST: usize = 4096;
 
-/// A host as a URL or a program writes it. IP addresses may be in brackets; a zone id ("%eth0") names a network
-/// interface of this machine and so enters neither matching nor SNI. Text that is not ASCII becomes IDNA (UTS 46);
-/// one trailing dot is dropped, because certificates do not carry it.
+/// Parses a host as in a URL. IP addresses may be in brackets. A zone identifier ("%eth0") names an interface of this
+/// machine and is used neither for matching nor for SNI. Other than ASCII is converted by IDNA (UTS 46). One trailing
+/// dot is dropped, because certificates do not contain it.
 pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
     of_parameter(host, "server_hostname")
 }
 
-/// The same, where the program calls it otherwise.
+/// Parses a host; messages call it `parameter`.
 pub(crate) fn of_parameter(host: &str, parameter: &str) -> Result<ServerName<'static>> {
     let invalid = || {
-        // What has an "@" has a user's name and perhaps a password; what is very long is not looked at by anybody.
-        let shown = if host.contains('@') || host.len() > SHOWN { String::new() } else { format!("{host:?} ") };
+        // Text with an "@" may contain a password, and nobody reads very long text, so messages leave both out.
+        let shown = if host.contains('@') || host.len() > MAX_SHOWN { String::new() } else { format!("{host:?} ") };
         Error::new(Status::InvalidArgument, format!("{parameter} {shown}is not a host name"))
     };
     if host.len() > MAX_HOST {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_as_they_are_written() {
+    fn parses_names_and_addresses() {
         for (host, expected) in [
             ("localhost", "localhost"),
             ("Example.COM", "example.com"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_show_neither_passwords_nor_pages() {
+    fn messages_omit_passwords_and_long_text() {
         for host in ["user:password@localhost".to_owned(), "a b".repeat(1000), "a".repeat(MAX_HOST + 1)] {
             let error = parse(&host).unwrap_err();
             assert_eq!(error.message(), "server_hostname is not a host name");

@@ -1,17 +1,17 @@
-//! NETLIB_VERIFY_FLAG_X509_STRICT: the rules of [`profile`], for every certificate of a chain.
+//! NETLIB_VERIFY_FLAG_X509_STRICT: applies the rules of [`profile`] to every certificate of a chain.
 
 use webpki::VerifiedPath;
 
-use super::Question;
+use super::VerifyRequest;
 use super::refusal::{self, Refusal};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::x509::{Certificate, profile};
 
-/// All certificates of a path but the anchor's, which [`super::anchor_constraints`] checks.
-pub(super) fn check(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+/// Checks all certificates of a path except the anchor's, which [`super::anchor_constraints`] checks.
+pub(super) fn check(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     let issuers = path.intermediate_certificates().map(|issuer| issuer.der());
     for der in std::iter::once(path.end_entity().der()).chain(issuers) {
-        let index = asked.index_of(&der).unwrap_or(0);
+        let index = request.index_of(&der).unwrap_or(0);
         let parsed = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
         certificate(&parsed, index)?;
     }

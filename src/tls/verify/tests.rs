@@ -45,7 +45,7 @@ struct Case {
     time: u64,
 }
 
-/// A server's chain, and the root that is meant.
+/// A server's chain that is verified against the root that issued it.
 const CASE: Case = Case {
     sent: "good.pem",
     trusted: &["root.pem"],
@@ -63,7 +63,7 @@ impl Case {
         let name = server_name::parse(self.name).unwrap();
         let name = (self.purpose == Purpose::Server).then_some(&name);
         let time = UnixTime::since_unix_epoch(Duration::from_secs(self.time));
-        let question = Question { end_entity, others, purpose: self.purpose, name, time };
+        let question = VerifyRequest { end_entity, others, purpose: self.purpose, name, time };
         verify(&policy(self.trusted, self.lists, self.flags), &question)
     }
 
@@ -76,23 +76,23 @@ impl Case {
 }
 
 #[test]
-fn chains_are_accepted() {
+fn accepts_valid_chains() {
     for case in [
         CASE,
-        // In any order, and with what is not needed.
+        // Out of order, with unrelated certificates.
         Case { sent: "good-backwards.pem", ..CASE },
         Case { sent: "client.pem", purpose: Purpose::Client, ..CASE },
         Case { lists: &["all.crl"], ..CASE },
         // The expired list is older than the good one.
         Case { lists: &["int-expired.crl", "all.crl"], ..CASE },
         Case { lists: &["int.crl.der"], flags: flag::CRL_CHECK_LEAF, ..CASE },
-        // Only the peer's own is looked up.
+        // Only the peer's own certificate is checked.
         Case { sent: "revoked-int.pem", lists: &["all.crl"], flags: flag::CRL_CHECK_LEAF, ..CASE },
         Case { flags: flag::X509_STRICT, ..CASE },
         Case { flags: flag::X509_STRICT, sent: "client.pem", purpose: Purpose::Client, ..CASE },
-        // An intermediate that is trusted ends the chain.
+        // A trusted intermediate ends the chain.
         Case { sent: "only-leaf.pem", trusted: &["int.pem"], ..CASE },
-        // What is trusted as it is needs no issuer.
+        // A trusted leaf needs no issuer.
         Case { sent: "self-signed.pem", trusted: &["self-signed.pem"], ..CASE },
         Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], ..CASE },
         Case { sent: "only-leaf.pem", trusted: &["other-root.pem", "only-leaf.pem"], ..CASE },
@@ -309,7 +309,7 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(0),
             "the certificate of it (CN=localhost) has been revoked by its authority",
         ),
-        // Trusted as it is, but taken back all the same.
+        // A trusted leaf that is revoked.
         (
             Case { sent: "revoked.pem", trusted: &["root.pem", "revoked.pem"], lists: REVOKED, ..CASE },
             Problem::Revoked,
@@ -330,7 +330,7 @@ fn every_refusal_says_which_certificate_and_why() {
             "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
              lacks digitalSignature (4.2.1.3)",
         ),
-        // The facts cannot be read, the refusal stays what it is.
+        // netlib's reader cannot parse the certificate; the refusal stays the same.
         (
             Case { sent: "odd.pem", trusted: &["other-root.pem"], ..CASE },
             Problem::UnknownIssuer,
@@ -349,7 +349,7 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(0),
             "the certificate of it is for other names",
         ),
-        // The way ends at what is trusted: of what was sent above it nothing is asked.
+        // The path ends at the trusted certificate; certificates above it are not checked.
         (
             Case { trusted: &["int.pem"], lists: &["other-root.crl"], ..CASE },
             unknown,
@@ -446,7 +446,7 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(1),
             "certificate 1 of the chain of it (CN=intermediate of another kind) breaks a rule of RFC 5280: it does not name its own key: no subjectKeyIdentifier (4.2.1.2)",
         ),
-        // As OpenSSL and Python 3.13: of a kind that `openssl req -x509` makes by default.
+        // `openssl req -x509` makes such certificates by default. OpenSSL and Python 3.13 refuse them as well.
         (
             Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], flags: flag::X509_STRICT, ..CASE },
             Problem::Other,
@@ -459,7 +459,7 @@ fn every_refusal_says_which_certificate_and_why() {
     }
 }
 
-/// CVE-2024-45341: the zone of an address is this machine's and enters no match, nor a name constraint.
+/// CVE-2024-45341: a zone identifier is local to this machine and takes part in no name match or name constraint.
 #[test]
 fn r27_a_zone_enters_neither_names_nor_constraints() {
     let judged = |sent: &'static str, name: &'static str| {
@@ -478,7 +478,7 @@ fn r27_a_zone_enters_neither_names_nor_constraints() {
 }
 
 #[test]
-fn any_bytes_are_judged_without_a_panic() {
+fn arbitrary_bytes_never_panic() {
     let chain = certificates("good.pem");
     let policy = policy(&["root.pem"], &["all.crl"], flag::X509_STRICT);
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
@@ -490,7 +490,7 @@ fn any_bytes_are_judged_without_a_panic() {
                 der[at] ^= 1 << bit;
                 changed[which] = der.into();
                 let (end_entity, others) = changed.split_first().unwrap();
-                let question = Question { end_entity, others, purpose: Purpose::Server, name: None, time };
+                let question = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: None, time };
                 let refusal = verify(&policy, &question).unwrap_err();
                 assert!(!refusal.into_error("the server").message().is_empty());
             }
@@ -498,7 +498,7 @@ fn any_bytes_are_judged_without_a_panic() {
     }
 }
 
-/// Authorities in `steps` groups of one name each, every one issued by the next group's name, and others that lead nowhere.
+/// Makes authorities in `steps` groups that share a name, each issued by the next group, and `others` unrelated ones.
 fn entangled(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDer<'static>> {
     let keys: Vec<_> = (0..of_a_name.max(1)).map(|_| rcgen::KeyPair::generate().unwrap()).collect();
     let certificate = |subject: &str, issuer: &str, key: usize| {
@@ -522,9 +522,9 @@ fn entangled(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDe
     chain
 }
 
-/// Without a bound the second row takes minutes in this build, and seconds in any.
+/// Without the limit, the second row takes minutes in this build and seconds in a release build.
 #[test]
-fn the_work_that_a_chain_asks_for_is_bounded() {
+fn path_building_is_bounded() {
     for (of_a_name, steps, others, problem) in [
         (3, 5, 200, Problem::UnknownIssuer),
         (11, 5, 200, Problem::TooComplex),
@@ -534,7 +534,7 @@ fn the_work_that_a_chain_asks_for_is_bounded() {
         let chain = entangled(of_a_name, steps, others);
         let (end_entity, others) = chain.split_first().unwrap();
         let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
-        let question = Question { end_entity, others, purpose: Purpose::Server, name: None, time };
+        let question = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: None, time };
         let refusal = verify(&policy(&["root.pem"], &[], 0), &question).unwrap_err();
         assert_eq!(refusal.problem, problem, "{of_a_name} {steps}: {}", refusal.what);
     }

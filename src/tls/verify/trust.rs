@@ -1,4 +1,4 @@
-//! Which authorities are trusted: an explicit set, put together when a context is made, that can say what it is made of.
+//! Loads the trusted authorities of a context and keeps a list of their sources.
 
 mod directory;
 mod loaded_anchors;
@@ -15,7 +15,7 @@ use super::anchors::{Anchors, Collection};
 use crate::error::{ApiName, Result};
 use crate::memory;
 use crate::tls::credentials::pem;
-use loaded_anchors::Harvest;
+use loaded_anchors::LoadedAnchors;
 pub(crate) use system::Environment;
 
 /// Bits of `netlib_tls_context_trust_kinds`.
@@ -23,7 +23,7 @@ pub const SYSTEM: i32 = 1;
 pub const EMBEDDED: i32 = 2;
 pub const CUSTOM: i32 = 4;
 
-/// Where a caller's own authorities are read from. Copies share the bytes.
+/// A source of the caller's authorities. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -31,15 +31,15 @@ pub(crate) enum Source {
     Data(Arc<Vec<u8>>),
 }
 
-/// What is to be in the set.
+/// The authorities to load.
 #[derive(Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct TrustConfig<'a> {
     pub(crate) custom: &'a [Source],
     pub(crate) system: bool,
     pub(crate) embedded: bool,
 }
 
-/// What a source gave.
+/// The result of loading one source.
 #[derive(Debug)]
 pub struct Loaded {
     kind: i32,
@@ -54,7 +54,7 @@ impl Loaded {
         self.kind
     }
 
-    /// A path, or what there is instead of one.
+    /// A path, or a fixed name for a source without one.
     pub fn name(&self) -> &CStr {
         &self.name
     }
@@ -63,46 +63,49 @@ impl Loaded {
         self.anchors
     }
 
-    /// What of it is not trusted, and why.
+    /// The certificates that were skipped, with reasons.
     pub fn skipped(&self) -> &[CString] {
         &self.skipped
     }
 }
 
-/// The set, and where it came from.
+/// The trusted authorities and their sources.
 pub(crate) struct Trust {
     pub(crate) anchors: Anchors,
-    /// The caller's own certificates, whole and sorted.
+    /// The caller's own certificates in DER, sorted.
     pub(crate) custom: Vec<CertificateDer<'static>>,
     pub(crate) sources: i32,
     pub(crate) loaded: Vec<Loaded>,
 }
 
-/// The caller's own authorities replace the system's unless both are asked for.
-pub(crate) fn load(asked: &Asked<'_>, environment: &Environment) -> Result<Trust> {
-    load_with(asked, || system::read(environment))
+/// The caller's authorities replace the system's unless both are requested.
+pub(crate) fn load(config: &TrustConfig<'_>, environment: &Environment) -> Result<Trust> {
+    load_with(config, || system::read(environment))
 }
 
-fn load_with(asked: &Asked<'_>, system: impl FnOnce() -> Result<Vec<(OsString, Harvest)>>) -> Result<Trust> {
+fn load_with(
+    config: &TrustConfig<'_>,
+    system: impl FnOnce() -> Result<Vec<(OsString, LoadedAnchors)>>,
+) -> Result<Trust> {
     let mut trust = Trust { anchors: Anchors::default(), custom: Vec::new(), sources: 0, loaded: Vec::new() };
     let mut all = Collection::default();
-    for source in asked.custom {
-        let (setting, harvest) = match source {
+    for source in config.custom {
+        let (setting, loaded) = match source {
             Source::File(path) => (ApiName::AddCaFile, of_file(path)),
             Source::Directory(path) => (ApiName::AddCaDir, of_directory(path)),
             Source::Data(bytes) => (ApiName::AddCaData, of_bytes(bytes, "CA data")),
         };
-        trust.add_custom(source, harvest.map_err(|error| error.about(setting))?, &mut all)?;
+        trust.add_custom(source, loaded.map_err(|error| error.about(setting))?, &mut all)?;
     }
-    if asked.system {
-        for (name, harvest) in system()? {
-            trust.add(SYSTEM, name.as_bytes(), harvest, &mut all)?;
+    if config.system {
+        for (name, loaded) in system()? {
+            trust.add(SYSTEM, name.as_bytes(), loaded, &mut all)?;
         }
     }
-    if asked.embedded || (asked.system && trust.sources & SYSTEM == 0) {
-        let mut harvest = Harvest::default();
-        webpki_roots::TLS_SERVER_ROOTS.iter().for_each(|anchor| harvest.add_built_in(anchor.clone()));
-        trust.add(EMBEDDED, b"embedded", harvest, &mut all)?;
+    if config.embedded || (config.system && trust.sources & SYSTEM == 0) {
+        let mut loaded = LoadedAnchors::default();
+        webpki_roots::TLS_SERVER_ROOTS.iter().for_each(|anchor| loaded.add_built_in(anchor.clone()));
+        trust.add(EMBEDDED, b"embedded", loaded, &mut all)?;
     }
     trust.anchors = all.into_anchors();
     trust.custom.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
@@ -110,38 +113,38 @@ fn load_with(asked: &Asked<'_>, system: impl FnOnce() -> Result<Vec<(OsString, H
     Ok(trust)
 }
 
-fn of_file(path: &Path) -> Result<Harvest> {
+fn of_file(path: &Path) -> Result<LoadedAnchors> {
     of_bytes(&pem::read_file(path, "CA file")?, &format!("CA file {}", path.display()))
 }
 
-/// What the caller names, the caller wants: nothing of it is an error.
-fn of_bytes(bytes: &[u8], what: &str) -> Result<Harvest> {
-    let mut harvest = Harvest::default();
-    harvest.add_bytes(bytes, what, "")?;
-    harvest.some(what)
+/// A source that the caller names must contain at least one authority.
+fn of_bytes(bytes: &[u8], what: &str) -> Result<LoadedAnchors> {
+    let mut loaded = LoadedAnchors::default();
+    loaded.add_bytes(bytes, what, "")?;
+    loaded.or_error(what)
 }
 
-fn of_directory(path: &Path) -> Result<Harvest> {
+fn of_directory(path: &Path) -> Result<LoadedAnchors> {
     let what = format!("CA directory {}", path.display());
-    let mut harvest = Harvest::default();
-    directory::read(path, &what, &mut harvest)?;
-    harvest.some(&what)
+    let mut loaded = LoadedAnchors::default();
+    directory::read(path, &what, &mut loaded)?;
+    loaded.or_error(&what)
 }
 
 impl Trust {
-    fn add_custom(&mut self, source: &Source, mut harvest: Harvest, all: &mut Collection) -> Result<()> {
-        memory::grow(&mut self.custom, harvest.certificates.len(), "certificates")?;
-        self.custom.append(&mut harvest.certificates);
+    fn add_custom(&mut self, source: &Source, mut loaded: LoadedAnchors, all: &mut Collection) -> Result<()> {
+        memory::grow(&mut self.custom, loaded.certificates.len(), "certificates")?;
+        self.custom.append(&mut loaded.certificates);
         let name = match source {
             Source::File(path) | Source::Directory(path) => path.as_os_str().as_bytes(),
             Source::Data(_) => b"CA data",
         };
-        self.add(CUSTOM, name, harvest, all)
+        self.add(CUSTOM, name, loaded, all)
     }
 
-    /// An authority that an earlier source gave is not trusted twice.
-    fn add(&mut self, kind: i32, name: &[u8], harvest: Harvest, all: &mut Collection) -> Result<()> {
-        let (anchors, skipped) = harvest.into_parts();
+    /// Skips authorities that an earlier source contained.
+    fn add(&mut self, kind: i32, name: &[u8], loaded: LoadedAnchors, all: &mut Collection) -> Result<()> {
+        let (anchors, skipped) = loaded.into_parts();
         let count = anchors.anchors().len();
         if count > 0 {
             self.sources |= kind;

@@ -1,43 +1,44 @@
-//! A peer certificate that is itself trusted. It needs no issuer and may be an authority's; its validity, purpose, form
-//! and revocation are still checked. Nothing here depends on the other certificates that the peer sent.
+//! Checks a peer certificate that is itself trusted. It needs no issuer and may be a CA certificate. Validity, purpose,
+//! form and revocation are still checked. The other certificates that the peer sent have no influence.
 
 use webpki::Error;
 
 use super::refusal::{self, Refusal};
-use super::{Policy, Question, explain, strict};
+use super::{Policy, VerifyRequest, explain, strict};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;
 
-/// The peer's own certificate is one of the trusted ones.
-pub(super) fn check(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
-    let certificate = Certificate::parse(asked.end_entity).map_err(|malformed| refusal::malformed(&malformed, 0))?;
-    let now = asked.seconds();
+/// `request.end_entity` is one of the trusted certificates.
+pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), Refusal> {
+    let certificate =
+        Certificate::parse(request.end_entity).map_err(|malformed| refusal::malformed(&malformed, 0))?;
+    let now = request.seconds();
     if now > certificate.not_after {
         return Err(refusal::expired(certificate.not_after, now).at(0, &certificate));
     }
     if now < certificate.not_before {
         return Err(refusal::not_yet_valid(certificate.not_before, now).at(0, &certificate));
     }
-    if certificate.extensions.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose)) {
-        return Err(refusal::wrong_purpose(asked.purpose).at(0, &certificate));
+    if certificate.extensions.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, request.purpose)) {
+        return Err(refusal::wrong_purpose(request.purpose).at(0, &certificate));
     }
     if policy.flags & flag::X509_STRICT != 0 {
         strict::certificate(&certificate, 0)?;
     }
     if policy.flags & flag::CRL_CHECK_LEAF != 0 {
-        revocation(policy, asked, &certificate).map_err(|refusal| refusal.at(0, &certificate))?;
+        revocation(policy, request, &certificate).map_err(|refusal| refusal.at(0, &certificate))?;
     }
     Ok(())
 }
 
-/// Looks the certificate up in the lists of its issuer, the newest first. The issuer is a trusted authority whose key has
-/// signed both the certificate and the list: a key that only the peer sent does not count.
-fn revocation(policy: &Policy, asked: &Question<'_>, certificate: &Certificate<'_>) -> Result<(), Refusal> {
+/// Looks the certificate up in its issuer's CRLs, newest first. The issuer must be a trusted authority whose key signed
+/// both the certificate and the CRL; keys that only the peer sent do not count.
+fn revocation(policy: &Policy, request: &VerifyRequest<'_>, certificate: &Certificate<'_>) -> Result<(), Refusal> {
     let has_issued = |at: usize| {
         let root = policy.anchors.roots().get(at);
         root.is_some_and(|root| {
-            explain::is_signed_by(&policy.algorithms, asked.end_entity, &root.subject_public_key_info)
+            explain::is_signed_by(&policy.algorithms, request.end_entity, &root.subject_public_key_info)
         })
     };
     let is_issuers = |crl: &&Crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content;
@@ -47,13 +48,13 @@ fn revocation(policy: &Policy, asked: &Question<'_>, certificate: &Certificate<'
         if !crl.anchor.is_some_and(has_issued) {
             continue;
         }
-        if crl.next_update <= asked.seconds() {
-            return Err(refusal::list_ended(&certificate.issuer.for_message(), crl.next_update, asked.seconds()));
+        if crl.next_update <= request.seconds() {
+            return Err(refusal::list_ended(&certificate.issuer.for_message(), crl.next_update, request.seconds()));
         }
         if !matches!(crl.list.find_serial(certificate.serial), Ok(None)) {
             return Err(Refusal::new(Problem::Revoked, "has been revoked by its authority"));
         }
-        // A list for a part of the certificates tells nothing of one that it does not name.
+        // A partitioned CRL says nothing about a certificate that it does not list.
         if crl.list.issuing_distribution_point().is_none() {
             return Ok(());
         }
@@ -63,6 +64,6 @@ fn revocation(policy: &Policy, asked: &Question<'_>, certificate: &Certificate<'
         let why = format!("no list of \"{issuer}\" covers it that a trusted certificate of its issuer has signed");
         return Err(refusal::revocation_unknown(&why));
     }
-    let alone = Question { others: &[], ..*asked };
+    let alone = VerifyRequest { others: &[], ..*request };
     Err(explain::explain(policy, &alone, &Error::UnknownRevocationStatus))
 }

@@ -19,15 +19,15 @@ type Der509 = CertificateDer<'static>;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: u64 = 1_767_225_600;
 
-/// A name with a key, which may have several certificates.
-struct Who {
+/// A subject with a key; several certificates may share them.
+struct Entity {
     name: &'static str,
     key: KeyPair,
 }
 
-impl Who {
-    fn new(name: &'static str) -> Who {
-        Who { name, key: KeyPair::generate().unwrap() }
+impl Entity {
+    fn new(name: &'static str) -> Entity {
+        Entity { name, key: KeyPair::generate().unwrap() }
     }
 
     /// Parameters of an authority, or of a leaf if the name has a dot.
@@ -42,14 +42,14 @@ impl Who {
         params
     }
 
-    /// A certificate issued by `issuer`, with changed parameters.
-    fn by_with(&self, issuer: &Who, change: impl FnOnce(&mut CertificateParams)) -> Der509 {
+    /// Makes a certificate issued by `issuer`, with changed parameters.
+    fn by_with(&self, issuer: &Entity, change: impl FnOnce(&mut CertificateParams)) -> Der509 {
         let mut params = self.params();
         change(&mut params);
         params.signed_by(&self.key, &Issuer::new(issuer.params(), &issuer.key)).unwrap().der().clone()
     }
 
-    fn by(&self, issuer: &Who) -> Der509 {
+    fn by(&self, issuer: &Entity) -> Der509 {
         self.by_with(issuer, |_| {})
     }
 
@@ -57,7 +57,7 @@ impl Who {
         self.by_with(self, change)
     }
 
-    /// Its list of revoked serial numbers, the parameters changed.
+    /// Makes a CRL with these serial numbers and changed parameters.
     fn list(&self, revoked: &[u64], change: impl FnOnce(&mut CertificateRevocationListParams)) -> Vec<u8> {
         let entry = |serial: &u64| rcgen::RevokedCertParams {
             serial_number: SerialNumber::from(*serial),
@@ -79,8 +79,8 @@ impl Who {
         params.signed_by(&Issuer::new(issuer, &self.key)).unwrap().der().to_vec()
     }
 
-    /// Self-signed, and of version 1: without the version and the extensions of what rcgen makes.
-    fn of_version_1(&self, issuer: &Who) -> Der509 {
+    /// Makes a self-signed version 1 certificate, by removing version and extensions from rcgen's output.
+    fn of_version_1(&self, issuer: &Entity) -> Der509 {
         let whole = self.by(issuer);
         let mut outer = Der::new(&whole).take(tag::SEQUENCE).unwrap().inside();
         let mut fields = outer.take(tag::SEQUENCE).unwrap().inside();
@@ -131,7 +131,7 @@ fn judged(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Problem
     let (end_entity, others) = chain.split_first().unwrap();
     let name = server_name::parse("a.test").unwrap();
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
-    let question = Question { end_entity, others, purpose, name: Some(&name), time };
+    let question = VerifyRequest { end_entity, others, purpose, name: Some(&name), time };
     verify(policy, &question).err().map(|refusal| refusal.problem)
 }
 
@@ -181,13 +181,13 @@ fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
             ca,
         ),
     ];
-    let [root, int, site] = ["root", "int", "a.test"].map(Who::new);
+    let [root, int, site] = ["root", "int", "a.test"].map(Entity::new);
     let (by_root, leaf) = (int.by(&root), site.by(&int));
-    let judge = |root: &Der509| judged(&policy(&[root], &[], 0), &[&leaf, &by_root], Purpose::Server);
+    let verify_with = |root: &Der509| judged(&policy(&[root], &[], 0), &[&leaf, &by_root], Purpose::Server);
     for (what, change, expected) in rows {
-        assert_eq!(judge(&root.own_with(change)), expected, "{what}");
+        assert_eq!(verify_with(&root.own_with(change)), expected, "{what}");
     }
-    // policyConstraints, which OpenSSL knows, and an unknown extension. A negative pathlen, which allows nothing.
+    // policyConstraints, which OpenSSL knows; an unknown extension; a negative pathlen, which allows no path.
     for (oid, content, expected) in [
         (&[2, 5, 29, 36][..], &[0x30, 3, 0x80, 1, 0][..], ca),
         (&[1, 2, 3, 4], &[5, 0], Some(Problem::UnknownCriticalExtension)),
@@ -199,17 +199,17 @@ fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
             }
             params.custom_extensions = vec![critical(oid, content)];
         });
-        assert_eq!(judge(&own), expected, "{oid:?}");
+        assert_eq!(verify_with(&own), expected, "{oid:?}");
     }
-    assert_eq!(judge(&root.of_version_1(&root)), None);
-    let above = Who::new("above");
-    assert_eq!(judge(&root.of_version_1(&above)), Some(Problem::NotCa));
+    assert_eq!(verify_with(&root.of_version_1(&root)), None);
+    let above = Entity::new("above");
+    assert_eq!(verify_with(&root.of_version_1(&above)), Some(Problem::NotCa));
 }
 
-/// Whatever else is trusted or sent: one path that is allowed is enough.
+/// One allowed path suffices, whatever else is trusted or sent.
 #[test]
 fn r33_of_several_certificates_and_paths_one_is_enough() {
-    let [root, int, site, other] = ["root", "int", "a.test", "other"].map(Who::new);
+    let [root, int, site, other] = ["root", "int", "a.test", "other"].map(Entity::new);
     let (own, leaf) = (root.own_with(|_| {}), site.by(&int));
     let (by_root, by_other) = (int.by(&root), int.by(&other));
     let expired = root.own_with(|params| params.not_after = date_time_ymd(2021, 1, 1));
@@ -230,13 +230,13 @@ fn r33_of_several_certificates_and_paths_one_is_enough() {
         ("that alone", &[&for_clients], &chain, Some(Problem::WrongPurpose)),
         ("another path", &[&own], &crossed, None),
         ("none of them", &[&short, &expired], &chain, Some(Problem::PathLength)),
-        // The leaf itself, although the chain that it comes with may not end there.
+        // The leaf is trusted; the chain it comes with would be refused.
         ("the leaf", &[&leaf, &short], &chain, None),
         ("the leaf, by one that is no authority", &[&leaf, &no_ca], &[&leaf, &by_root], None),
     ] {
         assert_eq!(judged(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
     }
-    // Built-in authorities have no certificate; beside a certificate that does not allow the chain, they still count.
+    // A built-in authority has no certificate to check. It counts beside a certificate that does not allow the chain.
     let mut anchors = Collection::default();
     anchors.add(&short).unwrap();
     anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());
@@ -244,12 +244,12 @@ fn r33_of_several_certificates_and_paths_one_is_enough() {
     assert_eq!(judged(&policy_of(anchors, &[], 0), &chain, Purpose::Server), None);
 }
 
-/// Whoever has the key of a trusted leaf cannot issue, whatever it issues.
+/// The key of a trusted leaf cannot issue certificates of any kind.
 #[test]
 fn r33_a_trusted_leaf_is_itself_only() {
-    let [site, same, below, other] = ["a.test", "a.test", "below", "other.test"].map(Who::new);
+    let [site, same, below, other] = ["a.test", "a.test", "below", "other.test"].map(Entity::new);
     let own = site.own_with(|_| {});
-    let renamed = Who { name: "a.test", key: KeyPair::generate().unwrap() };
+    let renamed = Entity { name: "a.test", key: KeyPair::generate().unwrap() };
     let (by_site, int) = (other.by(&site), below.by(&site));
     let policy = policy(&[&own], &[], 0);
     for (what, sent, expected) in [
@@ -269,19 +269,20 @@ fn r33_a_trusted_leaf_is_itself_only() {
     }
 }
 
-/// RFC 5280 section 4.2.1.9: the certificate that an authority issues to its second key with its first does not count.
+/// RFC 5280 section 4.2.1.9: a self-issued certificate, which links an authority's two keys, does not count for
+/// pathlen.
 #[test]
-fn self_issued_certificates_are_not_below_the_trusted_one() {
-    let [old, new, site] = ["root", "root", "a.test"].map(Who::new);
+fn self_issued_certificates_do_not_count_for_pathlen() {
+    let [old, new, site] = ["root", "root", "a.test"].map(Entity::new);
     let (trusted, between) = (old.own_with(pathlen(0)), new.by(&old));
     let sent = [&site.by(&new), &between];
     assert_eq!(judged(&policy(&[&trusted], &[], 0), &sent, Purpose::Server), None);
 }
 
-/// INCOMPLETE_CHAIN needs a reason to believe that the peer left a certificate out.
+/// INCOMPLETE_CHAIN requires evidence that the peer left a certificate out.
 #[test]
-fn a_missing_issuer_is_unknown_or_left_out() {
-    let [root, top, int, other, site] = ["root", "top", "int", "other", "a.test"].map(Who::new);
+fn missing_issuer_is_unknown_or_incomplete_chain() {
+    let [root, top, int, other, site] = ["root", "top", "int", "other", "a.test"].map(Entity::new);
     let (own, by_root, by_top) = (root.own_with(|_| {}), top.by(&root), int.by(&top));
     let unrelated = other.own_with(|_| {});
     let leaf = site.by(&int);
@@ -303,7 +304,7 @@ fn a_missing_issuer_is_unknown_or_left_out() {
         ("all", &[&leaf, &by_top, &by_root, &own], unknown),
     ] {
         assert_eq!(
-            judged(&policy(&[&Who::new("trusted").own_with(|_| {})], &[], 0), sent, Purpose::Server),
+            judged(&policy(&[&Entity::new("trusted").own_with(|_| {})], &[], 0), sent, Purpose::Server),
             expected,
             "{what}"
         );
@@ -313,10 +314,10 @@ fn a_missing_issuer_is_unknown_or_left_out() {
     assert_eq!(judged(&trusted, &[&leaf, &by_top], Purpose::Server), unknown);
 }
 
-/// Certificates that the peer sends may have unknown critical extensions, like trusted ones.
+/// Unknown critical extensions are refused in sent and in trusted certificates.
 #[test]
 fn unknown_critical_extensions_are_named() {
-    let [root, int, site] = ["root", "int", "a.test"].map(Who::new);
+    let [root, int, site] = ["root", "int", "a.test"].map(Entity::new);
     let critical = |params: &mut CertificateParams| {
         let mut extension = CustomExtension::from_oid_content(&[1, 2, 3, 4], vec![5, 0]);
         extension.set_criticality(true);
@@ -331,8 +332,8 @@ fn unknown_critical_extensions_are_named() {
 }
 
 #[test]
-fn strict_rules_hold_for_trusted_certificates() {
-    let [root, site] = ["root", "a.test"].map(Who::new);
+fn strict_rules_apply_to_trusted_certificates() {
+    let [root, site] = ["root", "a.test"].map(Entity::new);
     let own = root.own_with(|params| params.key_usages = vec![KeyUsagePurpose::KeyCertSign]);
     let bare = root.own_with(|params| params.key_usages = vec![]);
     let leaf = site.by_with(&root, |params| params.use_authority_key_identifier_extension = true);
@@ -348,15 +349,15 @@ fn strict_rules_hold_for_trusted_certificates() {
 }
 
 #[test]
-fn crls_of_who_may_not_sign_them_are_not_used() {
+fn crls_need_an_issuer_that_may_sign_crls() {
     use KeyUsagePurpose::{CrlSign, KeyCertSign};
-    let [root, site] = ["root", "a.test"].map(Who::new);
+    let [root, site] = ["root", "a.test"].map(Entity::new);
     let with = |usages: &[KeyUsagePurpose]| root.own_with(|params| params.key_usages = usages.to_vec());
-    let list = |revoked: bool, by: &Who| by.list(&[if revoked { 7 } else { 8 }], |_| {});
+    let list = |revoked: bool, by: &Entity| by.list(&[if revoked { 7 } else { 8 }], |_| {});
     let leaf = site.by_with(&root, |params| params.serial_number = Some(SerialNumber::from(7)));
     let (may, may_not) = (with(&[KeyCertSign, CrlSign]), with(&[KeyCertSign]));
     let (unknown, revoked) = (Some(Problem::RevocationUnknown), Some(Problem::Revoked));
-    let forger = Who::new("root");
+    let forger = Entity::new("root");
     for (what, trusted, lists, expected) in [
         ("may", &[&may][..], vec![list(false, &root)], None),
         ("may, without a keyUsage", &[&with(&[])], vec![list(false, &root)], None),
@@ -376,10 +377,11 @@ fn crls_of_who_may_not_sign_them_are_not_used() {
     }
 }
 
-/// webpki prefers the error of a certificate that has expired, or of too many, to CertRevoked. The peer may append both.
+/// webpki prefers the errors "expired" and "too many certificates" to CertRevoked. The peer may append certificates
+/// that cause both.
 #[test]
 fn r33_the_revocation_of_a_trusted_leaf_does_not_depend_on_what_else_is_sent() {
-    let [root, site, other, forger] = ["root", "a.test", "other", "root"].map(Who::new);
+    let [root, site, other, forger] = ["root", "a.test", "other", "root"].map(Entity::new);
     let own = root.own_with(|_| {});
     let serial = |params: &mut CertificateParams| params.serial_number = Some(SerialNumber::from(7));
     let leaf = site.by_with(&root, serial);
@@ -390,8 +392,8 @@ fn r33_the_revocation_of_a_trusted_leaf_does_not_depend_on_what_else_is_sent() {
             params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         }),
     );
-    let expired = Who::new("root").own_with(|params| params.not_after = date_time_ymd(2021, 1, 1));
-    let many: Vec<_> = (0..60).map(|_| Who::new("root").own_with(|_| {})).collect();
+    let expired = Entity::new("root").own_with(|params| params.not_after = date_time_ymd(2021, 1, 1));
+    let many: Vec<_> = (0..60).map(|_| Entity::new("root").own_with(|_| {})).collect();
     let old = |params: &mut CertificateRevocationListParams| params.this_update = date_time_ymd(2019, 1, 1);
     let ended = |params: &mut CertificateRevocationListParams| params.next_update = date_time_ymd(2021, 1, 1);
     let part = |params: &mut CertificateRevocationListParams| {
@@ -441,18 +443,18 @@ fn r33_the_revocation_of_a_trusted_leaf_does_not_depend_on_what_else_is_sent() {
             assert_eq!([alone, with_root, with_expired, with_many], [expected; 4], "{what}, flags {flags:#x}");
         }
     }
-    // webpki takes a list for a part to cover a certificate without distribution points. Here it does not cover it.
+    // webpki takes a partitioned CRL to cover a certificate without distribution points. netlib does not.
     let for_part = policy(&both, &[root.list(&[8], part)], 0);
     let sent: Vec<_> = std::iter::once(&leaf).chain(&many).collect();
     assert_eq!(judged(&for_part, &[&leaf], Purpose::Server), None);
     assert_eq!(judged(&for_part, &sent, Purpose::Server), unknown);
 }
 
-/// Its keyUsage could not be checked.
+/// The keyUsage of an unparsable intermediate could not be checked.
 #[test]
-fn an_intermediate_that_cannot_be_parsed_is_refused() {
-    let [root, int, site] = ["root", "int", "a.test"].map(Who::new);
-    // An authorityKeyIdentifier that is no SEQUENCE. webpki does not read it.
+fn unparsable_intermediate_is_refused() {
+    let [root, int, site] = ["root", "int", "a.test"].map(Entity::new);
+    // An authorityKeyIdentifier that is not a SEQUENCE, which webpki does not parse.
     let by_root = int.by_with(&root, |params| {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

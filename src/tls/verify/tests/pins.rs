@@ -1,4 +1,5 @@
-//! What of a chain counts for pins. The certificates are made here: some have ways to two authorities.
+//! Tests which certificates of a chain count for pins. The certificates are generated here; some have paths to two
+//! authorities.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +11,21 @@ use rustls::server::danger::ClientCertVerifier;
 use super::super::anchors::Collection;
 use super::super::pins::Pin;
 use super::super::{crl, pins, server_name};
-use crate::tls::verify::peer_verifier::{ClientVerifier, Means};
+use crate::tls::verify::peer_verifier::{ClientVerifier, VerifierConfig};
 use crate::tls::verify::*;
 use crate::tls::x509::fingerprint;
 
 type Der = CertificateDer<'static>;
 
-/// A name with a key, which may have several certificates.
-struct Who {
+/// A subject with a key; several certificates may share them.
+struct Entity {
     name: &'static str,
     key: KeyPair,
 }
 
-impl Who {
-    fn new(name: &'static str) -> Who {
-        Who { name, key: KeyPair::generate().unwrap() }
+impl Entity {
+    fn new(name: &'static str) -> Entity {
+        Entity { name, key: KeyPair::generate().unwrap() }
     }
 
     fn params(&self) -> CertificateParams {
@@ -39,7 +40,7 @@ impl Who {
         params
     }
 
-    fn by(&self, issuer: &Who) -> Der {
+    fn by(&self, issuer: &Entity) -> Der {
         let issuer = Issuer::new(issuer.params(), &issuer.key);
         self.params().signed_by(&self.key, &issuer).unwrap().der().clone()
     }
@@ -57,17 +58,17 @@ fn hex_of(der: &Der) -> String {
     fingerprint::sha256(der)
 }
 
-/// What is asked beside the chain that is sent.
-struct Asked<'a> {
+/// The settings of a test besides the chain.
+struct Setup<'a> {
     trusted: &'a [&'a Der],
-    /// Whether they are the system's, of whose certificates only the keys can be pinned.
+    /// True if the anchors are the system's, of which only keys can be pinned.
     as_system: bool,
     pins: &'a [String],
     verifies_chain: bool,
     name: &'a str,
 }
 
-impl Asked<'_> {
+impl Setup<'_> {
     fn policy(&self) -> Policy {
         let mut anchors = Collection::default();
         self.trusted.iter().for_each(|der| anchors.add(der).unwrap());
@@ -85,30 +86,30 @@ impl Asked<'_> {
     }
 }
 
-fn judged(sent: &[&Der], asked: &Asked<'_>) -> Option<Problem> {
-    let policy = asked.policy();
+fn judged(sent: &[&Der], setup: &Setup<'_>) -> Option<Problem> {
+    let policy = setup.policy();
     let chain: Vec<Der> = sent.iter().map(|der| (*der).clone()).collect();
     let (end_entity, others) = chain.split_first().unwrap();
-    let name = server_name::parse(asked.name).unwrap();
+    let name = server_name::parse(setup.name).unwrap();
     let time = UnixTime::since_unix_epoch(Duration::from_secs(1_767_225_600));
-    let question = Question { end_entity, others, purpose: Purpose::Server, name: Some(&name), time };
+    let question = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: Some(&name), time };
     verify(&policy, &question).err().map(|refusal| refusal.problem)
 }
 
 #[test]
-fn pins_are_looked_for_on_the_way_that_was_verified() {
+fn only_the_verified_path_counts_for_pins() {
     let [old, new, evil, between, site, forged] =
-        ["old root", "new root", "evil", "between", "a.test", "a.test"].map(Who::new);
+        ["old root", "new root", "evil", "between", "a.test", "a.test"].map(Entity::new);
     let (old_root, new_root, evil_root) = (old.by_itself(), new.by_itself(), evil.by_itself());
     // Cross-signed: the same name and key, below two roots.
     let (by_old, by_new) = (between.by(&old), between.by(&new));
     let (leaf, fake) = (site.by(&between), forged.by(&evil));
     let good = [&leaf, &by_old, &by_new];
-    // The attacker has a certificate of an authority that is trusted too, and appends what is pinned.
+    // The attacker has a certificate from another trusted authority and appends the pinned certificates.
     let attack = [&fake, &leaf, &by_old, &by_new, &old_root, &new_root];
     let both = [&old_root, &new_root];
     let all = [&old_root, &new_root, &evil_root];
-    let other = Who::new("nobody").by_itself();
+    let other = Entity::new("nobody").by_itself();
     let none = Some(Problem::NotPinned);
     for (what, sent, trusted, as_system, pin, expected) in [
         ("the site's key", &good[..], &both[..], false, key_of(&leaf), None),
@@ -141,16 +142,16 @@ fn pins_are_looked_for_on_the_way_that_was_verified() {
         ("with a root's certificate", &attack, &all, false, hex_of(&old_root), none),
         ("without the authority", &attack, &both, false, key_of(&leaf), Some(Problem::IncompleteChain)),
     ] {
-        let asked = Asked { trusted, as_system, pins: &[pin], verifies_chain: true, name: "a.test" };
-        assert_eq!(judged(sent, &asked), expected, "{what}");
+        let setup = Setup { trusted, as_system, pins: &[pin], verifies_chain: true, name: "a.test" };
+        assert_eq!(judged(sent, &setup), expected, "{what}");
     }
 }
 
 #[test]
-fn instead_of_the_chain_the_peers_own_counts() {
-    let [root, between, site] = ["root", "between", "a.test"].map(Who::new);
+fn pins_that_replace_the_chain_match_the_leaf() {
+    let [root, between, site] = ["root", "between", "a.test"].map(Entity::new);
     let (root_own, by_root, leaf) = (root.by_itself(), between.by(&root), site.by(&between));
-    let other = Who::new("nobody").by_itself();
+    let other = Entity::new("nobody").by_itself();
     let sent = [&leaf, &by_root, &root_own];
     for (what, pins, name, expected) in [
         ("its key", vec![key_of(&leaf)], "a.test", None),
@@ -161,15 +162,15 @@ fn instead_of_the_chain_the_peers_own_counts() {
         ("another name", vec![key_of(&leaf)], "b.test", Some(Problem::NameMismatch)),
         ("another name and key", vec![key_of(&root_own)], "b.test", Some(Problem::NameMismatch)),
     ] {
-        let asked = Asked { trusted: &[&root_own], as_system: false, pins: &pins, verifies_chain: false, name };
-        assert_eq!(judged(&sent, &asked), expected, "{what}");
+        let setup = Setup { trusted: &[&root_own], as_system: false, pins: &pins, verifies_chain: false, name };
+        assert_eq!(judged(&sent, &setup), expected, "{what}");
     }
 }
 
-/// What is wrong without pins is told as without pins, and a certificate that is trusted as it is needs its pin too.
+/// Errors are the same with and without pins, and a trusted leaf must match a pin too.
 #[test]
-fn pins_are_the_last_question() {
-    let [root, site, alone] = ["root", "a.test", "a.test"].map(Who::new);
+fn pins_are_checked_last() {
+    let [root, site, alone] = ["root", "a.test", "a.test"].map(Entity::new);
     let (root_own, leaf, alone) = (root.by_itself(), site.by(&root), alone.by_itself());
     for (what, sent, trusted, pin, name, expected) in [
         ("the name", &leaf, &root_own, key_of(&alone), "b.test", Some(Problem::NameMismatch)),
@@ -179,20 +180,20 @@ fn pins_are_the_last_question() {
         ("the same, by its certificate", &alone, &alone, hex_of(&alone), "a.test", None),
         ("trusted and not pinned", &alone, &alone, key_of(&root_own), "a.test", Some(Problem::NotPinned)),
     ] {
-        let asked = Asked { trusted: &[trusted], as_system: false, pins: &[pin], verifies_chain: true, name };
-        assert_eq!(judged(&[sent], &asked), expected, "{what}");
+        let setup = Setup { trusted: &[trusted], as_system: false, pins: &[pin], verifies_chain: true, name };
+        assert_eq!(judged(&[sent], &setup), expected, "{what}");
     }
 }
 
-/// A client is told by whose certificates it may choose its own; where no issuer is asked for, any will do.
+/// CertificateRequest names the authorities that clients may use. If no issuer is required, it names none.
 #[test]
-fn clients_are_told_of_no_authority_that_is_not_asked_for() {
-    let root = Who::new("root").by_itself();
+fn certificate_request_names_required_authorities_only() {
+    let root = Entity::new("root").by_itself();
     for (verifies_chain, told) in [(true, 1), (false, 0)] {
         let pins = [key_of(&root)];
-        let asked = Asked { trusted: &[&root], as_system: false, pins: &pins, verifies_chain, name: "" };
-        let policy = asked.policy();
-        let means = Means { algorithms: policy.algorithms, times: None, notes: Arc::default() };
+        let setup = Setup { trusted: &[&root], as_system: false, pins: &pins, verifies_chain, name: "" };
+        let policy = setup.policy();
+        let means = VerifierConfig { algorithms: policy.algorithms, times: None, notes: Arc::default() };
         let verifier = ClientVerifier::new(Arc::new(policy), true, means);
         assert_eq!(verifier.root_hint_subjects().len(), told);
     }

@@ -1,8 +1,8 @@
-//! A directory of authorities, as OpenSSL's capath.
+//! Loads a directory of authorities, as OpenSSL's capath.
 //!
-//! OpenSSL opens in it only names such as `5ed36f99.0`, which `c_rehash` makes of the subjects: an authority whose link was
-//! removed is trusted no more, although its file is still there. So where there are such names, only they count. Where
-//! there are none, every file is read: to OpenSSL such a directory would be empty, which is what nobody wants.
+//! OpenSSL looks up only hashed names such as `5ed36f99.0`, which `c_rehash` creates: an authority whose link was
+//! removed is no longer trusted although its file still exists. So if the directory has hashed names, only those are
+//! read. If it has none, every file is read; OpenSSL would trust nothing there.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -10,27 +10,27 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::loaded_anchors::Harvest;
+use super::loaded_anchors::LoadedAnchors;
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The largest collections have some hundreds of authorities, each under three names.
+/// The largest collections have some hundreds of authorities with three names each.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Of all files together.
+/// The total size of all files.
 const MAX_BYTES: u64 = 4 * pem::MAX_FILE;
 
-/// `what` names the directory in an error. What is in it and cannot be used is skipped.
-pub(crate) fn read(path: &Path, what: &str, harvest: &mut Harvest) -> Result<()> {
+/// `what` names the directory in errors. Unusable entries are skipped.
+pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Result<()> {
     let entries = list(path, what)?;
     let is_hashed = entries.iter().any(|entry| kind(entry) == Kind::Hashed);
     let mut seen = HashSet::new();
     let mut total = 0;
     let is_read = |kind: Kind| kind == Kind::Hashed || (!is_hashed && kind == Kind::Other);
     for entry in entries.iter().filter(|entry| is_read(kind(entry))) {
-        let Some(metadata) = regular(path, entry, harvest) else { continue };
-        // Several names of one file are usual here.
+        let Some(metadata) = regular(path, entry, loaded) else { continue };
+        // Several names of one file are common in such directories.
         if !seen.insert(identity(&metadata)) {
             continue;
         }
@@ -40,32 +40,32 @@ pub(crate) fn read(path: &Path, what: &str, harvest: &mut Harvest) -> Result<()>
         }
         let name = entry.to_string_lossy();
         let read = pem::read_file(&path.join(entry), "CA file")
-            .and_then(|bytes| harvest.add_bytes(&bytes, &name, &format!("{name}: ")));
+            .and_then(|bytes| loaded.add_bytes(&bytes, &name, &format!("{name}: ")));
         match read {
             Err(error) if error.status() == Status::OutOfMemory => return Err(error),
-            Err(error) => harvest.skip(error.message()),
+            Err(error) => loaded.skip(error.message()),
             Ok(()) => {}
         }
     }
     for entry in entries.iter().filter(|entry| is_hashed && kind(entry) == Kind::Other) {
-        if let Some(metadata) = regular(path, entry, harvest)
+        if let Some(metadata) = regular(path, entry, loaded)
             && !seen.contains(&identity(&metadata))
         {
             let name = entry.to_string_lossy();
-            harvest.skip(&format!("{name}: no hashed name leads to it, as c_rehash makes them for all the others"));
+            loaded.skip(&format!("{name}: no hashed name leads to it, as c_rehash makes them for all the others"));
         }
     }
-    // OpenSSL looks for CRLs under these names if it checks revocation.
+    // With revocation checks on, OpenSSL reads CRLs under these names.
     for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
-        if regular(path, entry, harvest).is_some() {
+        if regular(path, entry, loaded).is_some() {
             let name = entry.to_string_lossy();
-            harvest.skip(&format!("{name}: CRLs are not read from here; add it as a CRL file"));
+            loaded.skip(&format!("{name}: CRLs are not read from here; add it as a CRL file"));
         }
     }
     Ok(())
 }
 
-/// The names in it that are not hidden, sorted.
+/// The names that do not begin with a dot, sorted.
 fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
     let failed = |error: std::io::Error| Error::from_io(Status::Io, format!("cannot read {what}"), &error);
     let mut entries = Vec::new();
@@ -83,13 +83,13 @@ fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
     Ok(entries)
 }
 
-/// What a link leads to counts. Directories and the like are none of our business; a link that leads nowhere is told.
-fn regular(path: &Path, entry: &std::ffi::OsStr, harvest: &mut Harvest) -> Option<Metadata> {
+/// Follows symbolic links. Other file types are ignored; a dangling link is reported.
+fn regular(path: &Path, entry: &std::ffi::OsStr, loaded: &mut LoadedAnchors) -> Option<Metadata> {
     match fs::metadata(path.join(entry)) {
         Ok(metadata) => Some(metadata).filter(Metadata::is_file),
         Err(error) => {
             let error = Error::from_io(Status::Io, format!("cannot read {}", entry.to_string_lossy()), &error);
-            harvest.skip(error.message());
+            loaded.skip(error.message());
             None
         }
     }
@@ -101,9 +101,9 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 
 #[derive(PartialEq, Eq)]
 enum Kind {
-    /// Of a certificate: eight hex digits, a dot and a number.
+    /// The name of a certificate: eight hex digits, a dot and a number.
     Hashed,
-    /// The name of a CRL: the same with an r.
+    /// The name of a CRL: eight hex digits, ".r" and a number.
     HashedCrl,
     Other,
 }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashed_names_are_known() {
+    fn recognises_hashed_names() {
         for (name, expected) in [
             ("5ed36f99.0", 'c'),
             ("5ED36F99.12", 'c'),

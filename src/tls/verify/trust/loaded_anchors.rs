@@ -1,4 +1,4 @@
-//! The authorities that one source gives, and what in it gives none.
+//! The authorities loaded from one source, and the reasons for those that were skipped.
 
 use std::ffi::CString;
 
@@ -12,33 +12,33 @@ use crate::tls::error_text;
 use crate::tls::verify::anchors::{Collection, Unusable};
 use crate::tls::x509::{Certificate, name::escaped};
 
-/// How many things that were skipped are told one by one: a file of megabytes may hold millions.
-const TOLD: usize = 100;
+/// The number of skipped certificates that are listed: a large file may hold millions.
+const MAX_REPORTED: usize = 100;
 
 #[derive(Default)]
-pub(crate) struct Harvest {
-    /// The certificates that `anchors` were made of.
+pub(crate) struct LoadedAnchors {
+    /// The certificates behind `anchors`.
     pub(crate) certificates: Vec<CertificateDer<'static>>,
     anchors: Collection,
     skipped: Vec<String>,
     untold: usize,
 }
 
-impl Harvest {
+impl LoadedAnchors {
     pub(crate) fn add_built_in(&mut self, anchor: TrustAnchor<'static>) {
         self.anchors.add_built_in(anchor);
     }
 
     pub(crate) fn skip(&mut self, why: &str) {
-        if self.skipped.len() < TOLD {
+        if self.skipped.len() < MAX_REPORTED {
             self.skipped.push(escaped(why.as_bytes()));
         } else {
             self.untold += 1;
         }
     }
 
-    /// The certificates in PEM text or DER that can be used. `what` names the input in an error, `place` begins what is
-    /// told of a certificate in it.
+    /// Adds the usable certificates in PEM text or DER. `what` names the input in errors; `place` prefixes the reasons
+    /// for skipped certificates.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8], what: &str, place: &str) -> Result<()> {
         let conditional = memchr::memmem::find_iter(bytes, b"-----BEGIN TRUSTED CERTIFICATE-----").count();
         let certificates = match pem::certificates(bytes, what) {
@@ -57,7 +57,7 @@ impl Harvest {
         Ok(())
     }
 
-    /// As [`Harvest::add_bytes`] for the system's store, of which nothing is an error.
+    /// As [`LoadedAnchors::add_bytes`] for the system's store, where nothing is an error.
     pub(crate) fn add_store(&mut self, bytes: &[u8]) {
         let mut added = self.add_bytes(bytes, "the store", "");
         if added.is_err() && pem::is_pem(bytes) {
@@ -81,8 +81,8 @@ impl Harvest {
         Ok(())
     }
 
-    /// Itself, if it has any authority.
-    pub(crate) fn some(self, what: &str) -> Result<Harvest> {
+    /// Fails if there is no authority.
+    pub(crate) fn or_error(self, what: &str) -> Result<LoadedAnchors> {
         if !self.is_empty() {
             return Ok(self);
         }
@@ -102,7 +102,7 @@ impl Harvest {
         if self.untold > 0 {
             self.skipped.push(format!("{} more", self.untold));
         }
-        // Escaped texts have no NUL.
+        // The texts are escaped and contain no NUL.
         let skipped = self.skipped.into_iter().map(|text| CString::new(text).unwrap_or_default()).collect();
         (self.anchors, skipped)
     }

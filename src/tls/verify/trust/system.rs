@@ -1,17 +1,17 @@
-//! The operating system's store.
+//! Loads the operating system's certificate store.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::directory;
-use super::loaded_anchors::Harvest;
+use super::loaded_anchors::LoadedAnchors;
 use crate::error::{Error, Result};
 use crate::socket::sys;
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The two variables that say where the system's store is, as OpenSSL reads them.
+/// SSL_CERT_FILE and SSL_CERT_DIR, as OpenSSL reads them.
 #[derive(Default)]
 pub(crate) struct Environment {
     pub(crate) file: Option<PathBuf>,
@@ -34,16 +34,16 @@ impl Environment {
     }
 }
 
-/// Each place, and what it gave. A store of hundreds may hold a few that cannot be used; those are skipped.
-pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, Harvest)>> {
+/// Each path with its authorities. Unusable certificates are skipped.
+pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, LoadedAnchors)>> {
     if environment.file.is_none() && environment.directories.is_empty() {
         return Ok(from_platform().into_iter().collect());
     }
     let file = environment.file.iter().map(|path| of_file(path));
     let directories = environment.directories.iter().map(|path| of_directory(path));
-    let sources: Vec<(OsString, Harvest)> = file.chain(directories).collect();
-    if sources.iter().all(|(_, harvest)| harvest.is_empty()) {
-        // Falling back here would trust authorities that whoever set the variables has not chosen.
+    let sources: Vec<(OsString, LoadedAnchors)> = file.chain(directories).collect();
+    if sources.iter().all(|(_, loaded)| loaded.is_empty()) {
+        // No fallback: it would trust authorities that the user who set the variables did not choose.
         let paths: Vec<_> = sources.iter().map(|(path, _)| path.to_string_lossy()).collect();
         return Err(Error::new(
             Status::NoTrustAnchors,
@@ -53,24 +53,24 @@ pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, Harvest)>
     Ok(sources)
 }
 
-fn of_file(path: &Path) -> (OsString, Harvest) {
-    let mut harvest = Harvest::default();
+fn of_file(path: &Path) -> (OsString, LoadedAnchors) {
+    let mut loaded = LoadedAnchors::default();
     match pem::read_file(path, "file") {
-        Ok(bytes) => harvest.add_store(&bytes),
-        Err(error) => harvest.skip(error.message()),
+        Ok(bytes) => loaded.add_store(&bytes),
+        Err(error) => loaded.skip(error.message()),
     }
-    (path.as_os_str().to_owned(), harvest)
+    (path.as_os_str().to_owned(), loaded)
 }
 
-fn of_directory(path: &Path) -> (OsString, Harvest) {
-    let mut harvest = Harvest::default();
-    if let Err(error) = directory::read(path, "directory", &mut harvest) {
-        harvest.skip(error.message());
+fn of_directory(path: &Path) -> (OsString, LoadedAnchors) {
+    let mut loaded = LoadedAnchors::default();
+    if let Err(error) = directory::read(path, "directory", &mut loaded) {
+        loaded.skip(error.message());
     }
-    (path.as_os_str().to_owned(), harvest)
+    (path.as_os_str().to_owned(), loaded)
 }
 
-/// Where distributions keep the bundle of all their authorities.
+/// The paths of the distributions' CA bundles.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
 const BUNDLES: &[&str] = &[
     "/etc/ssl/certs/ca-certificates.crt",
@@ -85,26 +85,25 @@ const BUNDLES: &[&str] = &[
     "/etc/openssl/certs/ca-certificates.crt",
 ];
 
-/// Where there is no bundle: a file for each authority.
+/// Directories with one file per authority, for systems without a bundle.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
 const DIRECTORIES: &[&str] =
     &["/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs", "/etc/certs/CA"];
 
-/// The first place that has certificates. The paths are tried here, and not by rustls-native-certs, because that reads
-/// the environment by itself.
+/// The first path with certificates. netlib tries the paths itself, because rustls-native-certs reads the environment.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
-fn from_platform() -> Option<(OsString, Harvest)> {
+fn from_platform() -> Option<(OsString, LoadedAnchors)> {
     let exists = |path: &&Path| path.exists();
     let bundles = BUNDLES.iter().map(Path::new).filter(exists).map(of_file);
     let directories = DIRECTORIES.iter().map(Path::new).filter(exists).map(of_directory);
-    bundles.chain(directories).find(|(_, harvest)| !harvest.is_empty())
+    bundles.chain(directories).find(|(_, loaded)| !loaded.is_empty())
 }
 
 #[cfg(any(target_os = "macos", target_os = "windows"))]
-fn from_platform() -> Option<(OsString, Harvest)> {
-    let mut harvest = Harvest::default();
+fn from_platform() -> Option<(OsString, LoadedAnchors)> {
+    let mut loaded = LoadedAnchors::default();
     for certificate in rustls_native_certs::load_native_certs().certs {
-        harvest.add_store(&certificate);
+        loaded.add_store(&certificate);
     }
-    Some(("system".into(), harvest)).filter(|(_, harvest)| !harvest.is_empty())
+    Some(("system".into(), loaded)).filter(|(_, loaded)| !loaded.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Sets put together from the certificates of the tests.
+//! Tests which authorities are loaded.
 
 use super::*;
 use crate::status::Status;
@@ -6,7 +6,7 @@ use crate::status::Status;
 const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 
 fn set(custom: &[Source], system: bool, environment: &Environment) -> Result<Trust> {
-    load(&Asked { custom, system, embedded: false }, environment)
+    load(&TrustConfig { custom, system, embedded: false }, environment)
 }
 
 fn file(path: &str) -> PathBuf {
@@ -27,16 +27,16 @@ fn custom_trust_replaces_the_systems() {
 }
 
 #[test]
-fn without_variables_there_are_roots_from_somewhere() {
+fn system_roots_are_found_without_variables() {
     let trust = set(&[], true, &Environment::default()).unwrap();
     assert!(trust.sources == SYSTEM || trust.sources == EMBEDDED);
     assert!(trust.anchors.len() > 50);
 }
 
 #[test]
-fn a_system_without_a_store_has_the_authorities_built_in() {
+fn built_in_authorities_replace_a_missing_store() {
     let roots = webpki_roots::TLS_SERVER_ROOTS.len();
-    let empty = || vec![("/etc/ssl/certs".into(), Harvest::default())];
+    let empty = || vec![("/etc/ssl/certs".into(), LoadedAnchors::default())];
     let own = [Source::File(file("ca.pem"))];
     for (custom, system, embedded, sources, anchors) in [
         (&[][..], Some(vec![]), false, EMBEDDED, roots),
@@ -46,16 +46,16 @@ fn a_system_without_a_store_has_the_authorities_built_in() {
         (&[], None, false, 0, 0),
         (&[], None, true, EMBEDDED, roots),
     ] {
-        let asked = Asked { custom, system: system.is_some(), embedded };
-        let trust = load_with(&asked, || Ok(system.unwrap_or_default())).unwrap();
+        let config = TrustConfig { custom, system: system.is_some(), embedded };
+        let trust = load_with(&config, || Ok(system.unwrap_or_default())).unwrap();
         assert_eq!((trust.sources, trust.anchors.len()), (sources, anchors));
     }
 }
 
 #[test]
-fn variables_that_lead_nowhere_are_an_error() {
+fn variables_without_certificates_are_an_error() {
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![file("")] };
-    // The directory holds certificates, so the missing file does no harm, as with OpenSSL.
+    // As in OpenSSL, a missing file is no error if the directory has certificates.
     assert_eq!(set(&[], true, &environment).unwrap().sources, SYSTEM);
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![] };
     let error = set(&[], true, &environment).err().unwrap();
@@ -64,7 +64,7 @@ fn variables_that_lead_nowhere_are_an_error() {
 }
 
 #[test]
-fn a_file_without_certificates_is_an_error_that_names_it() {
+fn file_without_certificates_is_an_error() {
     let missing = set(&[Source::File(file("nonexistent.pem"))], false, &Environment::default()).err().unwrap();
     assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
     for (path, status) in [("make.sh", Status::InvalidPem), ("server.key", Status::InvalidPem)] {
@@ -76,8 +76,8 @@ fn a_file_without_certificates_is_an_error_that_names_it() {
     assert_eq!(truncated.status(), Status::InvalidPem);
 }
 
-/// Kind, name, anchors, and what was skipped.
-fn told(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
+/// Kind, name, number of anchors and skipped certificates of each source.
+fn summary(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
     trust
         .loaded
         .iter()
@@ -89,16 +89,16 @@ fn told(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
 }
 
 #[test]
-fn a_set_says_what_it_is_made_of() {
+fn sources_are_listed() {
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec!["/nonexistent".into()] };
     let other = std::fs::read(file("other-ca.pem")).unwrap();
     let both = [CA, &other, CA].concat();
     let custom = [Source::Data(both.into()), Source::File(file("ca.pem"))];
-    let trust = load(&Asked { custom: &custom, system: true, embedded: true }, &environment).unwrap();
+    let trust = load(&TrustConfig { custom: &custom, system: true, embedded: true }, &environment).unwrap();
     let roots = webpki_roots::TLS_SERVER_ROOTS.len();
     let (ca, other) = (file("ca.pem"), file("other-ca.pem"));
     assert_eq!(
-        told(&trust),
+        summary(&trust),
         [
             (CUSTOM, "CA data", 2, vec![]),
             (CUSTOM, ca.to_str().unwrap(), 1, vec![]),
@@ -111,23 +111,23 @@ fn a_set_says_what_it_is_made_of() {
     assert_eq!(trust.custom.len(), 2);
     assert!(trust.custom.is_sorted_by_key(|certificate| certificate.as_ref()));
 
-    let trust = load(&Asked { embedded: true, ..Asked::default() }, &Environment::default()).unwrap();
+    let trust = load(&TrustConfig { embedded: true, ..TrustConfig::default() }, &Environment::default()).unwrap();
     assert_eq!((trust.sources, trust.anchors.len(), trust.custom.len()), (EMBEDDED, roots, 0));
 }
 
 #[test]
-fn of_a_store_nothing_is_an_error() {
+fn unusable_certificates_of_a_store_are_skipped() {
     let broken = b"-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n";
-    let mut harvest = Harvest::default();
+    let mut loaded = LoadedAnchors::default();
     let cut = b"-----BEGIN CERTIFICATE-----\nMIIB\n";
-    harvest.add_store(&[broken, &cut[..], CA, broken].concat());
-    assert!(!harvest.is_empty());
-    let (anchors, skipped) = harvest.into_parts();
+    loaded.add_store(&[broken, &cut[..], CA, broken].concat());
+    assert!(!loaded.is_empty());
+    let (anchors, skipped) = loaded.into_parts();
     assert_eq!((anchors.anchors().len(), skipped.len()), (1, 3));
 }
 
 #[test]
-fn what_is_skipped_is_told_up_to_a_bound() {
+fn skipped_certificates_are_listed_up_to_a_limit() {
     let elements = [0x30, 0].repeat(1000);
     let error = set(&[Source::Data(elements.clone().into())], false, &Environment::default()).err().unwrap();
     let expected = "CA data holds no certificate that can be used: certificate 0 cannot be \
@@ -141,7 +141,7 @@ fn what_is_skipped_is_told_up_to_a_bound() {
     assert_eq!((skipped.len(), skipped[100].to_str().unwrap()), (101, "900 more"));
 }
 
-/// Its restrictions cannot be enforced.
+/// The restrictions of an unparsable certificate could not be enforced.
 #[test]
 fn a_certificate_that_cannot_be_read_is_not_trusted() {
     let trust = set(&[Source::File(file("verify/odd.pem"))], false, &Environment::default()).unwrap();
