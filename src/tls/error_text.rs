@@ -1,8 +1,9 @@
-//! rustls' and webpki's errors in words. Messages never contain the name of a Rust variant: a caller cannot look it up.
+//! Describes rustls' and webpki's errors. Messages never contain a Rust identifier, which a C programmer could not look
+//! up.
 //!
-//! Each text completes a sentence whose subject the caller has written, such as `the server "example.com" broke the TLS
-//! protocol: it …`. The enums are non-exhaustive, so each function ends with a general text for variants of later releases;
-//! `wording/tests.rs` fails if a variant of the pinned release gets it.
+//! Each text completes a sentence that the caller has begun, for example `the server "example.com" broke the TLS
+//! protocol: it …`. The error enums are non-exhaustive, so each function ends with a general text for variants of later
+//! releases; `error_text/tests.rs` fails if a variant of the pinned releases gets it.
 
 mod certificates;
 #[cfg(test)]
@@ -53,7 +54,7 @@ pub(crate) fn invalid_message(error: &InvalidMessage) -> Cow<'static, str> {
     })
 }
 
-/// A part of a message, from rustls' name for it.
+/// Names the part of a message that rustls could not parse.
 fn part(name: &str) -> Cow<'static, str> {
     Cow::Borrowed(match name {
         "u8" | "u16" | "u24" | "u32" | "u64" => "a number",
@@ -85,18 +86,18 @@ fn part(name: &str) -> Cow<'static, str> {
     })
 }
 
-/// A text of rustls' or of the provider's, such as "failed to parse RSA private key: InvalidEncoding".
+/// Rewrites a text from rustls or the provider, for example "failed to parse RSA private key: InvalidEncoding".
 fn without_identifiers(text: &str) -> String {
     let words = text.split(' ').map(|word| if is_camel_case(word) { spaced(word) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a capital follows a small letter in it.
+/// True if the word has a capital after a small letter.
 fn is_camel_case(word: &str) -> bool {
     word.as_bytes().windows(2).any(|pair| matches!(pair, [b'a'..=b'z', b'A'..=b'Z']))
 }
 
-/// "ProtocolVersion" as "protocol version"; abbreviations keep their capitals.
+/// Turns "ProtocolVersion" into "protocol version". Abbreviations keep their capitals.
 fn spaced(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut text = String::new();
@@ -250,7 +251,7 @@ pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
     }
 }
 
-/// Any other error of rustls; a whole phrase.
+/// Any other error of rustls, as a whole phrase.
 pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
     use EncryptedClientHelloError as Ech;
     Cow::Borrowed(match error {

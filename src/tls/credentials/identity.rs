@@ -1,4 +1,4 @@
-//! Who we are: a certificate chain and its private key.
+//! An identity: the caller's certificate chain and its private key.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes. That it
-/// is PKCS#12 is seen from the bytes.
+/// The source of an identity. Without a key, the source of the chain contains it too. PKCS#12 is detected from the
+/// bytes. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 
-/// An error begins with the name of the setter of the source.
+/// Errors name the setter that named the source.
 pub(crate) fn load(
     source: &Source,
     password: Option<&Password>,
@@ -52,7 +52,7 @@ fn load_files(
     pair((&chain_bytes, &chain_name), (key_bytes, &key_name), password, provider)
 }
 
-/// The chain and its key, each given as bytes and as the name that a message has for them.
+/// Loads a chain and its key. Each is given as bytes and as a name for messages.
 fn pair(
     (chain, chain_name): (&[u8], &str),
     (key, key_name): (&[u8], &str),
@@ -60,7 +60,7 @@ fn pair(
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>> {
     if pkcs12::is_one(chain) {
-        // A program with one path for both may say it twice.
+        // A caller may name the same file for both.
         if key != chain {
             let message = format!("{chain_name} is PKCS#12, which has its key in it: {key_name} cannot be given too");
             return Err(Error::new(Status::InvalidArgument, message));
@@ -75,7 +75,7 @@ fn pair(
     let key = key::load(key, key_name, password, provider)?;
     let identity = CertifiedKey::new(certificates, key);
     match identity.keys_match() {
-        // Unknown: a key that cannot tell its public half, as one in hardware.
+        // `Unknown`: the public half of the key is not available, for example of a key in hardware.
         Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(identity)),
         Err(rustls::Error::InconsistentKeys(_)) => Err(Error::new(
             Status::KeyMismatch,

@@ -1,7 +1,7 @@
-//! Private keys in every form in which they are written down: PEM or DER; PKCS#8, PKCS#1 or SEC1; encrypted as PKCS#8
-//! ([`pkcs8`]) or the old way of PEM ([`traditional`]). What is secret is wiped when dropped.
+//! Loads private keys: PEM or DER; PKCS#8, PKCS#1 or SEC1; encrypted as PKCS#8 ([`pkcs8`]) or as traditional PEM
+//! ([`traditional`]). Secrets are wiped when dropped.
 //!
-//! What opens them opens PKCS#12 too: passwords, ways to encrypt ([`scheme`]), and why not ([`Refusal`]).
+//! PKCS#12 shares the passwords, the encryption schemes ([`scheme`]) and the reasons for failure ([`Refusal`]).
 
 pub(crate) mod algorithm_names;
 mod password;
@@ -24,8 +24,8 @@ use rustls::sign::SigningKey;
 use zeroize::Zeroizing;
 
 pub(crate) use self::password::Password;
-pub(super) use self::password::Spelling;
-use self::scheme::Effort;
+pub(super) use self::password::PasswordEncoding;
+use self::scheme::WorkBudget;
 use self::shape::Shape;
 use super::pem;
 use crate::error::{Advice, ApiName, Error, Result, shown};
@@ -34,16 +34,16 @@ use crate::memory;
 use crate::status::Status;
 use crate::tls::{error_text, x509};
 
-/// DER or text that is secret.
+/// Secret DER or text.
 pub(crate) type Secret = Zeroizing<Vec<u8>>;
 
-/// Why a key is not opened. [`Refusal::error`] says of what.
+/// Why a key cannot be opened. [`Refusal::error`] makes an error of it.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// What stands there is no key of a form known here.
+    /// There is no key of a known form.
     Absent(String),
     Malformed(String),
-    /// Encrypted in a way that is not known, or would cost too much.
+    /// The encryption is unknown or exceeds the work limit.
     Unsupported(String),
     PasswordRequired,
     WrongPassword,
@@ -61,7 +61,7 @@ impl Refusal {
         self.error_of("private key", what)
     }
 
-    /// `thing` is what was to be opened, `what` the name of the input that it is in.
+    /// `thing`: the object to open. `what`: the input that contains it.
     pub(crate) fn error_of(self, thing: &str, what: &str) -> Error {
         match self {
             Refusal::Absent(why) => Error::new(Status::InvalidPem, format!("{what} {why}")),
@@ -86,30 +86,30 @@ impl Refusal {
 }
 
 impl From<Error> for Refusal {
-    /// Of what may run out of memory and fails in no other way.
+    /// From functions whose only failure is lack of memory.
     fn from(error: Error) -> Refusal {
         Refusal::OutOfMemory(error)
     }
 }
 
-/// The first private key in `bytes`, ready to sign; other sections of PEM and certificates are passed over.
-/// `what` names the input in a message.
+/// Loads the first private key in `bytes` for signing. Other PEM sections and certificates are skipped. `what` names
+/// the input in messages.
 pub(crate) fn load(
     bytes: &[u8],
     what: &str,
     password: Option<&Password>,
     provider: &CryptoProvider,
 ) -> Result<Arc<dyn SigningKey>> {
-    ready(find(bytes, password).map_err(|refusal| refusal.error(what))?, what, provider)
+    prepare(find(bytes, password).map_err(|refusal| refusal.error(what))?, what, provider)
 }
 
-/// The key in `der`, ready to sign.
-pub(crate) fn ready(mut der: Secret, what: &str, provider: &CryptoProvider) -> Result<Arc<dyn SigningKey>> {
+/// Prepares the key in `der` for signing.
+pub(crate) fn prepare(mut der: Secret, what: &str, provider: &CryptoProvider) -> Result<Arc<dyn SigningKey>> {
     let no_key = || Refusal::malformed("it is none of PKCS#8, PKCS#1 and SEC1").error(what);
     let shape = Shape::of(&der).ok_or_else(no_key)?;
     let unusable = shape.unusable(&der);
     let _delay = fork::delay();
-    // The provider wipes what it is given.
+    // The provider wipes its argument.
     let loaded = provider.key_provider.load_private_key(shape.typed(mem::take(&mut *der)));
     loaded.map_err(|error| match unusable {
         Some(why) => Error::new(Status::Unsupported, format!("the private key in {what} {why}")),
@@ -120,8 +120,8 @@ pub(crate) fn ready(mut der: Secret, what: &str, provider: &CryptoProvider) -> R
     })
 }
 
-/// Whether an element of DER is a private key rather than a certificate, which begins with a sequence that begins with a
-/// version or a serial number.
+/// True if a DER element is a private key rather than a certificate: a key begins with a version, a certificate with a
+/// SEQUENCE that begins with a version or a serial number.
 pub(crate) fn looks_like_one(der: &[u8]) -> bool {
     Shape::of(der).is_some() || pkcs8::is_encrypted(der)
 }
@@ -161,20 +161,20 @@ fn open(der: Secret, password: Option<&Password>) -> Opened<Secret> {
     if !pkcs8::is_encrypted(&der) {
         return Ok(der);
     }
-    let spellings = password.map(|password| Spelling::all(Some(password))).transpose()?;
-    pkcs8::decrypt(&der, spellings.as_deref(), &mut Effort::new())
+    let encodings = password.map(|password| PasswordEncoding::all(Some(password))).transpose()?;
+    pkcs8::decrypt(&der, encodings.as_deref(), &mut WorkBudget::new())
 }
 
-/// The PKCS#8 in `der`, which is encrypted.
-pub(crate) fn open_pkcs8(der: &[u8], spellings: &[Spelling], effort: &mut Effort) -> Opened<Secret> {
-    pkcs8::decrypt(der, Some(spellings), effort)
+/// Decrypts an encrypted PKCS#8 key.
+pub(crate) fn open_pkcs8(der: &[u8], encodings: &[PasswordEncoding], budget: &mut WorkBudget) -> Opened<Secret> {
+    pkcs8::decrypt(der, Some(encodings), budget)
 }
 
 pub(crate) fn copy(bytes: &[u8]) -> Opened<Secret> {
     memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
 }
 
-/// In a time that does not depend on what is decoded.
+/// Decodes base64 in constant time.
 fn decode(text: &[u8]) -> Opened<Secret> {
     let mut buffer = copy(text)?;
     buffer.retain(|byte| !byte.is_ascii_whitespace());
@@ -183,8 +183,8 @@ fn decode(text: &[u8]) -> Opened<Secret> {
     Ok(buffer)
 }
 
-/// What came out of a decryption: the first bytes of `buffer`, or nothing if the padding was wrong. That it is a key is
-/// all there is to tell the right password by.
+/// The plaintext of a decryption: the first `len` bytes of `buffer`, or nothing if the padding was wrong. Only parsing
+/// the plaintext as a key shows that the password was right.
 fn opened(mut buffer: Secret, len: Option<usize>) -> Opened<Secret> {
     buffer.truncate(len.ok_or(Refusal::WrongPassword)?);
     if Shape::of(&buffer).is_some() { Ok(buffer) } else { Err(Refusal::WrongPassword) }

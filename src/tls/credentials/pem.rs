@@ -1,4 +1,4 @@
-//! Files, and the sections of PEM text in them.
+//! Reads files and the PEM sections in them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,17 +20,17 @@ use crate::socket::wait::wait;
 use crate::status::Status;
 use crate::tls::x509;
 
-/// The largest file that is read. The biggest bundle of authorities in use is about 1 MiB.
+/// The largest file that is read. The largest CA bundle in use has about 1 MiB.
 pub(crate) const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// How long what is no regular file, such as the pipe of a shell's `<(…)`, may take to be read: making a context waits
-/// for nothing else, so it takes no limit.
+/// The timeout for reading anything but a regular file, for example the pipe of a shell's `<(…)`. Nothing else in
+/// making a context waits, so a context takes no limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a pipe is expected to bring; more than any key has.
+/// The expected size of a pipe's content; more than a key has.
 const PIPE: u64 = 64 * 1024;
 
-/// Refuses what is larger than a file may be: what is parsed from it grows with it. `name` is the parameter's.
+/// Refuses input larger than the largest file, because parsing it takes memory in proportion. `name`: the parameter.
 pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
     if bytes.len() as u64 > MAX_FILE {
         let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
@@ -39,12 +39,12 @@ pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
     Ok(bytes)
 }
 
-/// `what` names the file's role in a message, as in "CA file".
+/// `what` names the file's role in messages, for example "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
 }
 
-/// As [`read_file`]: what holds a key is wiped when dropped.
+/// As [`read_file`], but the bytes are wiped when dropped.
 pub(crate) fn read_secret_file(path: &Path, what: &str) -> Result<Zeroizing<Vec<u8>>> {
     read_within(path, what, PATIENCE)
 }
@@ -54,17 +54,17 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
         let status = if error.kind() == io::ErrorKind::OutOfMemory { Status::OutOfMemory } else { Status::Io };
         Error::from_io(status, format!("cannot read {what} {}", path.display()), &error)
     };
-    // So that the opening of a pipe waits for no writer. It has no meaning for a regular file.
+    // O_NONBLOCK: opening a FIFO does not wait for a writer. It has no effect on regular files.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
     let mut bytes = Zeroizing::new(Vec::new());
     let mut input = (&file).take(MAX_FILE + 1);
     let metadata = file.metadata().map_err(failed)?;
     let is_regular = metadata.is_file();
-    // At once, so that no outgrown part of a key stays behind in memory.
+    // Reserved at once: growing the vector would leave parts of a key in freed memory.
     let expected = if is_regular { metadata.len().min(MAX_FILE) } else { PIPE };
     memory::reserve(&mut bytes, expected as usize + 1, what)?;
     let deadline = Instant::now() + patience;
-    // A pipe that nobody has opened for writing yet would look as one at its end: it is polled before it is read.
+    // A pipe without a writer reads as end of file, so pipes are polled before the first read.
     read_to_end(
         &mut input,
         &mut bytes,
@@ -86,8 +86,8 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
     Ok(bytes)
 }
 
-/// `wait` is called before the next try where there was nothing to read, of which some files of the system make
-/// readers wait that look like regular ones; and before each if `waits_first`.
+/// Calls `wait` when a read would block, and before each read if `waits_first`. Some files in /proc would block
+/// although they look like regular files.
 fn read_to_end(
     input: &mut impl Read,
     bytes: &mut Vec<u8>,
@@ -102,26 +102,26 @@ fn read_to_end(
         }
         match input.read_to_end(bytes) {
             Ok(_) => return Ok(()),
-            // What was read before stays read.
+            // The bytes read before are kept.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => waits = true,
             Err(error) => return Err(failed(error)),
         }
     }
 }
 
-/// All certificates in PEM text, where other sections are passed over, or in DER, one after the other, where a key
-/// beside them is. `what` names the input in a message.
+/// All certificates in PEM text, skipping other sections, or in concatenated DER, skipping keys. `what` names the input
+/// in messages.
 pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>> {
     certificates_or(bytes, what, "")
 }
 
-/// As [`certificates`]; `others` are the forms that the caller would have taken too, behind "neither PEM nor DER
-/// certificates".
+/// As [`certificates`]. `others` lists further accepted forms for the message "neither PEM nor DER certificates".
 pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<Vec<CertificateDer<'static>>> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
-        // Of the largest one, its text without line ends, and what that says: the decoder does not ask.
+        // The memory that the decoder needs for the largest section, whose allocation is infallible: the text without
+        // line ends, and the decoded bytes.
         let largest = Sections::of(bytes).flatten().map(|section| section.whole.len()).max().unwrap_or(0);
         memory::probe(largest.saturating_mul(2), "a certificate")?;
         for certificate in objects(bytes, b"CERTIFICATE") {
@@ -142,8 +142,7 @@ pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<
     Ok(certificates)
 }
 
-/// What stands in the sections of PEM text that have this label. The others are not even decoded: a key may be among
-/// them, encrypted or not.
+/// Decodes the PEM sections with this label. Other sections are not decoded, because they may hold a private key.
 pub(crate) fn objects<'a, T: PemObject + 'a>(
     text: &'a [u8],
     label: &'a [u8],
@@ -156,17 +155,16 @@ pub(crate) fn objects<'a, T: PemObject + 'a>(
     })
 }
 
-/// A section of PEM text: what stands between a BEGIN line and its END line.
+/// A PEM section: the text between a BEGIN line and its END line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Section<'a> {
     pub(crate) label: &'a [u8],
-    /// The two lines included.
+    /// The section with both lines.
     pub(crate) whole: &'a [u8],
     pub(crate) body: &'a [u8],
 }
 
-/// The sections of PEM text, one after the other; text around them is passed over. After an error come those that
-/// begin behind it.
+/// Iterates over the PEM sections of a text; other text is skipped. After an error the iteration continues behind it.
 pub(crate) struct Sections<'a> {
     rest: &'a [u8],
 }
@@ -181,7 +179,7 @@ impl<'a> Iterator for Sections<'a> {
     type Item = std::result::Result<Section<'a>, String>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // What a section begins with: its label, the text from its first line, the text from its second.
+        // The open section: its label, the text from its BEGIN line, and the text after that line.
         let mut begun: Option<(&'a [u8], &'a [u8], &'a [u8])> = None;
         while !self.rest.is_empty() {
             let here = mem::take(&mut self.rest);
@@ -218,7 +216,7 @@ fn no_end(begun: Option<(&[u8], &[u8], &[u8])>) -> String {
     format!("the section \"{}\" has no END line", shown(&label))
 }
 
-/// A line without its end, and what comes after it. CR, LF or both end a line; both leave an empty one between.
+/// Splits off the first line without its end. CR or LF ends a line; CR LF gives an extra empty line.
 pub(crate) fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr2(b'\n', b'\r', text) {
         Some(end) => (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default()),
@@ -241,11 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_read_to_its_end() {
+    fn reads_a_pipe_to_its_end() {
         let (read, mut write) = io::pipe().unwrap();
         let path = path_of(&read);
         let reader = std::thread::spawn(move || read_within(&path, "CA file", Duration::from_secs(30)).unwrap());
-        // More than a pipe holds, so that the writer waits for the reader and the reader for the writer.
+        // More bytes than a pipe's buffer holds, so reader and writer wait for each other.
         let text = vec![b'x'; 200_000];
         for part in text.chunks(7_000) {
             write.write_all(part).unwrap();
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_does_not_end_is_given_up() {
+    fn reading_an_open_pipe_times_out() {
         let (read, mut write) = io::pipe().unwrap();
         write.write_all(b"x").unwrap();
         let path = path_of(&read);
@@ -265,7 +263,7 @@ mod tests {
         assert_eq!(error.message(), expected);
     }
 
-    /// Gives what stands there, one after the other; `None` is nothing for now.
+    /// Returns these chunks in turn; `None` would block.
     struct Hesitant(Vec<Option<&'static [u8]>>);
 
     impl Read for Hesitant {
@@ -278,9 +276,9 @@ mod tests {
         }
     }
 
-    /// As /proc/kmsg, which says that it is a regular file.
+    /// As /proc/kmsg, which claims to be a regular file.
     #[test]
-    fn what_has_nothing_for_now_is_waited_for() {
+    fn waits_when_a_read_would_block() {
         let read = |patience: usize| {
             let mut input = Hesitant(vec![Some(b"c"), None, None, Some(b"b"), None, Some(b"a")]);
             let (mut bytes, mut waits) = (Vec::new(), 0);
@@ -297,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_too_large() {
+    fn endless_input_is_too_large() {
         for path in ["/dev/zero", "/dev/null"] {
             let read = read_file(Path::new(path), "CA file").map_err(|error| error.status());
             assert_eq!(read, if path == "/dev/null" { Ok(vec![]) } else { Err(Status::InvalidPem) });
@@ -305,16 +303,16 @@ mod tests {
         assert_eq!(read_file(Path::new("/"), "CA file").unwrap_err().errno(), libc::EISDIR);
     }
 
-    /// Its headers are no base64.
+    /// The headers of an encrypted key are not base64.
     #[test]
-    fn a_key_beside_certificates_is_not_decoded() {
+    fn keys_among_certificates_are_not_decoded() {
         let key = include_bytes!("../../../tests/certs/rsa-encrypted-pkcs1.key");
         let chain = include_bytes!("../../../tests/certs/rsa.pem");
         assert_eq!(certificates(&[&key[..], chain].concat(), "chain").unwrap().len(), 1);
     }
 
     #[test]
-    fn sections_between_other_text() {
+    fn finds_sections_in_other_text() {
         let read = |text: &'static str| {
             Sections::of(text.as_bytes())
                 .map(|section| section.map(|section| (section.label, section.body)))

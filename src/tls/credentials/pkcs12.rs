@@ -1,7 +1,7 @@
 //! PKCS#12 (RFC 7292): a private key and certificates in one file, encrypted and authenticated with one password.
 //!
-//! Whether its MAC is right is known before anything is decrypted ([`mac`]). Then its parts are opened and what is in
-//! them is collected ([`bags`]), and of that an identity is made ([`choose`]).
+//! The MAC is verified before anything is decrypted ([`mac`]). Then the file's parts are decrypted and their contents
+//! collected ([`bags`]), and the identity is chosen from them ([`choose`]).
 
 mod bags;
 mod choose;
@@ -16,24 +16,24 @@ use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
 
 use self::bags::Bags;
-use super::key::scheme::Effort;
-use super::key::{Opened, Password, Refusal, Spelling};
+use super::key::scheme::WorkBudget;
+use super::key::{Opened, Password, PasswordEncoding, Refusal};
 use crate::error::Result;
 use crate::tls::x509::der::{self, Der, Element, Malformed, Octets, tag};
 
-/// What a message calls it.
+/// The name in messages.
 const THING: &str = "PKCS#12 data";
 
-/// 1.2.840.113549.1.7: PKCS #7, whose .1 is data.
+/// 1.2.840.113549.1.7: PKCS #7. Its arc .1 is data.
 const PKCS7: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7];
 
-/// Whether `bytes` begin as PKCS#12 does: a sequence that begins with the version 3 and a sequence. No key has that
-/// version, and a certificate begins with two sequences.
+/// True if `bytes` begin like PKCS#12: a SEQUENCE that begins with version 3 and a SEQUENCE. No key has this version,
+/// and a certificate begins with two SEQUENCEs.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
     matches!(der::header(bytes), Some((tag::SEQUENCE, _, [tag::INTEGER, 1, 3, tag::SEQUENCE, ..])))
 }
 
-/// The identity in `bytes`, its chain sorted from the key's certificate on. `what` names the input in a message.
+/// Loads the identity in `bytes`. The chain begins with the key's certificate. `what` names the input in messages.
 pub(crate) fn load(
     bytes: &[u8],
     what: &str,
@@ -41,34 +41,34 @@ pub(crate) fn load(
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>> {
     let refused = |refusal: Refusal| refusal.error_of(THING, what);
-    let mut effort = Effort::new();
-    let opened = collect(bytes, password, &mut effort).map_err(refused)?;
-    choose::identity(opened, what, &mut effort, provider)
+    let mut budget = WorkBudget::new();
+    let opened = collect(bytes, password, &mut budget).map_err(refused)?;
+    choose::identity(opened, what, &mut budget, provider)
 }
 
-/// What was found in the file, and the passwords to open the keys with.
+/// The contents of the file, and the password encodings to decrypt the keys with.
 struct Contents {
     bags: Bags,
-    spellings: Vec<Spelling>,
-    secret: Secrecy,
+    encodings: Vec<PasswordEncoding>,
+    state: PasswordState,
 }
 
-/// What is known of the password.
+/// The result of checking the password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Secrecy {
+enum PasswordState {
     NoneGiven,
     Given,
-    /// The MAC was made with it, or with none.
+    /// The MAC matches, or there is none and no password is required.
     Right,
 }
 
-impl Secrecy {
-    /// Of what the password does not open.
+impl PasswordState {
+    /// The reason why `part` could not be decrypted.
     fn refusal(self, part: &str) -> Refusal {
         match self {
-            Secrecy::NoneGiven => Refusal::PasswordRequired,
-            Secrecy::Given => Refusal::WrongPassword,
-            Secrecy::Right => {
+            PasswordState::NoneGiven => Refusal::PasswordRequired,
+            PasswordState::Given => Refusal::WrongPassword,
+            PasswordState::Right => {
                 let why = format!("{part} with another password than the one of its MAC, or {part} is damaged");
                 Refusal::Unsupported(why)
             }
@@ -76,40 +76,41 @@ impl Secrecy {
     }
 }
 
-fn collect(bytes: &[u8], password: Option<&Password>, effort: &mut Effort) -> Opened<Contents> {
+fn collect(bytes: &[u8], password: Option<&Password>, budget: &mut WorkBudget) -> Opened<Contents> {
     let (safe, mac) = split(bytes)?;
-    let mut spellings = Spelling::all(password)?;
-    let mut secret = if password.is_some() { Secrecy::Given } else { Secrecy::NoneGiven };
+    let mut encodings = PasswordEncoding::all(password)?;
+    let mut state = if password.is_some() { PasswordState::Given } else { PasswordState::NoneGiven };
     if let Some(mac) = mac {
         let mac = mac::Mac::read(&mac)?;
-        let Some(right) = mac.spelling(&safe.bytes, &spellings, effort)? else {
-            return Err(secret.refusal(""));
+        let Some(right) = mac.encoding(&safe.bytes, &encodings, budget)? else {
+            return Err(state.refusal(""));
         };
-        // The others stay behind it: empty passwords are written in two ways, and by some writers in both.
-        spellings.swap(0, right);
-        secret = Secrecy::Right;
+        // The encodings behind it are kept: an empty password has two encodings, and some writers use both in one file.
+        encodings.swap(0, right);
+        state = PasswordState::Right;
     }
-    let bags = bags::collect(&safe, &spellings, secret, effort)?;
-    Ok(Contents { bags, spellings, secret })
+    let bags = bags::collect(&safe, &encodings, state, budget)?;
+    Ok(Contents { bags, encodings, state })
 }
 
-/// Bytes that hold elements, and where they stand.
-struct Stretch<'a> {
+/// A range of bytes with its position, for messages.
+struct Span<'a> {
     bytes: Octets<'a>,
     at: usize,
-    /// Of what that is the place, behind its number in a message; nothing if of the input.
+    /// The text that follows the offset in a message; empty if the offset is in the input.
     of: String,
 }
 
-impl<'a> Stretch<'a> {
-    /// A string that stands at a place of `outer`. If it must be joined it has places of its own, of `joined`.
-    fn new(string: &Element<'a>, what: &'static str, outer: &str, joined: &str) -> Opened<Stretch<'a>> {
+impl<'a> Span<'a> {
+    /// The content of a string at a position in `outer`. A string in parts is joined; offsets in it are then relative
+    /// to `joined`.
+    fn new(string: &Element<'a>, what: &'static str, outer: &str, joined: &str) -> Opened<Span<'a>> {
         let bytes = string.octets()?.ok_or_else(|| place(string.malformed(what), outer))?;
         let (at, of) = match bytes {
             Octets::Whole(_) => (string.at, outer),
             Octets::Joined(_) => (0, joined),
         };
-        Ok(Stretch { bytes, at, of: of.to_owned() })
+        Ok(Span { bytes, at, of: of.to_owned() })
     }
 
     fn inside(&self) -> Der<'_> {
@@ -125,8 +126,8 @@ fn place(malformed: Malformed, of: &str) -> Refusal {
     Refusal::malformed(format!("{} at byte {}{of}", malformed.what, malformed.at))
 }
 
-/// The part that a MAC is of, and the MAC.
-fn split(bytes: &[u8]) -> Opened<(Stretch<'_>, Option<Element<'_>>)> {
+/// The authenticated part and the MAC.
+fn split(bytes: &[u8]) -> Opened<(Span<'_>, Option<Element<'_>>)> {
     let whole = |malformed| place(malformed, "");
     let mut all = Der::ber(bytes, 0);
     let mut outer = all
@@ -143,11 +144,11 @@ fn split(bytes: &[u8]) -> Opened<(Stretch<'_>, Option<Element<'_>>)> {
         return Err(Refusal::Unsupported("it is signed instead of having a MAC".to_owned()));
     };
     let octets = string(content, tag::OCTET_STRING, "the authenticated safe").map_err(whole)?;
-    let safe = Stretch::new(&octets, "the authenticated safe", "", " of the authenticated safe")?;
+    let safe = Span::new(&octets, "the authenticated safe", "", " of the authenticated safe")?;
     Ok((safe, mac))
 }
 
-/// The kinds of content that a part may have.
+/// The content types of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pkcs7 {
     Data,
@@ -166,7 +167,7 @@ impl Pkcs7 {
     }
 }
 
-/// The kind of a content, and a cursor that stands before it.
+/// The type of a ContentInfo, and a cursor at its content.
 fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, Der<'a>), Malformed> {
     let kind = fields.read(tag::OID, "the kind of a content")?;
     let content = fields.read(tag::explicit(0), "a content")?.inside();
@@ -174,7 +175,7 @@ fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, De
     Ok((kind, content))
 }
 
-/// A string, in one piece or in parts: `tag` is its tag in one piece.
+/// An OCTET STRING, primitive or constructed. `tag`: its tag if primitive.
 fn string<'a>(mut fields: Der<'a>, tag: u8, what: &'static str) -> std::result::Result<Element<'a>, Malformed> {
     let string = match fields.take(tag) {
         Some(string) => string,

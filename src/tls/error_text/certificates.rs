@@ -1,4 +1,4 @@
-//! What is wrong with a certificate, and with a CRL. Each text completes "the certificate …".
+//! Describes errors in certificates and CRLs. Each text completes "the certificate …".
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub(crate) fn certificate(error: &CertificateError) -> Cow<'static, str> {
         C::InvalidOcspResponse => "came with an invalid OCSP response",
         C::ApplicationVerificationFailure => "was not accepted",
         C::Other(error) => return without_identifiers(&error.to_string()).into(),
-        // Deprecated names of the same.
+        // Deprecated variants of the errors above.
         _ => "was not accepted",
     })
 }

@@ -1,4 +1,4 @@
-//! Object identifiers, and the names of those that keys are refused for.
+//! Names of algorithms in keys, for messages about unsupported ones.
 
 use pkcs5::der::asn1::ObjectIdentifier;
 
@@ -18,7 +18,7 @@ pub(crate) mod oid {
 }
 
 const NAMES: [(&str, &str); 46] = [
-    // Encryption with a password.
+    // Password-based encryption.
     ("1.2.840.113549.1.5.1", "pbeWithMD2AndDES-CBC"),
     ("1.2.840.113549.1.5.3", "pbeWithMD5AndDES-CBC"),
     ("1.2.840.113549.1.5.4", "pbeWithMD2AndRC2-CBC"),
@@ -31,7 +31,7 @@ const NAMES: [(&str, &str); 46] = [
     ("1.2.840.113549.1.12.1.4", "pbeWithSHA1And2-KeyTripleDES-CBC"),
     ("1.2.840.113549.1.12.1.5", "pbeWithSHA1And128BitRC2-CBC"),
     ("1.2.840.113549.1.12.1.6", "pbeWithSHA1And40BitRC2-CBC"),
-    // Ciphers and what keys are derived with.
+    // Ciphers and key derivation functions.
     ("1.3.14.3.2.7", "DES-CBC"),
     ("1.2.840.113549.3.2", "RC2-CBC"),
     ("1.2.840.113549.3.9", "RC5-CBC"),
@@ -69,7 +69,7 @@ const NAMES: [(&str, &str); 46] = [
     ("1.2.156.10197.1.301", "SM2"),
 ];
 
-/// The name, where it has one here, and the number.
+/// The name, if known, and the number.
 pub(in crate::tls) fn shown_oid(oid: ObjectIdentifier) -> String {
     let number = oid.to_string();
     match NAMES.iter().find(|(known, _)| *known == number) {

@@ -1,4 +1,4 @@
-//! Passwords, and the bytes that one is spelled with.
+//! Passwords and their encodings.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
-/// The longest password, which is OpenSSL's too.
+/// The longest password, the same as in OpenSSL.
 pub(crate) const MAX_PASSWORD: usize = 1024;
 
-/// What opens an encrypted key. It is never shown.
+/// The password of an encrypted key. Its `Debug` output is redacted.
 #[derive(Clone)]
 pub(crate) struct Password(Secret);
 
@@ -36,31 +36,31 @@ impl fmt::Debug for Password {
     }
 }
 
-/// What a password is for the two families of ways to encrypt.
-pub(in crate::tls) struct Spelling {
-    /// For PBKDF2 and scrypt: what was given.
+/// One way to encode a password, for both families of encryption schemes.
+pub(in crate::tls) struct PasswordEncoding {
+    /// For PBKDF2 and scrypt: the password's bytes.
     pub(in crate::tls) bytes: Secret,
-    /// For what PKCS#12 has of its own: a BMPString with its terminator (RFC 7292, appendix B.1).
+    /// For PKCS#12's own derivation: a BMPString with its terminator (RFC 7292 appendix B.1).
     pub(in crate::tls) bmp: Secret,
 }
 
-impl Spelling {
-    /// In the order to try them. Text is UTF-8, as OpenSSL has it, characters beyond the BMP as two surrogates; what is
-    /// not, and what older releases of OpenSSL wrote, has a character for each byte. An empty password is its
-    /// terminator or nothing at all, which is also what files without a password have.
-    pub(in crate::tls) fn all(password: Option<&Password>) -> Opened<Vec<Spelling>> {
+impl PasswordEncoding {
+    /// All encodings, in the order to try. UTF-8 text becomes UTF-16, as in OpenSSL. Other bytes, and text as older
+    /// OpenSSL releases wrote it, become one character per byte. An empty password is a terminator or nothing at all;
+    /// files without a password use the latter.
+    pub(in crate::tls) fn all(password: Option<&Password>) -> Opened<Vec<PasswordEncoding>> {
         let bytes = password.map_or(&[][..], Password::bytes);
-        let spelling =
-            |bmp| Ok::<_, Refusal>(Spelling { bytes: Zeroizing::new(memory::copy(bytes, "password")?), bmp });
+        let encoding =
+            |bmp| Ok::<_, Refusal>(PasswordEncoding { bytes: Zeroizing::new(memory::copy(bytes, "password")?), bmp });
         if bytes.is_empty() {
-            return Ok(vec![spelling(Secret::new(vec![0, 0]))?, spelling(Secret::default())?]);
+            return Ok(vec![encoding(Secret::new(vec![0, 0]))?, encoding(Secret::default())?]);
         }
         let mut all = Vec::new();
         if let Ok(text) = str::from_utf8(bytes) {
-            all.push(spelling(bmp(text.encode_utf16())?)?);
+            all.push(encoding(bmp(text.encode_utf16())?)?);
         }
         if !bytes.is_ascii() {
-            all.push(spelling(bmp(bytes.iter().copied().map(u16::from))?)?);
+            all.push(encoding(bmp(bytes.iter().copied().map(u16::from))?)?);
         }
         Ok(all)
     }
@@ -68,7 +68,7 @@ impl Spelling {
 
 fn bmp(units: impl Iterator<Item = u16>) -> Opened<Secret> {
     let mut bmp = Zeroizing::new(Vec::new());
-    // At once, so that no outgrown part stays behind in memory.
+    // Reserved at once: growing the vector would leave copies of the password in freed memory.
     memory::reserve(&mut bmp, 2 * (MAX_PASSWORD + 1), "password")?;
     for unit in units.chain([0]) {
         bmp.extend_from_slice(&unit.to_be_bytes());
@@ -81,11 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings() {
+    fn encodings_of_passwords() {
         let all = |password: Option<&[u8]>| {
             let password = password.map(|bytes| Password::new(bytes).unwrap());
-            let spelled = Spelling::all(password.as_ref()).unwrap();
-            spelled.iter().map(|spelling| spelling.bmp.to_vec()).collect::<Vec<_>>()
+            let spelled = PasswordEncoding::all(password.as_ref()).unwrap();
+            spelled.iter().map(|encoding| encoding.bmp.to_vec()).collect::<Vec<_>>()
         };
         for (password, expected) in [
             (None, &[&[0, 0][..], &[]][..]),

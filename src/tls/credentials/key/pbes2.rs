@@ -1,6 +1,6 @@
-//! PBES2 of RFC 8018: a cipher, and how its key is derived from the password.
+//! PBES2 (RFC 8018): a cipher, and the derivation of its key from the password.
 //!
-//! Whoever wrote the file chose how much work that is, so its parameters are bounded before any is done.
+//! The file determines the cost of the derivation, so its parameters are checked against limits before any work.
 
 use pkcs5::AlgorithmIdentifierRef;
 use pkcs5::der::Reader;
@@ -14,14 +14,15 @@ use super::algorithm_names::shown_oid;
 use super::{Opened, Refusal};
 use crate::memory;
 
-/// Of PBKDF2 and of PKCS#12's own derivation; up to two seconds with SHA-512. Tools do 2,048 to some 600,000 unless told
-/// otherwise. A fuzzer, which is here for what stands around it, would do little else.
+/// The limit for PBKDF2 and for PKCS#12's own derivation: up to two seconds with SHA-512. Tools use 2,048 to about
+/// 600,000 iterations by default. Fuzzing uses a lower limit to spend its time on parsing.
 pub(crate) const MAX_ITERATIONS: u64 = if cfg!(fuzzing) { 20_000 } else { 2_000_000 };
 
-/// Of scrypt; what N = 2^17 and r = 8 take, which is the most that is recommended anywhere. OpenSSL opens up to 32 MiB.
+/// The limit for scrypt: the memory of N = 2^17 and r = 8, the largest recommended parameters. OpenSSL's limit is 32
+/// MiB.
 const MAX_MEMORY: u128 = 128 * 1024 * 1024;
 
-/// N·r·p of scrypt: twice what the recommended parameters take. About a second, and more where r is 1.
+/// The limit for scrypt's N·r·p: twice the recommended parameters, about a second; more if r is 1.
 const MAX_WORK: u128 = if cfg!(fuzzing) { 1 << 15 } else { 1 << 21 };
 
 pub(in crate::tls) fn broken(what: &str) -> Refusal {
@@ -43,7 +44,7 @@ pub(crate) fn parameters(parameters: Option<AnyRef<'_>>) -> Opened<Parameters> {
     Ok(Parameters { kdf, encryption })
 }
 
-/// What the derivation costs, in iterations of PBKDF2 or in what takes about as long.
+/// The cost of the derivation in iterations of PBKDF2.
 pub(crate) fn work(parameters: &Parameters) -> u64 {
     match &parameters.kdf {
         Kdf::Pbkdf2(pbkdf2) => u64::from(pbkdf2.iteration_count),
@@ -85,7 +86,7 @@ fn key_derivation(kdf: AlgorithmIdentifierRef<'_>, key_size: usize) -> Opened<Kd
     }
 }
 
-/// With the length of the key that it says, if it says one.
+/// The parameters and the key length, if there is one.
 pub(in crate::tls) fn pbkdf2(parameters: AnyRef<'_>) -> Opened<(Pbkdf2Params, Option<UintRef<'_>>)> {
     let (salt, iterations, key_length, prf) = parameters
         .sequence(|reader| {
@@ -150,7 +151,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     if work > MAX_WORK {
         return too_much("its work N*r*p is", work, MAX_WORK);
     }
-    // The crate allocates without asking.
+    // The crate's allocation is infallible, so availability is checked first.
     let bytes = 128 * r * (n + p + 1);
     memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt").map_err(Refusal::OutOfMemory)?;
     let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
@@ -163,7 +164,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     })
 }
 
-/// The crate holds so many bytes and no more; the longest salts in use have 32.
+/// The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
 fn bounded_salt(salt: AnyRef<'_>) -> Opened<Salt> {
     let Ok(salt) = salt.decode_as::<&OctetStringRef>() else {
         return Err(Refusal::Unsupported("a salt that stands elsewhere".to_owned()));
@@ -187,7 +188,7 @@ fn check_key_length(given: Option<UintRef<'_>>, key_size: usize) -> Opened<()> {
     }
 }
 
-/// `what` ends with the number's name, as in "scrypt with N".
+/// `what` ends with the parameter's name, for example "scrypt with N".
 fn at_most(given: UintRef<'_>, most: u64, what: &str) -> Opened<u64> {
     match number(given) {
         Some(given) if given <= most => Ok(given),
@@ -199,7 +200,7 @@ fn at_most(given: UintRef<'_>, most: u64, what: &str) -> Opened<u64> {
     }
 }
 
-/// `None` when it has more than 64 bits.
+/// `None` if the number has more than 64 bits.
 pub(in crate::tls) fn number(uint: UintRef<'_>) -> Option<u64> {
     let bytes = uint.as_bytes();
     (bytes.len() <= 8).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))

@@ -1,4 +1,4 @@
-//! Ways to encrypt with a password: [`pbes2`], and those that PKCS#12 had before it, [`pbes1`].
+//! Password-based encryption schemes: [`pbes2`] and the older [`pbes1`].
 
 use cbc::cipher::block_padding::Pkcs7;
 use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, KeyInit, KeyIvInit};
@@ -7,23 +7,23 @@ use pkcs5::der::asn1::AnyRef;
 use pkcs5::pbes2::{EncryptionScheme, PBES2_OID, Parameters};
 
 use super::pbes2::{MAX_ITERATIONS, broken};
-use super::{Opened, Refusal, Secret, Spelling, copy, pbes1, pbes2};
+use super::{Opened, PasswordEncoding, Refusal, Secret, copy, pbes1, pbes2};
 
-/// What may still be done to open an input, in iterations: its writer chose how many derivations there are, too. GnuTLS
-/// derives a key of 600,000 for each certificate.
-pub(in crate::tls) struct Effort(u64);
+/// The remaining work for one input, in iterations. The file also determines the number of derivations: GnuTLS derives
+/// a key with 600,000 iterations for each certificate.
+pub(in crate::tls) struct WorkBudget(u64);
 
-impl Effort {
+impl WorkBudget {
     pub(in crate::tls) const MOST: u64 = 4 * MAX_ITERATIONS;
 
-    pub(in crate::tls) fn new() -> Effort {
-        Effort(Effort::MOST)
+    pub(in crate::tls) fn new() -> WorkBudget {
+        WorkBudget(WorkBudget::MOST)
     }
 
     pub(in crate::tls) fn spend(&mut self, iterations: u64) -> Opened<()> {
         let left = self.0.checked_sub(iterations);
         self.0 = left.ok_or_else(|| {
-            let most = Effort::MOST;
+            let most = WorkBudget::MOST;
             Refusal::Unsupported(format!("opening it takes more than {most} iterations, all its parts together"))
         })?;
         Ok(())
@@ -53,13 +53,14 @@ impl Scheme {
         }
     }
 
-    /// What is encrypted, if with one of the spellings a right padding and then what `is_right` comes out: there is
-    /// nothing else to tell the right password by. Without spellings one is required, once all else is found in order.
+    /// Decrypts with the first password encoding that yields correct padding and a plaintext accepted by `is_right`;
+    /// nothing else identifies the right password. Without encodings, the error says that a password is required, once
+    /// everything else is valid.
     pub(in crate::tls) fn open(
         &self,
         ciphertext: &[u8],
-        spellings: Option<&[Spelling]>,
-        effort: &mut Effort,
+        encodings: Option<&[PasswordEncoding]>,
+        budget: &mut WorkBudget,
         is_right: impl Fn(&[u8]) -> bool,
     ) -> Opened<Secret> {
         let block = self.block();
@@ -68,16 +69,16 @@ impl Scheme {
             return Err(Refusal::malformed(why));
         }
         let mut before: Option<&[u8]> = None;
-        for spelling in spellings.ok_or(Refusal::PasswordRequired)? {
+        for encoding in encodings.ok_or(Refusal::PasswordRequired)? {
             let password = match self {
-                Scheme::Pbes2(_) => &spelling.bytes,
-                Scheme::Pbes1(_) => &spelling.bmp,
+                Scheme::Pbes2(_) => &encoding.bytes,
+                Scheme::Pbes1(_) => &encoding.bmp,
             };
             if before.replace(password).is_some_and(|before| before == password.as_slice()) {
                 continue;
             }
             let mut buffer = copy(ciphertext)?;
-            if let Some(len) = self.decrypt(password, &mut buffer, effort)? {
+            if let Some(len) = self.decrypt(password, &mut buffer, budget)? {
                 buffer.truncate(len);
                 if is_right(&buffer) {
                     return Ok(buffer);
@@ -87,11 +88,11 @@ impl Scheme {
         Err(Refusal::WrongPassword)
     }
 
-    /// How many bytes of `buffer` are plaintext then; `None` when the padding is wrong.
-    fn decrypt(&self, password: &[u8], buffer: &mut [u8], effort: &mut Effort) -> Opened<Option<usize>> {
+    /// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
+    fn decrypt(&self, password: &[u8], buffer: &mut [u8], budget: &mut WorkBudget) -> Opened<Option<usize>> {
         match self {
             Scheme::Pbes2(parameters) => {
-                effort.spend(pbes2::work(parameters))?;
+                budget.spend(pbes2::work(parameters))?;
                 match parameters.decrypt_in_place(password, buffer) {
                     Ok(plaintext) => Ok(Some(plaintext.len())),
                     Err(pkcs5::Error::DecryptFailed) => Ok(None),
@@ -99,14 +100,14 @@ impl Scheme {
                 }
             }
             Scheme::Pbes1(parameters) => {
-                effort.spend(parameters.work())?;
+                budget.spend(parameters.work())?;
                 Ok(parameters.decrypt(password, buffer))
             }
         }
     }
 }
 
-/// How many bytes of `buffer` are plaintext then; `None` when the padding is wrong.
+/// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
 pub(crate) fn decrypt_cbc<C: BlockCipherDecrypt + KeyInit>(
     key: &[u8],
     iv: &[u8],

@@ -1,4 +1,4 @@
-//! Which of its three forms a key in DER has, and which kinds of key the provider does not take.
+//! Detects the form of a DER key and the key types that the provider does not support.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// `None` when it is no key, or none that is whole, not encrypted, and has nothing behind it.
+    /// `None` unless `der` is exactly one unencrypted key.
     pub(crate) fn of(der: &[u8]) -> Option<Shape> {
         let fields = fields(der)?;
         let (version, rest) = fields.split_first()?;
@@ -42,7 +42,7 @@ impl Shape {
         }
     }
 
-    /// Of a key that the provider does not take, what it is and what would be taken.
+    /// For an unsupported key: its type and the supported ones.
     pub(crate) fn unusable(self, der: &[u8]) -> Option<String> {
         let fields = fields(der)?;
         match self {
@@ -89,9 +89,9 @@ fn algorithm<'a>(field: &AnyRef<'a>) -> Option<AlgorithmIdentifierRef<'a>> {
     field.decode_as().ok()
 }
 
-/// The elements of the one sequence that `der` is.
+/// The elements of the SEQUENCE `der`.
 pub(crate) fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
-    /// More than there are in a key.
+    /// More elements than a key has.
     const MOST: usize = 16;
     let outer = AnyRef::from_der(der).ok().filter(|outer| outer.tag() == Tag::Sequence)?;
     let mut reader = SliceReader::new(outer.value()).ok()?;

@@ -1,5 +1,5 @@
-//! Small keys that the openssl command made, broken in every place, and parameters that would cost too much. All its
-//! combinations are the suite `keys`.
+//! Tests small keys made by the openssl command, corrupted at every byte, and parameters that exceed the limits. The
+//! suite `keys` tests all combinations that the command can write.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn plain(pem: &[u8]) -> Vec<u8> {
     find(pem, None).unwrap().to_vec()
 }
 
-/// Each encrypted key, and what is in it.
+/// Each encrypted key and its plaintext.
 fn vectors() -> [(&'static str, &'static [u8], Vec<u8>); 5] {
     let sec1 = plain(include_bytes!("../../../../tests/certs/server-sec1.key"));
     let pkcs1 = plain(include_bytes!("../../../../tests/certs/rsa-pkcs1.key"));
@@ -47,7 +47,7 @@ fn failure(bytes: &[u8], text: Option<&str>) -> (Status, String) {
 }
 
 #[test]
-fn the_right_password_opens() {
+fn right_password_opens() {
     for (name, bytes, inside) in vectors() {
         assert_eq!(*find(bytes, Some(&password("secret"))).unwrap(), inside, "{name}");
         assert!(load_with(bytes, Some("secret")).is_ok(), "{name}");
@@ -58,20 +58,20 @@ fn the_right_password_opens() {
             assert_eq!(failure(bytes, Some(wrong)), (Status::WrongPassword, refused), "{name}, {wrong:?}");
         }
     }
-    // None is needed, so that none is used.
+    // An unneeded password is ignored.
     assert!(load_with(SERVER, Some("secret")).is_ok());
 }
 
-/// Of 256 wrong passwords about one leaves a right padding. What comes out then is no key.
+/// About one in 256 wrong passwords yields correct padding. The plaintext is then not a key.
 #[test]
-fn a_right_padding_is_not_enough() {
+fn correct_padding_is_not_enough() {
     for i in 0..1000 {
         assert_eq!(failure(TRADITIONAL_EC, Some(&i.to_string())).0, Status::WrongPassword, "{i}");
     }
 }
 
 #[test]
-fn passwords_are_bounded_and_never_shown() {
+fn passwords_are_limited_and_redacted() {
     assert_eq!(format!("{:?}", password("secret")), "Password");
     assert!(Password::new(&[b'x'; MAX_PASSWORD]).is_ok());
     let error = Password::new(&[b'x'; MAX_PASSWORD + 1]).unwrap_err();
@@ -79,7 +79,7 @@ fn passwords_are_bounded_and_never_shown() {
 }
 
 #[test]
-fn no_part_of_an_encrypted_key_is_one() {
+fn truncated_encrypted_keys_are_refused() {
     for (name, bytes, _) in vectors() {
         let whole = bytes.trim_ascii_end();
         for len in 0..whole.len() {
@@ -93,11 +93,11 @@ fn no_part_of_an_encrypted_key_is_one() {
     }
 }
 
-/// Where the version stands in the server's key.
+/// The offset of the version in the server's key.
 const VERSION: usize = 5;
 
 #[test]
-fn an_altered_key_is_refused_or_the_same() {
+fn altered_keys_are_refused_or_equal() {
     for (name, bytes, inside) in vectors() {
         let mut altered = bytes.to_vec();
         for at in 0..bytes.len() {
@@ -105,7 +105,7 @@ fn an_altered_key_is_refused_or_the_same() {
                 altered[at] ^= mask;
                 if load_with(&altered, Some("secret")).is_ok() {
                     let mut found = find(&altered, Some(&password("secret"))).unwrap();
-                    // PKCS#8 has two versions, of the same key.
+                    // PKCS#8 has two versions; the key is the same in both.
                     if Shape::of(&found) == Some(Shape::Pkcs8) {
                         found[VERSION] = inside[VERSION];
                     }
@@ -117,9 +117,9 @@ fn an_altered_key_is_refused_or_the_same() {
     }
 }
 
-/// What is altered inside of an encryption, where no padding tells.
+/// Corrupts bytes of the plaintext, which padding does not detect.
 #[test]
-fn an_altered_plaintext_is_no_key() {
+fn altered_plaintext_is_refused() {
     for at in 0..SERVER.len() {
         for mask in [0x02, 0x04, 0x80] {
             let mut altered = SERVER.to_vec();
@@ -174,7 +174,7 @@ fn pbes2(kdf: &[u8], cipher: &str, iv: usize) -> Vec<u8> {
     encrypted(&algorithm("1.2.840.113549.1.5.13", &parameters), 32)
 }
 
-/// `rest` is what stands between the salt and the end.
+/// `rest`: the fields after the salt.
 fn pbkdf2(salt: usize, rest: &[&[u8]]) -> Vec<u8> {
     algorithm("1.2.840.113549.1.5.12", &sequence(&[&octets(salt), &rest.concat()]))
 }
@@ -188,7 +188,7 @@ const UNSUPPORTED: &str = "the private key in k is encrypted in a way that is no
 const MALFORMED: &str = "the private key in k is malformed: ";
 
 #[test]
-fn parameters_are_bounded_before_any_work() {
+fn parameters_are_limited_before_any_work() {
     let one = integer(1);
     let iterations = |count: u64| pbes2(&pbkdf2(8, &[&integer(count)]), AES_256, 16);
     let with_scrypt = |numbers: &[u64]| pbes2(&scrypt(8, numbers), AES_256, 16);
@@ -235,7 +235,7 @@ fn parameters_are_bounded_before_any_work() {
             "the scheme pbeWithMD5AndDES-CBC (1.2.840.113549.1.5.3)",
         ),
     ] {
-        // Whatever the password: none would open it.
+        // With any password, because none would open it.
         for text in [None, Some("secret")] {
             assert_eq!(failure(&der, text), (Status::Unsupported, format!("{UNSUPPORTED}{refused}")));
         }
@@ -265,7 +265,7 @@ fn parameters_are_bounded_before_any_work() {
     ] {
         assert_eq!(failure(&der, Some("secret")), (Status::InvalidPem, format!("{MALFORMED}{wrong}")));
     }
-    // At the bounds the work is done, and it is only the password that does not fit.
+    // At the limits the derivation runs, and only the password is wrong.
     for der in [
         with_scrypt(&[16, 8, 1, 32]),
         pbes2(&scrypt(32, &[2, 1, 4]), AES_256, 16),
@@ -284,7 +284,7 @@ fn parameters_are_bounded_before_any_work() {
 }
 
 #[test]
-fn headers_of_traditional_pem() {
+fn traditional_pem_headers() {
     let iv = "00112233445566778899aabbccddeeff";
     let text = "AAAAAAAAAAAAAAAAAAAAAA==\n";
     for (headers, status, says) in [
@@ -332,7 +332,7 @@ fn headers_of_traditional_pem() {
 }
 
 #[test]
-fn the_first_key_beside_other_sections() {
+fn first_key_among_other_sections() {
     let sections = |parts: &[&[u8]]| parts.join(&b"\n"[..]);
     let parameters = b"-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----";
     let certificate = include_bytes!("../../../../tests/certs/server.pem");
@@ -348,7 +348,7 @@ fn the_first_key_beside_other_sections() {
         let text = sections(parts);
         assert_eq!(*find(&text, Some(&secret)).unwrap(), expected);
     }
-    // The label says only that it is a key.
+    // The label says only that the section is a key; its form is detected.
     for (from, to) in [("ENCRYPTED PRIVATE", "EC PRIVATE"), ("ENCRYPTED PRIVATE", "PRIVATE")] {
         let text = String::from_utf8_lossy(SCRYPT).replace(from, to);
         assert_eq!(*find(text.as_bytes(), Some(&secret)).unwrap(), SERVER);

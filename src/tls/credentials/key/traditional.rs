@@ -1,5 +1,5 @@
-//! PEM that is encrypted the old way (RFC 1421, as OpenSSL has it): headers before the text say the cipher and its
-//! initialization vector, and MD5 makes the key of the password. It is weak, and it is in use.
+//! Traditional PEM encryption (RFC 1421, as OpenSSL implements it): headers name the cipher and its initialization
+//! vector, and MD5 derives the key from the password. It is weak, but still in use.
 
 use md5::{Digest, Md5};
 use zeroize::{Zeroize, Zeroizing};
@@ -9,10 +9,10 @@ use super::{Opened, Password, Refusal, Secret, opened};
 use crate::error::shown;
 use crate::tls::credentials::pem::split_line;
 
-/// What an encrypted section says of itself.
+/// The headers of an encrypted section.
 pub(crate) struct Headers {
     cipher: Cipher,
-    /// A block's bytes; the first eight are the salt too.
+    /// One cipher block. The first eight bytes are also the salt.
     iv: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ impl Cipher {
         if self == Cipher::DesEde3 { 8 } else { 16 }
     }
 
-    /// How many bytes of `buffer` are plaintext then; `None` when the padding is wrong.
+    /// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
     fn decrypt(self, key: &[u8], iv: &[u8], buffer: &mut [u8]) -> Option<usize> {
         match self {
             Cipher::Aes128 => decrypt_cbc::<aes::Aes128Dec>(key, iv, buffer),
@@ -58,13 +58,15 @@ impl Cipher {
     }
 }
 
-/// The headers of a section's body, if it has any, and its base64 text. What is not encrypted may have others.
+/// Splits a section's body into its encryption headers, if any, and its base64 text. Unencrypted sections may have
+/// other headers.
 pub(crate) fn split_headers(body: &[u8]) -> Opened<(Option<Headers>, &[u8])> {
     let (mut encrypted, mut information, mut rest) = (false, None, body);
     loop {
         let (line, after) = split_line(rest);
         let text = line.trim_ascii();
-        // Base64 has no colon. Blank lines are passed over: one is behind the headers, and CR with LF leaves more.
+        // Base64 contains no colon. Blank lines are skipped: one ends the headers, and line ends of CR with LF give
+        // more.
         if !text.contains(&b':') && (!text.is_empty() || rest.is_empty()) {
             break;
         }
@@ -123,7 +125,7 @@ pub(crate) fn decrypt(headers: &Headers, mut buffer: Secret, password: Option<&P
     opened(buffer, len)
 }
 
-/// OpenSSL's EVP_BytesToKey with MD5 and one round: each digest is of the one before, the password and the salt.
+/// OpenSSL's EVP_BytesToKey with MD5 and one round: each digest covers the previous one, the password and the salt.
 fn derive_key(password: &[u8], salt: &[u8]) -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);
     let (first, second) = key.split_at_mut(16);

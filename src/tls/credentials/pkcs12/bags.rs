@@ -1,22 +1,22 @@
-//! The parts of the authenticated safe, opened, and the bags in them.
+//! Decrypts the parts of the AuthenticatedSafe and collects the bags in them.
 
 use pkcs5::der::Decode;
 use pkcs5::der::asn1::AnyRef;
 use rustls_pki_types::CertificateDer;
 
-use super::{Pkcs7, Secrecy, Stretch, content_info, place, string};
+use super::{PasswordState, Pkcs7, Span, content_info, place, string};
 use crate::memory;
-use crate::tls::credentials::key::scheme::{Effort, Scheme};
-use crate::tls::credentials::key::{Opened, Refusal, Secret, Spelling, copy};
+use crate::tls::credentials::key::scheme::{Scheme, WorkBudget};
+use crate::tls::credentials::key::{Opened, PasswordEncoding, Refusal, Secret, copy};
 use crate::tls::x509::der::{Der, Element, Malformed, Octets, tag};
 
-/// More than any file has; stores of authorities have some hundred.
+/// More than any file has: CA stores have some hundred.
 const MOST_BAGS: usize = 4096;
 
-/// Bags may be in bags. Nobody puts them there.
+/// The deepest nesting of SafeContents bags, which no known tool nests.
 const DEEPEST: usize = 4;
 
-/// What is used; the others, as revocation lists and secrets, are passed over.
+/// The keys and certificates. CRL and secret bags are skipped.
 #[derive(Default)]
 pub(crate) struct Bags {
     pub(crate) keys: Vec<Key>,
@@ -33,15 +33,15 @@ pub(crate) struct Key {
 
 pub(crate) struct Certificate {
     pub(crate) der: CertificateDer<'static>,
-    /// That of its key; those of authorities have none.
+    /// The localKeyID, which matches the key's. CA certificates have none.
     pub(crate) local_id: Option<Vec<u8>>,
 }
 
 pub(crate) fn collect(
-    safe: &Stretch<'_>,
-    spellings: &[Spelling],
-    secret: Secrecy,
-    effort: &mut Effort,
+    safe: &Span<'_>,
+    encodings: &[PasswordEncoding],
+    state: PasswordState,
+    budget: &mut WorkBudget,
 ) -> Opened<Bags> {
     let wrong = |malformed| safe.malformed(malformed);
     let mut all = safe.inside();
@@ -59,11 +59,11 @@ pub(crate) fn collect(
         let stretch = match Pkcs7::of(kind.content) {
             Some(Pkcs7::Data) => {
                 let octets = string(content, tag::OCTET_STRING, "a part").map_err(wrong)?;
-                Stretch::new(&octets, "a part", &safe.of, &format!(" of its part {number}"))?
+                Span::new(&octets, "a part", &safe.of, &format!(" of its part {number}"))?
             }
             Some(Pkcs7::Encrypted) => {
-                let plaintext = decrypt(content, safe, spellings, secret, effort)?;
-                Stretch { bytes: Octets::Joined(plaintext), at: 0, of: format!(" of its part {number}, decrypted") }
+                let plaintext = decrypt(content, safe, encodings, state, budget)?;
+                Span { bytes: Octets::Joined(plaintext), at: 0, of: format!(" of its part {number}, decrypted") }
             }
             Some(Pkcs7::Enveloped) => {
                 return Err(Refusal::Unsupported(format!("its part {number} is encrypted for a public key")));
@@ -83,13 +83,13 @@ fn too_many(what: &str) -> Refusal {
     Refusal::malformed(format!("it has more than {MOST_BAGS} {what}"))
 }
 
-/// The plaintext of EncryptedData (RFC 5652, section 8).
+/// Decrypts EncryptedData (RFC 5652 section 8).
 fn decrypt(
     mut content: Der<'_>,
-    safe: &Stretch<'_>,
-    spellings: &[Spelling],
-    secret: Secrecy,
-    effort: &mut Effort,
+    safe: &Span<'_>,
+    encodings: &[PasswordEncoding],
+    state: PasswordState,
+    budget: &mut WorkBudget,
 ) -> Opened<Secret> {
     const WHAT: &str = "an encrypted content";
     let wrong = |malformed| safe.malformed(malformed);
@@ -100,26 +100,26 @@ fn decrypt(
     let algorithm = info.read(tag::SEQUENCE, "the algorithm of an encryption").map_err(wrong)?;
     let scheme = scheme(&algorithm, safe)?;
     let ciphertext = string(info, tag::implicit(0), WHAT).map_err(wrong)?;
-    let ciphertext = Stretch::new(&ciphertext, WHAT, &safe.of, &safe.of)?;
+    let ciphertext = Span::new(&ciphertext, WHAT, &safe.of, &safe.of)?;
     let is_sequence = |plaintext: &[u8]| {
         let mut all = Der::ber(plaintext, 0);
         all.take(tag::SEQUENCE).is_some() && all.is_empty()
     };
-    scheme.open(&ciphertext.bytes, Some(spellings), effort, is_sequence).map_err(|refusal| match refusal {
-        Refusal::WrongPassword => secret.refusal("a part"),
+    scheme.open(&ciphertext.bytes, Some(encodings), budget, is_sequence).map_err(|refusal| match refusal {
+        Refusal::WrongPassword => state.refusal("a part"),
         other => other,
     })
 }
 
-fn scheme(algorithm: &Element<'_>, safe: &Stretch<'_>) -> Opened<Scheme> {
+fn scheme(algorithm: &Element<'_>, safe: &Span<'_>) -> Opened<Scheme> {
     let any = AnyRef::from_der(algorithm.whole)
         .map_err(|_| safe.malformed(algorithm.malformed("the algorithm of an encryption")))?;
     Scheme::of(any)
 }
 
-/// 1.2.840.113549.1.12.10.1: the kinds of bags.
+/// 1.2.840.113549.1.12.10.1: the bag types.
 const BAGS: [u8; 10] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 10, 1];
-/// 1.2.840.113549.1.9: PKCS #9, whose .21 is localKeyID and .22.1 an X.509 certificate.
+/// 1.2.840.113549.1.9: PKCS #9. Its arc .21 is localKeyID, and .22.1 an X.509 certificate.
 const PKCS9: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9];
 
 impl Bags {
@@ -172,7 +172,7 @@ impl Bags {
     }
 }
 
-/// `None` for a certificate that is not X.509.
+/// `None` if the certificate is not X.509.
 fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
     let kind = bag.read(tag::OID, "the kind of a certificate")?;
     let value = bag.read(tag::explicit(0), "a certificate")?;

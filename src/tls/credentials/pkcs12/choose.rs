@@ -1,4 +1,4 @@
-//! Which key, which certificate is its own, and what leads from that to an authority.
+//! Chooses the key and its certificate, and builds the chain.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use super::{Bags, Contents, THING, bags};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
-use crate::tls::credentials::key::scheme::Effort;
+use crate::tls::credentials::key::scheme::WorkBudget;
 use crate::tls::credentials::key::{self, Refusal, Secret};
 use crate::tls::x509;
 
-/// More than there are in a file that is an identity. Each is opened and made ready, for milliseconds.
+/// More than an identity file has. Decrypting and loading a key takes milliseconds.
 const MOST_KEYS: usize = 64;
 
-/// The longest chain; webpki follows no more than six intermediates.
+/// The longest chain. webpki follows at most six intermediates.
 const MOST_LINKS: usize = 16;
 
-/// The first key that one of the certificates belongs to, with that certificate and its issuers.
+/// The first key that matches a certificate, with that certificate and its issuers.
 pub(crate) fn identity(
     mut contents: Contents,
     what: &str,
-    effort: &mut Effort,
+    budget: &mut WorkBudget,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>> {
     let keys = std::mem::take(&mut contents.bags.keys);
@@ -35,10 +35,10 @@ pub(crate) fn identity(
     let count = keys.len();
     for key in keys {
         let local_id = key.local_id.clone();
-        let ready = open(key, &contents, effort)
+        let prepare = open(key, &contents, budget)
             .map_err(|refusal| refusal.error_of(THING, what))
-            .and_then(|der| key::ready(der, what, provider));
-        let key: Arc<dyn SigningKey> = match ready {
+            .and_then(|der| key::prepare(der, what, provider));
+        let key: Arc<dyn SigningKey> = match prepare {
             Ok(key) => key,
             Err(error) => {
                 failure.get_or_insert(error);
@@ -73,12 +73,12 @@ fn check(bags: &Bags, keys: &[bags::Key]) -> std::result::Result<(), Refusal> {
     }
 }
 
-fn open(key: bags::Key, contents: &Contents, effort: &mut Effort) -> std::result::Result<Secret, Refusal> {
+fn open(key: bags::Key, contents: &Contents, budget: &mut WorkBudget) -> std::result::Result<Secret, Refusal> {
     if !key.is_encrypted {
         return Ok(key.der);
     }
-    key::open_pkcs8(&key.der, &contents.spellings, effort).map_err(|refusal| match refusal {
-        Refusal::WrongPassword => contents.secret.refusal("its private key"),
+    key::open_pkcs8(&key.der, &contents.encodings, budget).map_err(|refusal| match refusal {
+        Refusal::WrongPassword => contents.state.refusal("its private key"),
         other => other,
     })
 }
@@ -99,7 +99,7 @@ fn mismatch(what: &str, keys: usize, parsed: &[Parsed<'_>]) -> Error {
     Error::new(Status::KeyMismatch, message)
 }
 
-/// From the leaf on, each issued by the next, as far as the file has them.
+/// The leaf and its issuers in order, as many as the file contains.
 fn chain(
     leaf: usize,
     certificates: &[bags::Certificate],

@@ -1,4 +1,4 @@
-//! Whether the password made the MAC: HMAC with a key of PKCS#12's own derivation, or PBMAC1 (RFC 9579).
+//! Verifies the MAC: HMAC with PKCS#12's own key derivation, or PBMAC1 (RFC 9579).
 
 use hmac::{EagerHash, Hmac, KeyInit, Mac as _};
 use pkcs5::AlgorithmIdentifierRef;
@@ -12,13 +12,13 @@ use zeroize::Zeroizing;
 use crate::memory;
 use crate::tls::credentials::key::pbes1::{Purpose, bounded_salt, derive};
 use crate::tls::credentials::key::pbes2::{self, broken, iterations_of, unsupported};
-use crate::tls::credentials::key::scheme::Effort;
-use crate::tls::credentials::key::{Opened, Refusal, Spelling};
+use crate::tls::credentials::key::scheme::WorkBudget;
+use crate::tls::credentials::key::{Opened, PasswordEncoding, Refusal};
 use crate::tls::x509::der::Element;
 
 const PBMAC1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.14");
 
-/// Of PBMAC1. RFC 9579 asks for 20 bytes; none of its hashes has more than 64.
+/// The key sizes for PBMAC1: RFC 9579 requires at least 20 bytes, and its largest hash has 64.
 const KEY_SIZES: std::ops::RangeInclusive<u64> = 20..=64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ enum Hash {
     Sha512,
 }
 
-/// `$call` with the type of a hash as its first parameter.
+/// Calls `$call` with the hash's type as its first type parameter.
 macro_rules! with_hash {
     ($hash:expr, $call:ident($($argument:expr),*)) => {
         match $hash {
@@ -57,7 +57,7 @@ impl Hash {
         })
     }
 
-    /// Of HMAC, whose identifiers are other ones.
+    /// The hash for an HMAC identifier.
     fn of_hmac(oid: ObjectIdentifier) -> Opened<Hash> {
         Ok(match pbes2::pbkdf2_prf(oid).map_err(|_| unsupported("a MAC with", oid))? {
             Pbkdf2Prf::HmacWithSha1 => Hash::Sha1,
@@ -76,14 +76,14 @@ pub(crate) struct Mac<'a> {
     key: Derivation<'a>,
 }
 
-/// How the key of the HMAC comes of the password.
+/// The derivation of the HMAC key from the password.
 enum Derivation<'a> {
     Own { salt: &'a [u8], iterations: u32 },
     Pbkdf2 { parameters: Pbkdf2Params, prf: Hash, key_size: usize },
 }
 
 impl<'a> Mac<'a> {
-    /// `element` is a MacData.
+    /// Parses a MacData element.
     pub(crate) fn read(element: &Element<'a>) -> Opened<Mac<'a>> {
         let wrong = || broken("its MAC");
         let any = AnyRef::from_der(element.whole).map_err(|_| wrong())?;
@@ -112,24 +112,29 @@ impl<'a> Mac<'a> {
         Ok(Mac { hash: Hash::of(algorithm.oid)?, digest, key })
     }
 
-    /// Which of the spellings made the MAC of `content`.
-    pub(crate) fn spelling(&self, content: &[u8], all: &[Spelling], effort: &mut Effort) -> Opened<Option<usize>> {
+    /// The index of the password encoding that matches the MAC of `content`.
+    pub(crate) fn encoding(
+        &self,
+        content: &[u8],
+        all: &[PasswordEncoding],
+        budget: &mut WorkBudget,
+    ) -> Opened<Option<usize>> {
         let mut before: Option<&[u8]> = None;
-        for (index, spelling) in all.iter().enumerate() {
+        for (index, encoding) in all.iter().enumerate() {
             let made = match &self.key {
                 Derivation::Own { salt, iterations } => {
-                    effort.spend(u64::from(*iterations))?;
-                    with_hash!(self.hash, made_own(&spelling.bmp, salt, *iterations, content, self.digest))
+                    budget.spend(u64::from(*iterations))?;
+                    with_hash!(self.hash, made_own(&encoding.bmp, salt, *iterations, content, self.digest))
                 }
-                // Of the second spelling these bytes are the same.
-                Derivation::Pbkdf2 { .. } if before.replace(&spelling.bytes).is_some() => false,
+                // The bytes are the same as of the previous encoding.
+                Derivation::Pbkdf2 { .. } if before.replace(&encoding.bytes).is_some() => false,
                 Derivation::Pbkdf2 { parameters, prf, key_size } => {
-                    effort.spend(u64::from(parameters.iteration_count))?;
+                    budget.spend(u64::from(parameters.iteration_count))?;
                     let mut key = Zeroizing::new(Vec::new());
                     memory::reserve(&mut key, *key_size, "a key")?;
                     key.resize(*key_size, 0);
                     let (salt, iterations) = (parameters.salt.as_ref(), parameters.iteration_count);
-                    with_hash!(*prf, pbkdf2(&spelling.bytes, salt, iterations, &mut key));
+                    with_hash!(*prf, pbkdf2(&encoding.bytes, salt, iterations, &mut key));
                     with_hash!(self.hash, made(&key, content, self.digest))
                 }
             };
@@ -179,7 +184,7 @@ fn pbkdf2<H: EagerHash>(password: &[u8], salt: &[u8], iterations: u32, key: &mut
     pbkdf2::pbkdf2_hmac::<H>(password, salt, iterations, key);
 }
 
-/// In a time that does not depend on where the two differ.
+/// Compares in constant time.
 fn made<H: EagerHash>(key: &[u8], content: &[u8], digest: &[u8]) -> bool {
     let mac = <Hmac<H> as KeyInit>::new_from_slice(key);
     mac.is_ok_and(|mac| mac.chain_update(content).verify_slice(digest).is_ok())

@@ -1,5 +1,5 @@
-//! The files of other programs in tests/certs/pkcs12, broken in every place, and files made here. What the openssl command
-//! writes in all its ways is the suite `keys`.
+//! Tests files that other programs wrote (tests/certs/pkcs12), corrupted at every byte, and files made here. The suite
+//! `keys` tests the openssl command's output.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::aws_lc_rs;
@@ -12,7 +12,7 @@ fn read(name: &str) -> Vec<u8> {
     std::fs::read(format!("tests/certs/{name}")).unwrap()
 }
 
-/// The files that are opened with little work, each with its password.
+/// The files that are cheap to open, with their passwords.
 fn files() -> Vec<(String, Vec<u8>, Option<String>)> {
     let list = String::from_utf8(read("pkcs12/list")).unwrap();
     let file = |line: &str| {
@@ -33,7 +33,7 @@ fn failure(bytes: &[u8], password: Option<&str>) -> (Status, String) {
     (error.status(), error.message().to_owned())
 }
 
-/// The certificates of a file, in DER.
+/// The certificates of a file in DER.
 fn certificates(name: &str) -> Vec<Vec<u8>> {
     pem::certificates(&read(name), name).unwrap().iter().map(|certificate| certificate.to_vec()).collect()
 }
@@ -44,7 +44,7 @@ fn chain_of(identity: &CertifiedKey) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn files_of_other_programs() {
+fn opens_files_of_other_programs() {
     let expected = [certificates("client.pem"), certificates("ca.pem")].concat();
     let files = files();
     assert!(files.len() >= 9);
@@ -66,7 +66,7 @@ fn files_of_other_programs() {
 }
 
 #[test]
-fn what_is_none() {
+fn other_data_is_not_pkcs12() {
     for bytes in [&b""[..], b"0", b"\x30\x03\x02\x01\x03", b"-----BEGIN CERTIFICATE-----", &read("server.der")] {
         assert!(!is_one(bytes), "{bytes:?}");
     }
@@ -76,7 +76,7 @@ fn what_is_none() {
 }
 
 #[test]
-fn broken_in_every_place() {
+fn corrupted_files_are_refused() {
     for (name, mut bytes, password) in files() {
         if name.starts_with("cryptography") {
             continue;
@@ -95,7 +95,7 @@ fn broken_in_every_place() {
             for mask in [0x01, 0x80, 0xff] {
                 bytes[at] ^= mask;
                 match load_with(&bytes, password.as_deref()) {
-                    // Without a MAC nothing protects certificates, nor what leads to an authority.
+                    // Without a MAC, the certificates are not authenticated.
                     Ok(_) if password.is_none() => {}
                     Ok(identity) => assert_eq!(chain_of(&identity), whole, "{name}, byte {at} ^ {mask:#x}"),
                     Err(error) => {
@@ -108,7 +108,7 @@ fn broken_in_every_place() {
     }
 }
 
-/// As NSS and Bouncy Castle write it: lengths that are indefinite, strings in parts. `depth` is how far down.
+/// Re-encodes as BER like NSS and Bouncy Castle: indefinite lengths and constructed strings, to this depth.
 fn to_ber(der: &[u8], depth: usize) -> Vec<u8> {
     let mut cursor = Der::new(der);
     let mut out = Vec::new();
@@ -131,10 +131,10 @@ fn to_ber(der: &[u8], depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn ber_is_read() {
+fn accepts_ber() {
     let der = read("pkcs12/openssl.p12");
     let expected = chain_of(&load_with(&der, Some("secret")).unwrap());
-    // Its MAC is DER.
+    // The MAC stays DER.
     let (safe, mac) = split(&der).unwrap();
     let content = to_ber(&content_info(1, &octets(&safe.bytes)), 3);
     let ber = [&[0x30, 0x80, 2, 1, 3][..], &content, mac.unwrap().whole, &[0, 0]].concat();
@@ -142,7 +142,7 @@ fn ber_is_read() {
     for len in 0..ber.len() {
         assert_eq!(failure(&ber[..len], Some("secret")).0, Status::InvalidPem, "cut at {len}");
     }
-    // Where it stands is told of what was joined.
+    // The offset in the message is relative to the joined string.
     let broken = [&[0x30, 0x80, 2, 1, 3][..], &to_ber(&content_info(1, &octets(&[0x31, 0])), 3), &[0, 0]].concat();
     let says = "the PKCS#12 data in f is malformed: the authenticated safe at byte 0 of the authenticated safe";
     assert_eq!(failure(&broken, None), (Status::InvalidPem, says.to_owned()));
@@ -168,7 +168,7 @@ fn oid(prefix: &[u8], rest: &[u8]) -> Vec<u8> {
 
 const ZERO: &[u8] = &[2, 1, 0];
 
-/// `kind` is the last number of its identifier: 1 for data.
+/// `kind`: the last arc of the content type; 1 is data.
 fn content_info(kind: u8, content: &[u8]) -> Vec<u8> {
     sequence(&[&oid(&PKCS7, &[kind]), &tlv(0xa0, &[content])])
 }
@@ -177,7 +177,7 @@ fn pfx_of(content: &[u8], mac: &[u8]) -> Vec<u8> {
     sequence(&[&[2, 1, 3], content, mac])
 }
 
-/// With one part that is not encrypted, and no MAC.
+/// A file with one unencrypted part and no MAC.
 fn pfx(bags: &[Vec<u8>]) -> Vec<u8> {
     let part = content_info(1, &octets(&sequence(&[&bags.concat()])));
     pfx_of(&content_info(1, &octets(&sequence(&[&part]))), &[])
@@ -204,7 +204,7 @@ fn certificate(der: &[u8], local_id: Option<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn which_key_and_which_certificates() {
+fn chooses_key_and_certificates() {
     let one = |name: &str| certificates(name)[0].clone();
     let (client, server, ca) = (one("client.pem"), one("server.pem"), one("ca.pem"));
     let good = certificates("verify/good-backwards.pem");
@@ -231,7 +231,7 @@ fn which_key_and_which_certificates() {
             vec![server_key.clone(), client_key.clone(), plain(&client)],
             vec![&client],
         ),
-        // Two certificates of one key: the one that is marked, whichever comes first.
+        // Of two certificates with the same key, the one with the localKeyID is chosen, in either order.
         ("not marked", vec![plain(&expired), plain(leaf), leaf_key.clone()], vec![&expired]),
         (
             "marked",
@@ -252,7 +252,7 @@ fn which_key_and_which_certificates() {
         let expected: Vec<Vec<u8>> = expected.into_iter().cloned().collect();
         assert_eq!(chain_of(&load_with(&pfx(&bags), None).unwrap()), expected, "{name}");
     }
-    // As many as it takes, not those that go round in a ring.
+    // The chain ends where issuers repeat.
     let pair = [plain(leaf), plain(int), plain(int), plain(root), plain(root)];
     let bags = [&pair[..], std::slice::from_ref(&leaf_key)].concat();
     assert_eq!(chain_of(&load_with(&pfx(&bags), None).unwrap()).len(), 3);
@@ -313,7 +313,7 @@ fn which_key_and_which_certificates() {
     ] {
         assert_eq!(failure(&pfx(&bags), None), expected, "{name}");
     }
-    // What is not usable does not stand in the way of what is.
+    // Unusable keys do not prevent the use of others.
     assert!(load_with(&pfx(&[dsa, client_key, plain(&client)]), None).is_ok());
 }
 
@@ -324,20 +324,20 @@ fn authority(name: &str) -> (CertificateParams, KeyPair) {
     (params, KeyPair::generate().unwrap())
 }
 
-/// What the first of them says of itself, signed by the second.
+/// A certificate for the first entity, signed by the second.
 fn signed((params, key): &(CertificateParams, KeyPair), (by, by_key): &(CertificateParams, KeyPair)) -> Vec<u8> {
     params.signed_by(key, &Issuer::new(by.clone(), by_key)).unwrap().der().to_vec()
 }
 
-/// Of a file with the first certificate's key.
+/// The chain chosen from a file with the first certificate's key.
 fn chain_in(own: &KeyPair, certificates: &[&Vec<u8>]) -> Vec<Vec<u8>> {
     let bags = certificates.iter().map(|der| certificate(der, None));
     chain_of(&load_with(&pfx(&bags.chain([bag(1, own.serialized_der(), None)]).collect::<Vec<_>>()), None).unwrap())
 }
 
-/// As after an authority has changed its key: its name does not say which of its certificates is meant.
+/// After a key rollover, the name alone does not identify the authority's certificate.
 #[test]
-fn authorities_of_one_name_are_told_apart_by_their_keys() {
+fn issuers_with_one_name_are_matched_by_key() {
     let (old, new) = (authority("same"), authority("same"));
     let (old_der, new_der) = (signed(&old, &old), signed(&new, &new));
     for (names_key, issuer, expected) in
@@ -352,8 +352,8 @@ fn authorities_of_one_name_are_told_apart_by_their_keys() {
 }
 
 #[test]
-fn chains_have_an_end() {
-    // Two that have issued one another.
+fn chains_with_cycles_end() {
+    // Two authorities that issued each other.
     let (own, one, other) = (authority("own"), authority("one"), authority("other"));
     let ring = [signed(&own, &one), signed(&one, &other), signed(&other, &one)];
     assert_eq!(chain_in(&own.1, &ring.each_ref()), ring);
@@ -363,7 +363,7 @@ fn chains_have_an_end() {
 }
 
 #[test]
-fn bags_in_bags_have_a_bottom() {
+fn nesting_is_limited() {
     let nested = |depth: usize| (0..depth).fold(bag(5, ZERO, None), |inner, _| bag(6, &sequence(&[&inner]), None));
     assert_eq!(failure(&pfx(&[nested(4)]), None).1, "f holds no private key");
     for depth in [5, 1000] {
@@ -374,7 +374,7 @@ fn bags_in_bags_have_a_bottom() {
 }
 
 #[test]
-fn other_structures() {
+fn malformed_structures() {
     let safe = |part: &[u8]| pfx_of(&content_info(1, &octets(&sequence(&[part]))), &[]);
     let malformed = |why: &str| (Status::InvalidPem, format!("the PKCS#12 data in f is malformed: {why}"));
     let unsupported = |why: &str| {
@@ -405,7 +405,7 @@ fn algorithm(number: &str, parameters: &[u8]) -> Vec<u8> {
     sequence(&[&oid(number.as_bytes(), &[]), parameters])
 }
 
-/// DER, as MACs must be.
+/// Re-encodes as DER, which MacData requires.
 fn minimal(der: &[u8]) -> Vec<u8> {
     let mut cursor = Der::new(der);
     let mut out = Vec::new();
@@ -427,7 +427,7 @@ fn minimal(der: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn macs_are_bounded_before_any_work() {
+fn mac_parameters_are_limited_before_any_work() {
     const SHA256: &str = "2.16.840.1.101.3.4.2.1";
     const HMAC_SHA256: &str = "1.2.840.113549.2.9";
     let mac = |algorithm: Vec<u8>, salt: usize, iterations: &[u8]| {
@@ -490,21 +490,21 @@ fn macs_are_bounded_before_any_work() {
     }
 }
 
-/// Each part may be within the bounds, and all together not.
+/// Each part may stay within the limits while their sum exceeds them.
 #[test]
-fn the_work_is_bounded() {
-    let mut effort = Effort::new();
-    effort.spend(Effort::MOST - 1).unwrap();
-    effort.spend(1).unwrap();
-    let refusal = effort.spend(1).unwrap_err().error_of(THING, "f");
+fn total_work_is_limited() {
+    let mut budget = WorkBudget::new();
+    budget.spend(WorkBudget::MOST - 1).unwrap();
+    budget.spend(1).unwrap();
+    let refusal = budget.spend(1).unwrap_err().error_of(THING, "f");
     assert_eq!(refusal.status(), Status::Unsupported);
     let says = "opening it takes more than 8000000 iterations, all its parts together";
     assert!(refusal.message().ends_with(says), "{}", refusal.message());
 }
 
-/// Certificates are encrypted here too, where openssl leaves them open.
+/// Certificates are encrypted here, unlike in the openssl command's default.
 #[test]
-fn without_a_mac() {
+fn opens_files_without_mac() {
     for name in ["openssl.p12", "openssl-legacy.p12"] {
         let whole = read(&format!("pkcs12/{name}"));
         let expected = chain_of(&load_with(&whole, Some("secret")).unwrap());
@@ -520,24 +520,24 @@ fn without_a_mac() {
 }
 
 #[test]
-fn a_part_with_another_password() {
+fn part_with_another_password_is_refused() {
     let der = read("pkcs12/openssl.p12");
     let (safe, mac) = split(&der).unwrap();
     let mac = mac::Mac::read(&mac.unwrap()).unwrap();
-    let spelled = |text: &str| Spelling::all(Some(&Password::new(text.as_bytes()).unwrap())).unwrap();
-    let mut effort = Effort::new();
-    assert_eq!(mac.spelling(&safe.bytes, &spelled("secret"), &mut effort).unwrap(), Some(0));
-    assert_eq!(mac.spelling(&safe.bytes, &spelled("other"), &mut effort).unwrap(), None);
-    let refusal = |secret| bags::collect(&safe, &spelled("other"), secret, &mut Effort::new()).err().unwrap();
+    let spelled = |text: &str| PasswordEncoding::all(Some(&Password::new(text.as_bytes()).unwrap())).unwrap();
+    let mut budget = WorkBudget::new();
+    assert_eq!(mac.encoding(&safe.bytes, &spelled("secret"), &mut budget).unwrap(), Some(0));
+    assert_eq!(mac.encoding(&safe.bytes, &spelled("other"), &mut budget).unwrap(), None);
+    let refusal = |secret| bags::collect(&safe, &spelled("other"), secret, &mut WorkBudget::new()).err().unwrap();
     for (secret, status, says) in [
-        (Secrecy::Given, Status::WrongPassword, "the password does not open the PKCS#12 data in f"),
+        (PasswordState::Given, Status::WrongPassword, "the password does not open the PKCS#12 data in f"),
         (
-            Secrecy::NoneGiven,
+            PasswordState::NoneGiven,
             Status::PasswordRequired,
             "the PKCS#12 data in f is encrypted, and no password was given",
         ),
         (
-            Secrecy::Right,
+            PasswordState::Right,
             Status::Unsupported,
             "the PKCS#12 data in f is encrypted in a way that is not supported: a part with another password than the one \
              of its MAC, or a part is damaged",
