@@ -14,7 +14,7 @@
  *     #include <netlib.h>
  *     #include <stdio.h>
  *
- *     // Sends nothing: it takes the decision that follows an answer of 503.
+ *     // Sends nothing: it decides what to do after a response with status 503.
  *     int main(void) {
  *         static const char head[] = "HTTP/1.1 503 Service Unavailable\r\n\r\n";
  *         netlib_limit *limit = NULL;
@@ -28,7 +28,7 @@
  *         netlib_status status = netlib_limit_new(30.0, &limit, &err);
  *         // Once per process: TLS 1.2 and 1.3, the system's trusted certificates, names checked.
  *         if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &tls, &err);
- *         // The strict parser is for URLs that somebody else chose.
+ *         // The strict parser is for URLs from untrusted sources.
  *         if (status == NETLIB_OK) {
  *             status = netlib_parse_url_strict("https://example.com/report", NETLIB_NTS, &url, &err);
  *         }
@@ -141,34 +141,35 @@
  * netlib_retry_new(NULL, ...) has the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key,
  * Proxy-Authorization and Host are sent to every origin that a redirect names, over plain http too.
  *
- * A REQUEST, and the calls that make it:
- *     where to     netlib_parse_url, or netlib_parse_url_strict if somebody else chose the URL; netlib_url_host,
+ * A REQUEST uses these calls:
+ *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
- *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give
+ *     time         netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give
  *                  the values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
- *                  netlib_connect_options_refuse_addresses if somebody else chose the URL
- *     with TLS     netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
+ *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
+ *     TLS          netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
  *                  netlib_tls_wrap_stream
- *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record where a body
- *                  begins, netlib_body_read for its bytes
- *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
- *     and then     netlib_retry_decide with netlib_retry_recommended, whatever happened: errors of netlib go in as they
- *                  are, because they know whether a part of the request was sent (netlib_error_retry_kind); for
- *                  failures of your own HTTP layer, and for statuses without an error, make one by netlib_error_new
- *                  (NETLIB_RETRY_KIND_READ once a byte was sent); netlib_decision_action says what is next, for
- *                  which netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
- *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
- *                  netlib_connection_key says for which requests it may be
+ *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record the start of a
+ *                  body, netlib_body_read for its bytes
+ *     receive      netlib_response_parse until it has a head, then the body as netlib_response_framing tells
+ *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
+ *                  errors of netlib unchanged: they record if a part of the request was sent
+ *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
+ *                  make one with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
+ *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
+ *                  netlib_decision_sleep prepare it
+ *     reuse        netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
+ *                  netlib_connection_key to find the requests that may share it
  *
- * AN EVENT LOOP (poll, epoll, kqueue, libuv) takes these instead, of which none waits:
- *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step until it is not
- *                  NETLIB_WANT_WRITE; meanwhile wait for netlib_connect_wait_fd and netlib_connect_wait_events of all
- *                  netlib_connect_wait_count, at most netlib_connect_wait_seconds, the least of all your connects; the
- *                  comment of struct netlib_connect has the loop
- *     TLS          netlib_tls_stream_set_blocking with 0: NETLIB_WANT_READ and NETLIB_WANT_WRITE say what to wait for,
- *                  netlib_limit_remaining how long; netlib_limit_fd wakes the loop when a limit is cancelled
+ * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses these instead. None of them waits:
+ *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step while it returns
+ *                  NETLIB_WANT_WRITE. Between steps wait for netlib_connect_wait_fd and netlib_connect_wait_events of
+ *                  all netlib_connect_wait_count, at most netlib_connect_wait_seconds, the least of all your connects;
+ *                  the comment of struct netlib_connect has the loop
+ *     TLS          netlib_tls_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
+ *                  at most netlib_limit_remaining; netlib_limit_fd wakes the loop when a limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
  */
 #ifndef NETLIB_H
@@ -177,11 +178,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The first number of this header's version. */
+/** The major version of this header. */
 #define NETLIB_VERSION_MAJOR 0
-/** The second number of this header's version. */
+/** The minor version of this header. */
 #define NETLIB_VERSION_MINOR 1
-/** The third number of this header's version. */
+/** The patch version of this header. */
 #define NETLIB_VERSION_PATCH 0
 /** The version of this header, as text: compare with netlib_version(), the library's. */
 #define NETLIB_VERSION "0.1.0"
@@ -232,7 +233,7 @@ enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
 enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
-/** As a timeout in seconds: none, wait for ever. It is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
+/** As a timeout in seconds: no limit. It is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
 #if defined(__GNUC__) || defined(__clang__)
 #define NETLIB_TIMEOUT_NONE __builtin_inf()
 #else
@@ -418,7 +419,7 @@ enum netlib_status_code NETLIB_INT32 {
 enum netlib_class NETLIB_INT32 {
     /** `NETLIB_OK`. */
     NETLIB_CLASS_SUCCESS = 0,
-    /** Not an error, and no error object: more input, more output, a wait that ended, a clean end. */
+    /** No error, and no error object: more input, more output, a wait that ended, a clean end. */
     NETLIB_CLASS_PROGRESS = 1,
     /** The caller passed something that cannot be used; the message names the parameter. */
     NETLIB_CLASS_ARGUMENT = 2,
@@ -440,8 +441,7 @@ enum netlib_class NETLIB_INT32 {
     NETLIB_CLASS_RETRY = 10
 };
 
-/**
- * The counter of a `netlib_retry` that a failure consumes. `netlib_error_retry_kind` returns it for an error,
+/** The counter of a `netlib_retry` that a failure consumes. `netlib_error_retry_kind` returns it for an error,
  * `netlib_status_retry_kind` for a status alone.
  */
 enum netlib_retry_kind NETLIB_INT32 {
@@ -449,18 +449,15 @@ enum netlib_retry_kind NETLIB_INT32 {
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server: the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
-    /**
-     * The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
+    /** The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
      * only if its method is in `allowed_methods`.
      */
     NETLIB_RETRY_KIND_READ = 2,
-    /**
-     * Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
-     * for one that is not in `allowed_methods`.
+    /** Any other failure, such as a refused certificate: the `other` counter. It counts for every method, also for one
+     * that is not in `allowed_methods`.
      */
     NETLIB_RETRY_KIND_OTHER = 3,
-    /**
-     * Of the status `NETLIB_PROXY_FAILED`, never of an error: the error has the kind of its first cause, or OTHER if
+    /** For the status `NETLIB_PROXY_FAILED`, never for an error: the error has the kind of its first cause, or OTHER if
      * it has no cause. A proxy's failure that has another one as its cause therefore counts as the innermost cause.
      */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
@@ -474,8 +471,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /**
-     * No trusted certificate issued the last certificate of its chain, for example because a private authority was not
+    /** No trusted certificate issued the last certificate of its chain, for example because a private authority was not
      * added. The advice names the authority.
      */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
@@ -493,8 +489,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /** It is its own issuer, and was not added as trusted. */
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /**
-     * The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
+    /** The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
      * and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
      * or its certificate names a download location for its issuer's (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
      */
@@ -519,15 +514,13 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
     /** Its chain is too long, or takes too much work to verify. */
     NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /**
-     * A certificate of its chain has issued another one, but may not: its basicConstraints lack CA:TRUE, or its
+    /** A certificate of its chain has issued another one, but may not: its basicConstraints lack CA:TRUE, or its
      * keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
      */
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22
 };
 
-/**
- * The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
+/** The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
  * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
  * that raises must not let anything through. Any number that is not listed here is a failure too.
  */
@@ -540,8 +533,7 @@ enum netlib_verdict NETLIB_INT32 {
     NETLIB_VERDICT_REFUSE = 2
 };
 
-/**
- * The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
+/** The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
  * means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here is a failure too.
  *
  * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
@@ -554,33 +546,29 @@ enum netlib_outcome NETLIB_INT32 {
     NETLIB_OUTCOME_DONE = 1
 };
 
-/**
- * An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
- * fail store one through their last parameter, `err`; free it with `netlib_error_free`. Make one of your own with
- * `netlib_error_new` to report a failure of your HTTP layer to the retry policy.
+/** An error with its cause, message and context. **Immutable**. Functions that fail store one through their last
+ * parameter, `err`; free it with `netlib_error_free`. Make one of your own with `netlib_error_new` to report a failure
+ * of your HTTP layer to the retry policy.
  */
 struct netlib_error;
 
-/**
- * Optional properties of an error that you make: its cause and its retry kind. **Single**. Without any call to a
+/** Optional properties of an error that you make: its cause and its retry kind. **Single**. Without any call to a
  * setter the error has no cause, and its status determines its retry kind.
  */
 struct netlib_error_options;
 
-/**
- * The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
- * `netlib_status_class` tells what to do with one you do not know.
+/** The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
+ * `netlib_status_class` gives the class of an unknown one.
  */
 typedef int32_t netlib_status;
 
-/**
- * Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
+/** Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
  * takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
- * callback any more. That is at once if the function cannot keep the callback (NULL options, a failure), or if there
- * is no callback to go with `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
+ * callback any more. This happens at once if the function cannot keep the callback (NULL options, a failure), or if
+ * there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
  * count its references, or pass NULL as `ctx_free` and release it yourself.
  *
- * Everything that is made from options also holds their callbacks. So the last holder may be a context, a stream, a
+ * Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
  * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
  * callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
  *
@@ -597,48 +585,41 @@ typedef void (*netlib_ctx_free_fn)(void *ctx);
 /** Returns `NETLIB_NTS`, for languages that cannot read C macros. */
 size_t netlib_nts(void);
 
-/**
- * Returns the version of the loaded library as a constant string: "0.1.0". Never NULL. Compare it with
+/** Returns the version of the loaded library as a constant string: "0.1.0". Never NULL. Compare it with
  * `NETLIB_VERSION`, the version of this header.
  */
 const char *netlib_version(void);
 
-/**
- * Returns the version of the loaded library: major * 1,000,000 + minor * 1,000 + patch. Compare it with
+/** Returns the version of the loaded library: major * 1,000,000 + minor * 1,000 + patch. Compare it with
  * `NETLIB_VERSION_NUMBER`.
  */
 int32_t netlib_version_number(void);
 
-/**
- * Returns the name of a status as a constant string, for example "NETLIB_MAX_RETRY"; "NETLIB_UNKNOWN_STATUS" for a
+/** Returns the name of a status as a constant string, for example "NETLIB_MAX_RETRY"; "NETLIB_UNKNOWN_STATUS" for a
  * number that is no status of this release. Never NULL.
  * @param status any number.
  */
 const char *netlib_status_name(netlib_status status);
 
-/**
- * Returns the meaning of a status in one sentence, as a constant string; "unknown status" for a number that is no
+/** Returns the meaning of a status in one sentence, as a constant string; "unknown status" for a number that is no
  * status of this release. Never NULL. `netlib_error_message` says more about an error.
  * @param status any number.
  */
 const char *netlib_status_text(netlib_status status);
 
-/**
- * Returns the class of a status; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
+/** Returns the class of a status; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
  * @param status any number.
  */
 enum netlib_class netlib_status_class(netlib_status status);
 
-/**
- * Returns the retry counter that a failure with this status consumes if nothing else is known about it;
+/** Returns the retry counter that a failure with this status consumes if nothing else is known about it;
  * `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release. An error records more, for example whether
  * the request was sent before the failure: see `netlib_error_retry_kind`.
  * @param status any number.
  */
 enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
-/**
- * Makes options with the defaults.
+/** Makes options with the defaults.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
@@ -646,16 +627,14 @@ NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
 /** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
 
-/**
- * Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
+/** Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
  * because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
  * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
- * @param cause shared: the options keep their own reference. May be NULL: no cause.
+ * @param cause May be NULL: no cause.
  */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
-/**
- * Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
+/** Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
  * `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
  * and for every failure after a response arrived. Errors that netlib made already have the right kind, and pass READ
  * on to an error that has them as its cause.
@@ -668,8 +647,7 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
  */
 void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
 
-/**
- * Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
+/** Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
  *        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
  *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
@@ -691,14 +669,12 @@ NETLIB_MUST_USE netlib_error *netlib_error_clone(const netlib_error *error);
 /** Releases an error. */
 void netlib_error_free(netlib_error *error);
 
-/**
- * The status of an error.
+/** The status of an error.
  * @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
  */
 netlib_status netlib_error_status(const netlib_error *error);
 
-/**
- * Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
+/** Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
  * for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
  *
  * It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
@@ -709,14 +685,12 @@ netlib_status netlib_error_status(const netlib_error *error);
  */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
-/**
- * Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. It never contains
+/** Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. It never contains
  * credentials.
  */
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
-/**
- * Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
+/** Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
  * trust it: netlib_tls_options_add_ca_file"; NULL if no setting would. It is not part of the message, because end
  * users may read the message. It never recommends switching verification off.
  *
@@ -731,8 +705,7 @@ int32_t netlib_error_errno(const netlib_error *error);
 /** Returns the `EAI_…` code of the name lookup that failed, for `gai_strerror`; 0 when no lookup failed. */
 int32_t netlib_error_resolver_code(const netlib_error *error);
 
-/**
- * Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
+/** Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
  * 255; -1 when there was none and for NULL.
  */
 int32_t netlib_error_tls_alert(const netlib_error *error);
@@ -740,20 +713,17 @@ int32_t netlib_error_tls_alert(const netlib_error *error);
 /** Returns the reason for which the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL. */
 enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
-/**
- * Returns the position of the refused certificate in the peer's chain as it was sent, 0 for the peer's own; -1 when
+/** Returns the position of the refused certificate in the peer's chain as it was sent, 0 for the peer's own; -1 when
  * the error is not about one of them and for NULL.
  */
 int64_t netlib_error_certificate_index(const netlib_error *error);
 
-/**
- * Returns the byte offset in the input at which the problem is; -1 when the error is not about a place in an input and
+/** Returns the byte offset in the input at which the problem is; -1 when the error is not about a place in an input and
  * for NULL.
  */
 int64_t netlib_error_offset(const netlib_error *error);
 
-/**
- * Returns the number of causes of an error. A failed connect has one per address tried, `NETLIB_MAX_RETRY` has its
+/** Returns the number of causes of an error. A failed connect has one per address tried, `NETLIB_MAX_RETRY` has its
  * reason (and its history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per
  * request. The tree of an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept
  * without its own causes.
@@ -764,19 +734,17 @@ size_t netlib_error_cause_count(const netlib_error *error);
 const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
 /* ==================================================================================================================
- * limit: The one way to stop waiting.
+ * limit: Deadlines and cancellation.
  * ================================================================================================================== */
 
-/**
- * A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds one, and returns within 20
+/** A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds one, and returns within 20
  * ms of its deadline or its cancellation.
  *
  * After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
  */
 struct netlib_limit;
 
-/**
- * Makes a limit. Its clock starts now.
+/** Makes a limit. Its clock starts now.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
  *        `netlib_limit_cancel` ends it.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
@@ -789,21 +757,18 @@ NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 /** Releases a limit. A stream that holds it keeps its own reference. */
 void netlib_limit_free(netlib_limit *limit);
 
-/**
- * Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
+/** Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
  * called from a signal handler.
  * @threads any, and signal handlers
  */
 void netlib_limit_cancel(const netlib_limit *limit);
 
-/**
- * Checks whether waiting must stop.
+/** Checks whether waiting must stop.
  * @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
-/**
- * Stores a descriptor that becomes readable when the limit is cancelled, and stays so. It is for an event loop that
+/** Stores a descriptor that becomes readable when the limit is cancelled, and stays so. It is for an event loop that
  * waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer of
  * `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
  * `netlib_connect` has one of its own.
@@ -816,21 +781,19 @@ NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netl
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
-/**
- * Returns the time left until the deadline, in seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without
+/** Returns the time left until the deadline, in seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without
  * a deadline and for NULL.
  */
 double netlib_limit_remaining(const netlib_limit *limit);
 
 /* ==================================================================================================================
- * url: Parsing URLs, and what they are made of.
+ * url: Parsing, building and resolving URLs.
  * ================================================================================================================== */
 
 /** The longest text that is read as a URL, in bytes: 16 MiB. */
 enum NETLIB_INT32 { NETLIB_URL_MAX = 16777216 };
 
-/**
- * A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**.
+/** A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**.
  *
  * If the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower case
  * and in its ASCII form (IDNA: UTS 46, non-transitional), characters that a component may not contain are
@@ -839,8 +802,7 @@ enum NETLIB_INT32 { NETLIB_URL_MAX = 16777216 };
  */
 struct netlib_url;
 
-/**
- * Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
+/** Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
  *
  * Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
  * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
@@ -854,16 +816,15 @@ struct netlib_url;
  */
 NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
-/**
- * Parses an absolute http or https URL that somebody else chose: refuses what `netlib_parse_url` would repair and what
- * programs are known to read differently. Whatever it accepts, `netlib_parse_url` and both standards' readers
- * (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
- * for the same text. Whether the host may be connected to is another question, which only its addresses answer.
+/** Parses an absolute http or https URL from an untrusted source. It refuses text that `netlib_parse_url` would repair
+ * and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
+ * (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
+ * of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
  * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or
  * bracket; non-ASCII letters may stand in the host alone. Further:
  * - "//" follows the scheme.
- * - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
+ * - Userinfo is optional, but not empty, without an encoded control character, and with one "@" at most.
  * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
  *   zone.
  * - A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
@@ -873,15 +834,14 @@ NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netl
  * - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
  * - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
  * @param url the text, in UTF-8.
- * @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
+ * @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
  *        text.
  * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t len, netlib_url **out,
                                                       netlib_error **err);
 
-/**
- * Makes a URL from its parts, normalised as by `netlib_parse_url`. The URL written as text parses back into the same
+/** Makes a URL from its parts, normalised as by `netlib_parse_url`. The URL written as text parses back into the same
  * parts: a value that would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
  * and so are CR, LF and NUL.
  * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
@@ -912,8 +872,7 @@ const char *netlib_url_scheme(const netlib_url *url, size_t *len);
 /** Returns the userinfo, as "user:password", percent-encoded as it stands in the URL; NULL when absent. */
 const char *netlib_url_auth(const netlib_url *url, size_t *len);
 
-/**
- * Stores the user: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may include an
+/** Stores the user: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may include an
  * encoded ":".
  * @param username out: borrowed from `url`; NULL when there is no userinfo.
  * @param len out: its length without the NUL. May be NULL.
@@ -923,8 +882,7 @@ const char *netlib_url_auth(const netlib_url *url, size_t *len);
 NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len,
                                                   netlib_error **err);
 
-/**
- * Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
+/** Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
  * @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
  * @param len out: its length without the NUL. May be NULL.
  * @param err its offset is that of an encoded NUL, from the start of the userinfo.
@@ -933,8 +891,7 @@ NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const c
 NETLIB_MUST_USE netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len,
                                                   netlib_error **err);
 
-/**
- * Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in
+/** Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in
  * "[fe80::1%eth0]"; NULL when absent.
  */
 const char *netlib_url_host(const netlib_url *url, size_t *len);
@@ -942,20 +899,17 @@ const char *netlib_url_host(const netlib_url *url, size_t *len);
 /** Returns the same as `netlib_url_host`, under its name in other URL parsers. */
 const char *netlib_url_hostname(const netlib_url *url, size_t *len);
 
-/**
- * Returns the port in the URL, 0 to 65535; -1 when absent and for NULL. To connect, use
+/** Returns the port in the URL, 0 to 65535; -1 when absent and for NULL. To connect, use
  * `netlib_url_port_or_default`.
  */
 int32_t netlib_url_port(const netlib_url *url);
 
-/**
- * Returns the port to connect to, 0 to 65535: the URL's own, else 80 for http and for no scheme, 443 for https (RFC
+/** Returns the port to connect to, 0 to 65535: the URL's own, else 80 for http and for no scheme, 443 for https (RFC
  * 9110 section 4.2); -1 when absent with another scheme and for NULL.
  */
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
-/**
- * Returns the path; NULL when absent. It begins with "/" unless it is empty. Exception: the path that
+/** Returns the path; NULL when absent. It begins with "/" unless it is empty. Exception: the path that
  * `netlib_url_resolve` finds after a scheme without "//" is unchanged, as "a@b" in "mailto:a@b".
  */
 const char *netlib_url_path(const netlib_url *url, size_t *len);
@@ -966,8 +920,7 @@ const char *netlib_url_query(const netlib_url *url, size_t *len);
 /** Returns the fragment, without its "#"; NULL when absent. */
 const char *netlib_url_fragment(const netlib_url *url, size_t *len);
 
-/**
- * Returns userinfo, host and port, as far as present, as "user:password@host:port" (RFC 3986 section 3.2); NULL
+/** Returns userinfo, host and port, as far as present, as "user:password@host:port" (RFC 3986 section 3.2); NULL
  * without a host, or when memory is short.
  */
 const char *netlib_url_authority(const netlib_url *url, size_t *len);
@@ -975,14 +928,12 @@ const char *netlib_url_authority(const netlib_url *url, size_t *len);
 /** Returns host and port, as far as present, as "host:port"; NULL without a host, or when memory is short. */
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
-/**
- * Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
+/** Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
  * always begins with "/". NULL for a URL means that memory is short; NULL for NULL.
  */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
-/**
- * Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
+/** Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
  * present; for a URL, NULL only when there is no memory for the text. It contains the userinfo: in logs use
  * `netlib_url_redacted`.
  *
@@ -993,8 +944,7 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
  */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
-/**
- * Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
+/** Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
  * the query and for the fragment, because these may contain credentials and tokens; for a URL, NULL only when there is
  * no memory for the text. Scheme, host, port, path and the names in the query remain, as in
  * "example.com/a?id=***&key=***". It is one line of printable ASCII.
@@ -1004,8 +954,7 @@ const char *netlib_url_to_string(const netlib_url *url, size_t *len);
  */
 const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 
-/**
- * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
+/** Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
  *
  * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
  * scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
@@ -1018,20 +967,18 @@ const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const char *reference, size_t len,
                                                  netlib_url **url, netlib_error **err);
 
-/**
- * Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
+/** Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
  * and an absent scheme is http. Letter case does not count; neither do userinfo, path, query and fragment. Credentials
  * for one origin must not go to another.
  * @param b the other. May be NULL: 0 is returned.
  */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
-/* ---- How other programs read a URL, and in what they differ. ---- */
+/* ---- Comparison of URL parsers. ---- */
 
 /** A kind of program that reads URLs. */
 enum netlib_url_reader NETLIB_INT32 {
-    /**
-     * Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
+    /** Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
      * userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". Many
      * filters in front of servers read in this way.
      */
@@ -1057,8 +1004,7 @@ enum netlib_url_difference NETLIB_INT32 {
 /** The results of reading one text as each `netlib_url_reader` does. **Immutable**. */
 struct netlib_url_readings;
 
-/**
- * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If they differ, a filter that
+/** Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If they differ, a filter that
  * reads in one way lets a URL pass with which another program connects elsewhere: "http://good.example\@evil.example"
  * is such a URL. See `netlib_url_readings_differences`.
  * @param text the text, in UTF-8.
@@ -1074,8 +1020,7 @@ NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_
 /** Releases readings. */
 void netlib_url_readings_free(netlib_url_readings *readings);
 
-/**
- * Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
+/** Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
  * accepts the text; -1, which has every bit, for an unknown reader and for NULL.
  * @param a a `netlib_url_reader`.
  * @param b another.
@@ -1083,29 +1028,25 @@ void netlib_url_readings_free(netlib_url_readings *readings);
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
                                         enum netlib_url_reader b);
 
-/**
- * Returns 1 if a reader finds a URL in the text, that is a scheme or a host, else 0; 0 for an unknown reader.
+/** Returns 1 if a reader finds a URL in the text, that is a scheme or a host, else 0; 0 for an unknown reader.
  * @param reader a `netlib_url_reader`.
  */
 int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
-/**
- * Returns the scheme that a reader sees, in lower case; NULL when absent, and for a reader that is unknown or finds no
+/** Returns the scheme that a reader sees, in lower case; NULL when absent, and for a reader that is unknown or finds no
  * URL.
  * @param reader a `netlib_url_reader`.
  */
 const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum netlib_url_reader reader,
                                        size_t *len);
 
-/**
- * Returns the host that a reader sees, normalised as that reader does it; NULL when absent, and for a reader that is
+/** Returns the host that a reader sees, normalised as that reader does it; NULL when absent, and for a reader that is
  * unknown or finds no URL.
  * @param reader a `netlib_url_reader`.
  */
 const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
-/**
- * Returns the port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp. For
+/** Returns the port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp. For
  * `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for all from there on. -1 when absent, for a
  * reader that is unknown or finds no URL, and for NULL.
  * @param reader a `netlib_url_reader`.
@@ -1116,10 +1057,9 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
  * timeout: Connect, read and total time limits.
  * ================================================================================================================== */
 
-/**
- * Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
- * attempt does. **Single**: any thread, one call at a time. Keep one as your default and clone it for each request:
- * the clone has the same limits, and its clock has not been started.
+/** Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
+ * attempt does. **Single**. Keep one as your default and clone it for each request: the clone has the same limits, and
+ * its clock has not been started.
  *
  * Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
  * `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
@@ -1128,19 +1068,17 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
  */
 struct netlib_timeout;
 
-/**
- * A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
- * backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
+/** Reads a clock that replaces the system's. If it fails, stores no finite number, or goes backward, the call that
+ * reads it fails with `NETLIB_CALLBACK_FAILED`.
  * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
  *        the callback must store a value.
  * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
-/**
- * Makes a timeout.
- * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`: what connecting leaves of it
- *        bounds each read. Where connect or read is given too, the shorter limit applies.
+/** Makes a timeout.
+ * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The part that connecting leaves
+ *        bounds each read. If connect or read is given too, the shorter limit applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -1148,8 +1086,7 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 NETLIB_MUST_USE netlib_status netlib_timeout_new(double total, double connect, double read, netlib_timeout **timeout,
                                                  netlib_error **err);
 
-/**
- * Makes a timeout with the same limits and the same clock function. Its clock has not been started. Make one clone for
+/** Makes a timeout with the same limits and the same clock function. Its clock has not been started. Make one clone for
  * each request.
  * @return the copy.
  */
@@ -1158,79 +1095,71 @@ NETLIB_MUST_USE netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeo
 /** Releases a timeout. */
 void netlib_timeout_free(netlib_timeout *timeout);
 
-/**
- * Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
- * @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
- * @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
+/** Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
+ * @param clock is also used by clones. May be NULL: the system's.
+ * @param ctx_free is called once the timeout and its clones are freed or have another clock, or before this call
  *        returns if it fails. May be NULL: `ctx` must stay usable until then.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx,
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
 
-/**
- * Starts the clock. Call it when the connection attempt begins.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
+/** Starts the clock. Call it when the connection attempt begins.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it keeps running;
  *         `NETLIB_CALLBACK_FAILED`: it is not started.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
 
-/**
- * The time since the clock was started.
+/** Stores the time since the clock was started.
  * @param seconds out: seconds, 0 or more.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds,
                                                                   netlib_error **err);
 
-/**
- * Returns the limit for a connection attempt: seconds above 0: the shorter of connect and total;
- * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no total and for NULL. A
- * connect of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Give it to
+/** Returns the limit for a connection attempt, the shorter of connect and total: seconds above 0;
+ * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value without a total, and for NULL. A connect
+ * of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Pass it to
  * `netlib_connect_options_set_timeout`.
  */
 double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 
-/**
- * The limit for the next read: the shorter of read and what is left of total since the clock was started.
- * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
- *        is that and there is no total.
+/** Stores the limit for the next read: the shorter of read and the rest of total since the clock was started.
+ * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if read
+ *        has that value without a total.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
  *         `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds,
                                                           netlib_error **err);
 
-/** Returns the total limit, as it was given, in seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL. */
+/** Returns the total limit as it was given; `NETLIB_TIMEOUT_NONE` for none and for NULL. */
 double netlib_timeout_configured_total(const netlib_timeout *timeout);
 
-/**
- * Returns the connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use, in seconds,
- * `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/** Returns the connect limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
+ * `NETLIB_TIMEOUT_DEFAULT` for NULL. To connect, use `netlib_timeout_connect_timeout`.
  */
 double netlib_timeout_configured_connect(const netlib_timeout *timeout);
 
-/**
- * Returns the read limit, as it was given; `netlib_timeout_read_timeout` has the one to use, in seconds,
- * `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/** Returns the read limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
+ * `NETLIB_TIMEOUT_DEFAULT` for NULL. To read, use `netlib_timeout_read_timeout`.
  */
 double netlib_timeout_configured_read(const netlib_timeout *timeout);
 
 /** Returns `NETLIB_TIMEOUT_NONE`, which is infinity, for languages that cannot read C macros. */
 double netlib_timeout_none(void);
 
-/**
- * Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
- * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
+/** Sets the value of `NETLIB_TIMEOUT_DEFAULT` in this process, from now on and on every thread.
+ * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, the initial value.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
 
-/** Returns what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, in seconds, or `NETLIB_TIMEOUT_NONE`. */
+/** Returns the value of `NETLIB_TIMEOUT_DEFAULT` in this process: seconds, or `NETLIB_TIMEOUT_NONE`. */
 double netlib_default_timeout(void);
 
 /* ==================================================================================================================
- * retry: How often, for which failures, and after which delay a request is sent again.
+ * retry: Retry policy.
  * ================================================================================================================== */
 
 /** The reason for the wait before the next request. Stored by `netlib_retry_delay`. */
@@ -1243,14 +1172,12 @@ enum netlib_delay_reason NETLIB_INT32 {
     NETLIB_DELAY_RETRY_AFTER = 2
 };
 
-/**
- * A retry policy with what is left of its counts and the history of what happened. **Immutable**:
+/** A retry policy with what is left of its counts and the history of what happened. **Immutable**:
  * `netlib_retry_increment` makes the next one, so that one Retry serves any number of requests.
  */
 struct netlib_retry;
 
-/**
- * Makes a Retry.
+/** Makes a Retry.
  * @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
  * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
@@ -1264,12 +1191,11 @@ NETLIB_MUST_USE netlib_retry *netlib_retry_clone(const netlib_retry *retry);
 /** Releases a Retry. */
 void netlib_retry_free(netlib_retry *retry);
 
-/** Returns options that make an equal Retry, history included: change some, and make another. */
+/** Returns options that make an equal Retry, history included, to vary them. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
-/**
- * Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
- * and the rest; call it only where the program decides itself what to send again.
+/** Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
+ * this only if the application decides itself what to send again.
  *
  * It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
  * count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
@@ -1284,7 +1210,7 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
  * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
  * `NETLIB_RESPONSE_STATUS`.
- * @param retry the Retry, which stays as it is.
+ * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: unknown.
  * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
  *        NULL: unknown.
@@ -1300,8 +1226,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      const netlib_response *response, const netlib_error *error,
                                                      netlib_retry **next, netlib_error **err);
 
-/**
- * Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
+/** Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
  * `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
  * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
@@ -1317,8 +1242,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, c
 /** Returns 1 if more retries were made than one of the counts allows, else 0; 1 for NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
-/**
- * Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at
+/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at
  * the end of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
  * anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
  * @param seconds out: the backoff.
@@ -1327,8 +1251,7 @@ int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds,
                                                             netlib_error **err);
 
-/**
- * Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
+/** Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
  * @param response the response.
  * @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
  *        the server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
@@ -1339,8 +1262,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *
 NETLIB_MUST_USE netlib_status netlib_retry_get_retry_after(const netlib_retry *retry, const netlib_response *response,
                                                            double *seconds, netlib_error **err);
 
-/**
- * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+/** Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
  * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
  * @param value the header's value.
  * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
@@ -1350,18 +1272,17 @@ NETLIB_MUST_USE netlib_status netlib_retry_get_retry_after(const netlib_retry *r
 NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry, const char *value,
                                                              double *seconds, netlib_error **err);
 
-/**
- * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
+/** Computes the wait of `netlib_retry_sleep` and its reason, for applications that wait in their own event loop.
  *
- * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+ * It is the wait that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
  * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
  * `netlib_retry_get_backoff_time`.
  * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
  * @param response the last response. May be NULL: there was none.
- * @param seconds out: in seconds; 0 for no wait.
- * @param reason out: one of `enum netlib_delay_reason`.
- * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
- *        is more than a double can hold.
+ * @param seconds out: 0 for no wait.
+ * @param reason out: the reason.
+ * @param uncapped out: `seconds` without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
+ *        exceeds a double.
  * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
  *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
  *         `NETLIB_IO` if the system has no random numbers.
@@ -1370,10 +1291,9 @@ NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, cons
                                                  double *seconds, enum netlib_delay_reason *reason, double *uncapped,
                                                  netlib_error **err);
 
-/**
- * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
- * of 0 and no Retry-After it returns at once.
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
+/** Sleeps before the next request for the time that `netlib_retry_delay` computes; with a `backoff_factor` and a
+ * `backoff_jitter` of 0 and no Retry-After it returns at once.
+ * @param retry as for `netlib_retry_delay`.
  * @param response the last response. May be NULL: there was none.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
  *         history as causes; as `netlib_retry_delay` otherwise.
@@ -1381,9 +1301,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, cons
 NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, const netlib_response *response,
                                                  const netlib_limit *limit, netlib_error **err);
 
-/**
- * Sleeps as long as the response's Retry-After header asks, whatever its status.
- * @param response the last response. May be NULL: there was none, and nothing to wait for.
+/** Sleeps for the time of the response's Retry-After header, whatever its status.
+ * @param response the last response. May be NULL: there was none, so there is no wait.
  * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
  *         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
@@ -1394,16 +1313,14 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *r
                                                            const netlib_limit *limit, int32_t *slept,
                                                            netlib_error **err);
 
-/**
- * Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
+/** Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
  * It is exhausted, unless a Retry-After ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
  */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
 /* ---- The recommended settings. ---- */
 
-/**
- * Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` holds urllib3's
+/** Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` holds urllib3's
  * defaults: 10 retries without a wait, no status retried, and redirects followed from https to http.
  *
  * The settings, each with its reason and source:
@@ -1434,24 +1351,21 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new_recommended(void);
 
-/**
- * Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
+/** Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
  * freed; its clones are freed as usual. Never NULL. It has no callbacks: to set some, make a Retry from those options.
  */
 const netlib_retry *netlib_retry_recommended(void);
 
-/**
- * Sets whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3.
+/** Sets whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3.
  * Recommended: 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables
  * redirects in either case.
- * @param counts 0 or 1.
  */
 void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
 
 /** Returns 1 if a redirect consumes one of `total`, else 0; 1 for NULL. */
 int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 
-/* ---- The settings of a Retry, collected. ---- */
+/* ---- Settings of a Retry. ---- */
 
 /** `total` unless set. */
 enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
@@ -1462,33 +1376,29 @@ enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 /** `retry_after_max` unless set, in seconds: six hours. */
 #define NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX 21600.0
 
-/** How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`. */
+/** The treatment of redirects. Given to `netlib_retry_options_set_redirect_profile`. */
 enum netlib_redirect_profile NETLIB_INT32 {
-    /**
-     * As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
+    /** As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
      * https to http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped, by
      * default Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other
      * origin, over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
      */
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /**
-     * As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
+    /** As browsers and careful clients. As the other profile, and POST becomes GET on 301 and 302, the headers of
      * `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
      * scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
      */
     NETLIB_REDIRECT_SAFE = 1
 };
 
-/**
- * The settings of a `netlib_retry`: make them, set what differs from the defaults, and pass them to
+/** The settings of a `netlib_retry`: make them, set what differs from the defaults, and pass them to
  * `netlib_retry_new`. After each request, `netlib_retry_decide` decides what to do next. **Single**.
  */
 struct netlib_retry_options;
 
-/**
- * Tells the time of day, for a Retry-After that is a date.
+/** Reports the time of day, for a Retry-After that is a date.
  *
- * This applies to all three callbacks: every Retry made from a Retry holds its callbacks too, so `ctx` is released
+ * For this and the two callbacks below: every Retry made from a Retry holds its callbacks too, so `ctx` is released
  * with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
  * Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
  * thread-safe.
@@ -1499,24 +1409,21 @@ struct netlib_retry_options;
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
-/**
- * Waits.
- * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
+/** Waits for a number of seconds.
+ * @param seconds more than 0; it may be infinity, if the bounds of the delays are.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
-/**
- * Gives a random number.
+/** Returns a random number in `value`.
  * @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
  *        a value.
  * @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
-/**
- * Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
+/** Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
  * to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs should use
  * `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
  * below.
@@ -1527,8 +1434,7 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 /** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
 
-/**
- * Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too,
+/** Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too,
  * unless `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
  * Recommended: 3. 0 fails at the first retry.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
@@ -1537,15 +1443,14 @@ void netlib_retry_options_free(netlib_retry_options *options);
  */
 void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
-/**
- * Sets how many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
+/** Sets the maximum number of retries after a failure to reach the server. Such a request was not processed. Default:
+ * `NETLIB_NONE`.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
  *        returned unchanged. A negative number is an exhausted count.
  */
 void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
 
-/**
- * Sets the maximum number of retries after a request, or a part of it, was sent and its response did not arrive or
+/** Sets the maximum number of retries after a request, or a part of it, was sent and its response did not arrive or
  * broke off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
  * Default: `NETLIB_NONE`.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
@@ -1553,177 +1458,147 @@ void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t cou
  */
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
-/**
- * Sets how many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
+/** Sets the maximum number of redirects: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
  * `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
- *        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
- *        count.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the response is returned
+ *        instead. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted count.
  */
 void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
 
-/**
- * Sets how many retries because of a response's status. Default: `NETLIB_NONE`.
+/** Sets the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
  *        is an exhausted count.
  */
 void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
 
-/**
- * Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
- * after which the server may have processed the request are not among them: they count as read
- * (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever.
- * Default: `NETLIB_NONE`. Recommended: 0.
+/** Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
+ * after which the server may have processed the request count as read (`netlib_error_retry_kind`). Set it to 0 when
+ * `total` is `NETLIB_NONE`, so that no failure is retried forever. Default: `NETLIB_NONE`. Recommended: 0.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
  *        is an exhausted count.
  */
 void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
 
-/**
- * Sets which methods may be retried after a read error or because of a status. Default:
+/** Sets the methods that may be retried after a read error or because of a status. Default:
  * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
- * @param methods `count` method names; upper and lower case are one.
+ * @param methods `count` method names; letter case does not count.
  * @param count how many; 0 allows none.
  */
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
-/** Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`. */
+/** Allows every method to be retried, also those whose repetition may do harm. As urllib3's `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
-/**
- * Sets which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
+/** Sets the response statuses that are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
  * 504.
- * @param codes `count` status codes, 100 to 999,
- * @param count how many; 0 for none.
+ * @param codes `count` status codes, 100 to 999.
  */
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 
-/**
- * Sets the factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row.
+/** Sets the factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row.
  * The jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
  * default. Default: 0, no delay. Recommended: 0.1.
  * @param seconds 0 or more, finite.
  */
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
-/**
- * Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a
+/** Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a
  * Retry-After.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
  */
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
-/**
- * Sets the most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It
- * has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/** Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. It has
+ * an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
  * @param seconds 0 or more, finite.
  */
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
-/**
- * Sets the longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
+/** Sets the longest wait that a Retry-After header can ask for. A longer one is cut to it, or ends the retries:
  * `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
  */
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
 
-/**
- * Sets what `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
- * Default: 1, fail.
- * @param raise 0 or 1.
+/** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left. With 0 it returns the
+ * response. Default: 1.
  */
 void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
 
-/**
- * Sets what `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or
- * return the response. Default: 1, fail.
- * @param raise 0 or 1.
+/** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left. With 0
+ * it returns the response. Default: 1.
  */
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
-/**
- * Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
+/** Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
  * `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
  *
  * This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
  * does not apply to `netlib_retry_sleep_for_retry` either.
- * @param respect 0 or 1.
  */
 void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
 
-/**
- * Sets which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
- * that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
- * @param names `count` header names; upper and lower case are one.
- * @param count how many; 0 for none.
+/** Sets the request headers that do not follow a redirect to another origin (scheme, host or port), nor any request
+ * after that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+ * @param names `count` header names; letter case does not count.
  */
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
 
-/**
- * Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
+/** Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
  * credentials and the usual API keys.
  */
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
-/**
- * Lets only these request headers follow a redirect to another origin (scheme, host or port), and any request after
- * that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that no
- * list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed here.
- * Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
- * @param names `count` header names; upper and lower case are one.
- * @param count how many; 0 lets none follow.
+/** Keeps only these request headers on a redirect to another origin (scheme, host or port), and on any request after
+ * that. Every other one is dropped, Host and those that describe the body too, so that an API key under an unlisted
+ * name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it is listed
+ * here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+ * @param names `count` header names; letter case does not count.
+ * @param count 0 keeps none.
  */
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
-/** Lets every request header follow a redirect to another origin that nothing else drops: the default. */
+/** Keeps every request header on a redirect to another origin, unless something else drops it: the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
-/**
- * Sets how redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
- * @param profile one of `enum netlib_redirect_profile`.
- */
+/** Sets the treatment of redirects. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
 void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, enum netlib_redirect_profile profile);
 
-/**
- * Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from another.
+/** Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that continues another.
  * @param method the request's method. May be NULL: none.
- * @param url the request's URL, as it shall read back. May be NULL: none.
- * @param error what failed. May be NULL: none.
+ * @param url the request's URL, stored unchanged. May be NULL: none.
+ * @param error the failure. May be NULL: none.
  * @param status the response's status, 100 to 999, or `NETLIB_NONE`.
- * @param redirect_location where the response redirected to. May be NULL: it did not.
+ * @param redirect_location the Location of a redirect. May be NULL: there was none.
  */
 void netlib_retry_options_add_history(netlib_retry_options *options, const char *method, const char *url,
                                       const netlib_error *error, int32_t status, const char *redirect_location);
 
-/**
- * Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
- * @param clock the function. May be NULL: the system's clock.
+/** Replaces the clock for a Retry-After that is a date. The default is the system's clock.
+ * @param clock May be NULL: the system's clock.
  */
 void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx,
                                          netlib_ctx_free_fn ctx_free);
 
-/**
- * Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
- * them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
- * @param sleep the function. May be NULL: netlib waits itself.
+/** Replaces the wait of `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`. A limit given
+ * to them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
+ * @param sleep May be NULL: netlib waits itself.
  */
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
                                     netlib_ctx_free_fn ctx_free);
 
-/**
- * Replaces the source of the backoff's jitter. The default is the system's random numbers.
- * @param random the function. May be NULL: the system's random numbers.
+/** Replaces the source of the backoff's jitter. The default is the system's random numbers.
+ * @param random May be NULL: the system's random numbers.
  */
 void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx,
                                      netlib_ctx_free_fn ctx_free);
 
-/* ---- The wait before the next request: jitter, and how Retry-After is obeyed. ---- */
+/* ---- Delays: jitter and Retry-After. ---- */
 
-/**
- * How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
+/** The formulas of the backoff. Given to `netlib_retry_options_set_jitter_kind`.
  *
  * Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
  * `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
@@ -1736,8 +1611,7 @@ enum netlib_jitter_kind NETLIB_INT32 {
     NETLIB_JITTER_FULL = 1,
     /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay. */
     NETLIB_JITTER_EQUAL = 2,
-    /**
-     * `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
+    /** `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
      * the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
      * `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
      * same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
@@ -1748,8 +1622,7 @@ enum netlib_jitter_kind NETLIB_INT32 {
     NETLIB_JITTER_NONE = 4
 };
 
-/**
- * How a Retry-After that asks for more than `retry_after_max` is handled. Given to
+/** The treatment of a Retry-After that asks for more than `retry_after_max`. Given to
  * `netlib_retry_options_set_long_retry_after`.
  */
 enum netlib_long_retry_after NETLIB_INT32 {
@@ -1759,31 +1632,24 @@ enum netlib_long_retry_after NETLIB_INT32 {
     NETLIB_LONG_RETRY_AFTER_STOP = 1
 };
 
-/**
- * Sets how randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
- * @param kind one of `enum netlib_jitter_kind`.
- */
+/** Sets the formula of the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`. */
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
-/**
- * Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
+/** Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
  * retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
  *
  * The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
- * @param codes `count` status codes, 100 to 999,
- * @param count how many; 0 for none.
+ * @param codes `count` status codes, 100 to 999.
  */
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
-/**
- * Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
+/** Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
  * separate list. The header alone then does not cause a retry. Recommended.
  */
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
-/**
- * Sets how a Retry-After that asks for more than `retry_after_max` is handled. Default:
+/** Sets the treatment of a Retry-After that asks for more than `retry_after_max`. Default:
  * `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
  * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
@@ -1793,45 +1659,40 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
  * `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
  * and `netlib_retry_parse_retry_after` return the wait that the server asked for.
- * @param over_max one of `enum netlib_long_retry_after`.
  */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
-/**
- * Sets whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies.
+/** Sets whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies.
  * Otherwise the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a
  * malformed header says nothing about the next request.
  *
  * `netlib_retry_parse_retry_after` fails for a malformed value in either case.
- * @param ignore 0 or 1.
  */
 void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
 
-/** Returns how randomness enters the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
+/** Returns the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
 enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
-/**
- * Returns 1 if the Retry-After header of every status that is retried is obeyed, else 0. With 1 the list of statuses
+/** Returns 1 if the Retry-After header of every status that is retried is obeyed, else 0. With 1 the list of statuses
  * is empty and unused.
  */
 int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
 
-/** Returns how many statuses are listed as those whose Retry-After header is obeyed. */
+/** Returns the number of statuses whose Retry-After header is obeyed. */
 size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 
-/** Returns one of the statuses whose Retry-After header is obeyed; they are sorted: a status code; -1 for NULL. */
+/** Returns a status whose Retry-After header is obeyed; the list is sorted. -1 for NULL. */
 int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
 
-/**
- * Returns how a Retry-After that asks for more than `retry_after_max` is handled; `NETLIB_LONG_RETRY_AFTER_CLAMP` for
- * NULL.
+/** Returns the treatment of a Retry-After that asks for more than `retry_after_max`; `NETLIB_LONG_RETRY_AFTER_CLAMP`
+ * for NULL.
  */
 enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *retry);
 
 /** Returns 1 if a Retry-After that is neither a number nor a date counts as absent, else 0. */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
-/* ---- What to do after a request. ---- */
+/* ---- Decisions after a request. ---- */
 
 /** The next step after a request. Returned by `netlib_decision_action`. */
 enum netlib_action NETLIB_INT32 {
@@ -1862,9 +1723,8 @@ enum netlib_counter NETLIB_INT32 {
 /** The next step after a request, with everything needed to take it. **Immutable**. */
 struct netlib_decision;
 
-/**
- * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
- * does not wait.
+/** Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
+ * redirect. It does no I/O and does not wait.
  *
  * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed: 303
  * becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
@@ -1881,24 +1741,21 @@ struct netlib_decision;
  * first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
  * `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
  *
- * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
- * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
- * `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
- * back to the first origin too, because the Retry remembers it.
- * @param url the request's URL.
- * @param retry the Retry of this request.
- * @param method the request's method.
- * @param response the response. May be NULL: there was none.
+ * For a chain of requests, pass on the decision's Retry, method, URL, and the headers of `netlib_decision_headers`.
+ * Retry, method and URL are borrowed from the decision: keep it until the next `netlib_retry_decide` has returned. A
+ * header that was dropped stays dropped for the rest of the chain, on the way back to the first origin too, because
+ * the Retry remembers it.
+ * @param response May be NULL: there was none.
  * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
  *        sent. May be NULL: nothing failed.
- * @param limit what the next request and the wait before it must obey. May be NULL: nothing.
+ * @param limit bounds the next request and the wait before it.
  * @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
- *         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is
- *         none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a
- *         date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8;
- *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ *         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is not
+ *         a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a date,
+ *         unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if
+ *         the method is not a token, or both `response` and `error` are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if
+ *         the system has no random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
@@ -1914,14 +1771,12 @@ void netlib_decision_free(netlib_decision *decision);
 /** Returns the next step; `NETLIB_ACTION_RETURN_RESPONSE` for NULL. */
 enum netlib_action netlib_decision_action(const netlib_decision *decision);
 
-/**
- * Returns the Retry for the next request; if a response is returned, the Retry that was given. Clone it to keep it
+/** Returns the Retry for the next request; if a response is returned, the Retry that was given. Clone it to keep it
  * longer than the decision.
  */
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 
-/**
- * Returns the count that the request consumed beside `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
+/** Returns the count that the request consumed beside `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
  * returned because no retry was left for it, this is the count that ran out.
  */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
@@ -1932,25 +1787,21 @@ double netlib_decision_delay(const netlib_decision *decision);
 /** Returns the reason for the wait; `NETLIB_DELAY_NONE` for NULL. */
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
-/**
- * Returns the wait without the caps `backoff_max` and `retry_after_max`, in seconds. If a response is returned because
+/** Returns the wait without the caps `backoff_max` and `retry_after_max`, in seconds. If a response is returned because
  * its Retry-After asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay`
  * is 0.
  */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
-/**
- * Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
+/** Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
  * error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
- * @param limit what the wait must obey. May be NULL: nothing.
- * @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
+ * @return `NETLIB_OK`, at once if the delay is 0; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  */
 NETLIB_MUST_USE netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit,
                                                     netlib_error **err);
 
-/**
- * Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the
+/** Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the
  * Location, resolved against the request's URL, whose fragment it inherits if it has none (RFC 9110 section 10.2.2).
  * The fragment is not part of the request: `netlib_url_request_uri` leaves it out.
  */
@@ -1959,35 +1810,30 @@ const netlib_url *netlib_decision_url(const netlib_decision *decision);
 /** Returns the method of the next request. */
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
-/**
- * Returns 1 if the next request carries the body again, if the last one had any: rewind it first, see
+/** Returns 1 if the next request carries the body again, if the last one had any: rewind it first, see
  * `netlib_rewind_body`. Returns 0 once a redirect has turned the request into GET, and when there is no next request.
  */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
-/**
- * Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
+/** Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
  * header in this way.
  * @param name the header's name, in any letter case. May be NULL: 1 is returned.
  */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
-/**
- * Returns the number of headers that the next request must not carry and whose names are known. If only the headers of
+/** Returns the number of headers that the next request must not carry and whose names are known. If only the headers of
  * `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
  */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
-/**
- * Returns a header that the next request must not carry, in lower case; the list is sorted. Use
+/** Returns a header that the next request must not carry, in lower case; the list is sorted. Use
  * `netlib_decision_headers` to drop them, or `netlib_decision_drops_header` for each of your headers.
  */
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
-/**
- * Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
+/** Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
  * that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
- * profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
+ * profile only. Do not keep Host in the list; write it from the URL of each request (`netlib_url_netloc`).
  * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`.
  */
@@ -1995,22 +1841,19 @@ NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *dec
                                                       const netlib_headers *request_headers,
                                                       netlib_headers **next_headers, netlib_error **err);
 
-/* ---- What a Retry holds: its counts, its settings, its history. ---- */
+/* ---- Getters of a Retry: counts, settings, history. ---- */
 
-/**
- * Returns what is left of `total`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
+/** Returns what is left of `total`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
  * `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_total_left(const netlib_retry *retry);
 
-/**
- * Returns what is left of `connect`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
+/** Returns what is left of `connect`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
  * `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
-/**
- * Returns what is left of `read`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
+/** Returns what is left of `read`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
  * `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_read_left(const netlib_retry *retry);
@@ -2027,8 +1870,7 @@ int32_t netlib_retry_other_left(const netlib_retry *retry);
 /** Returns the factor of the exponential delay, in seconds. */
 double netlib_retry_backoff_factor(const netlib_retry *retry);
 
-/**
- * Returns the longest backoff, in seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for
+/** Returns the longest backoff, in seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for
  * NULL.
  */
 double netlib_retry_backoff_max(const netlib_retry *retry);
@@ -2036,20 +1878,17 @@ double netlib_retry_backoff_max(const netlib_retry *retry);
 /** Returns the most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`, in seconds. */
 double netlib_retry_backoff_jitter(const netlib_retry *retry);
 
-/**
- * Returns the longest wait that a Retry-After header can ask for, in seconds; `NETLIB_TIMEOUT_NONE` for no bound;
+/** Returns the longest wait that a Retry-After header can ask for, in seconds; `NETLIB_TIMEOUT_NONE` for no bound;
  * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
  */
 double netlib_retry_retry_after_max(const netlib_retry *retry);
 
-/**
- * Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the redirects are used up, 0 if it returns the
+/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the redirects are used up, 0 if it returns the
  * response.
  */
 int32_t netlib_retry_raise_on_redirect(const netlib_retry *retry);
 
-/**
- * Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the retries for a status are used up, 0 if it
+/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the retries for a status are used up, 0 if it
  * returns the response.
  */
 int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
@@ -2081,14 +1920,12 @@ size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 /** Returns a header that does not follow a redirect to another origin, in lower case; the list is sorted. */
 const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * Returns 1 if a redirect to another origin keeps every header that nothing drops, 0 if
+/** Returns 1 if a redirect to another origin keeps every header that nothing drops, 0 if
  * `netlib_retry_options_set_keep_headers_on_redirect` gave a list; 1 for NULL.
  */
 int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
-/**
- * Returns the number of headers that may follow a redirect to another origin, if only listed ones may; 0 also when
+/** Returns the number of headers that may follow a redirect to another origin, if only listed ones may; 0 also when
  * every header may.
  */
 size_t netlib_retry_kept_header_count(const netlib_retry *retry);
@@ -2096,8 +1933,7 @@ size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 /** Returns a header that may follow a redirect to another origin, in lower case; the list is sorted. */
 const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * Returns the number of entries in the history: one per call of `netlib_retry_increment`, in the order of the
+/** Returns the number of entries in the history: one per call of `netlib_retry_increment`, in the order of the
  * requests.
  */
 size_t netlib_retry_history_count(const netlib_retry *retry);
@@ -2105,14 +1941,12 @@ size_t netlib_retry_history_count(const netlib_retry *retry);
 /** Returns the method of a request of the history; NULL when it was not given. */
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * Returns the URL of a request in the history, as it was given; NULL when it was not given. It may contain a password:
+/** Returns the URL of a request in the history, as it was given; NULL when it was not given. It may contain a password:
  * in logs use `netlib_retry_history_redacted_url`.
  */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * Returns the URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the
+/** Returns the URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the
  * userinfo, each value of the query and the fragment; NULL when no URL was given, and when there is no memory for the
  * text. A text that is not a URL becomes "***" as a whole.
  */
@@ -2121,46 +1955,39 @@ const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t 
 /** Returns the failure of a request in the history; NULL when there was a response. It lends no Retry of its own. */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
-/**
- * Returns the response's status of a request of the history: a status code; `NETLIB_NONE` when there was no response
+/** Returns the response's status of a request of the history: a status code; `NETLIB_NONE` when there was no response
  * and for NULL.
  */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
-/**
- * Returns the Location that a request in the history was redirected to, as the server sent it; NULL when it was not
+/** Returns the Location that a request in the history was redirected to, as the server sent it; NULL when it was not
  * redirected. It may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
  */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
-/**
- * Returns the Location that a request in the history was redirected to, for logs: redacted as by
+/** Returns the Location that a request in the history was redirected to, for logs: redacted as by
  * `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when there is no memory for the text.
  */
 const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
-/* ---- The defaults of a Retry, and the statuses and headers that it knows. ---- */
+/* ---- Constants of the retry policy. ---- */
 
-/**
- * Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried unless set: a constant array of
+/** Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried unless set: a constant array of
  * constant strings, suitable for the setters. Never NULL.
  */
 const char *const *netlib_retry_default_allowed_methods(size_t *count);
 
-/**
- * Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that do not follow a redirect to another
+/** Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that do not follow a redirect to another
  * origin unless set: a constant array of constant strings, suitable for the setters. Never NULL.
  */
 const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count);
 
-/**
- * Returns `NETLIB_SENSITIVE_HEADERS`, the request headers that carry credentials: a constant array of constant
+/** Returns `NETLIB_SENSITIVE_HEADERS`, the request headers that carry credentials: a constant array of constant
  * strings, suitable for the setters. Never NULL. See `netlib_retry_options_add_sensitive_headers`.
  */
 const char *const *netlib_sensitive_headers(size_t *count);
 
-/**
- * Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed unless set: a constant
+/** Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed unless set: a constant
  * array. Never NULL.
  */
 const int32_t *netlib_retry_after_status_codes(size_t *count);
@@ -2175,21 +2002,18 @@ double netlib_retry_default_backoff_max(void);
  * headers: Request headers, ready for the wire.
  * ================================================================================================================== */
 
-/**
- * An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
- * given; a name may be there several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
+/** An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
+ * given; a name may occur several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
  */
 struct netlib_headers;
 
-/**
- * The choices from which `netlib_make_headers` makes request headers. **Single**. Without any call to a setter there
- * are no headers. A value with CR, LF or NUL, or a name that is no token, is refused with `NETLIB_INVALID_HEADER`
- * by `netlib_make_headers`: the message names the header and the byte, never the value.
+/** Settings of `netlib_make_headers`. **Single**. Without any call to a setter there are no headers. A value with CR,
+ * LF or NUL, or a name that is not a token, is refused with `NETLIB_INVALID_HEADER` by `netlib_make_headers`: the
+ * message names the header and the byte, never the value.
  */
 struct netlib_headers_options;
 
-/**
- * Makes options with nothing chosen.
+/** Makes options with nothing chosen.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
@@ -2197,81 +2021,65 @@ NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 /** Releases options. */
 void netlib_headers_options_free(netlib_headers_options *options);
 
-/**
- * Sets whether there is `connection: keep-alive`. By default there is not.
- * @param keep_alive 0 or 1.
- */
+/** Sets whether to send `connection: keep-alive`. Default: 0. */
 void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int32_t keep_alive);
 
-/**
- * Sets the value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
+/** Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces what
  * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
  * is no such header.
- * @param value May be NULL: no header, as for "".
+ * @param value "" is no header. May be NULL: no header.
  */
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
-/**
- * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
- * `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
- * @param enable 0 or 1; 0, no header, unless set.
+/** Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by those
+ * given to `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding`
+ * chose.
+ * @param enable 0 or 1. Default: 0, no header.
  */
 void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
 
-/**
- * One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
+/** Appends an element to `accept-encoding`, after a comma. The first call replaces what the other two setters of
  * `accept-encoding` chose.
  * @param coding for example "gzip" or "br;q=0.5".
  */
 void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
 
-/**
- * Declares that the program can decode one more coding than gzip and deflate. It is listed when
+/** Declares a coding, beside gzip and deflate, that the application can decode. It is listed when
  * `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
- * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
- *        happens.
+ * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A known coding changes nothing.
  */
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
-/**
- * Sets the value of `user-agent`. The default is no such header.
+/** Sets the value of `user-agent`. The default is no such header.
  * @param user_agent May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_user_agent(netlib_headers_options *options, const char *user_agent);
 
-/**
- * Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
- * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is what
- * older servers expect. The default is no such header.
+/** Sets credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64
+ * form of the bytes. The server determines their encoding: usually UTF-8, ISO 8859-1 for older servers. The default is
+ * no such header.
  * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_basic_auth(netlib_headers_options *options, const char *credentials);
 
-/**
- * Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
+/** Sets credentials for a proxy: `proxy-authorization`, as `netlib_headers_options_set_basic_auth` sets
  * `authorization`. The default is no such header.
  * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
 
-/**
- * Sets whether there is `cache-control: no-cache`. By default there is not.
- * @param disable_cache 0 or 1.
- */
+/** Sets whether to send `cache-control: no-cache`. Default: 0. */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
 
-/**
- * Adds any header, after those that the other setters make and those added before. A name added again is there several
- * times.
+/** Adds a header after those that the other setters make and those added before. A name may be added several times.
  * @param name a token (RFC 9110 section 5.1), sent in the case given.
  * @param value any bytes but CR and LF; "" is an empty value.
  */
 void netlib_headers_options_add_header(netlib_headers_options *options, const char *name, const char *value);
 
-/**
- * Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
+/** Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
  * `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
- * @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
+ * @param options May be NULL: an empty list is made.
  * @param err its offset is that of the byte in the name or value that its message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
  *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
@@ -2280,8 +2088,7 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
 NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
                                                   netlib_error **err);
 
-/**
- * Returns options that make the same headers again, to vary them; NULL when memory is short. Headers that setters made
+/** Returns options that make the same headers again, to vary them; NULL when memory is short. Headers that setters made
  * are changed or removed by calling the setter again. The others were added with `netlib_headers_options_add_header`.
  */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
@@ -2295,39 +2102,35 @@ void netlib_headers_free(netlib_headers *headers);
 /** Returns the number of fields; a repeated name counts each time. */
 size_t netlib_headers_count(const netlib_headers *headers);
 
-/** Returns the name of one field, in the case it was given. */
+/** Returns the name of a field, in the case it was given. */
 const char *netlib_headers_name(const netlib_headers *headers, size_t index, size_t *len);
 
-/** Returns the value of one field. */
+/** Returns the value of a field. */
 const char *netlib_headers_value(const netlib_headers *headers, size_t index, size_t *len);
 
-/**
- * Returns the first value of a name; NULL when no field has the name.
+/** Returns the first value of a name; NULL when no field has the name.
  * @param name in any letter case. May be NULL: NULL is returned.
  */
 const char *netlib_headers_get(const netlib_headers *headers, const char *name, size_t *len);
 
-/**
- * Returns the number of fields with a name.
+/** Returns the number of fields with a name.
  * @param name in any letter case. May be NULL: 0 is returned.
  */
 size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
 
-/**
- * Returns a value of a name, in the order of the list.
+/** Returns a value of a name, in the order of the list.
  * @param name in any letter case. May be NULL: NULL is returned.
  * @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
  */
 const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
 
-/**
- * Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
+/** Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
  * empty list; NULL when memory is short. Made by the first call, then kept.
  */
 const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
- * response: Parsing response heads, and what they say about the body that follows.
+ * response: Parsing response heads, and the framing of bodies.
  * ================================================================================================================== */
 
 /** How to find the end of a body. Stored by `netlib_response_framing`. */
@@ -2336,20 +2139,18 @@ enum netlib_body_framing NETLIB_INT32 {
     NETLIB_BODY_FRAMING_NONE = 0,
     /** The body has a known length. */
     NETLIB_BODY_FRAMING_LENGTH = 1,
-    /** The body comes in chunks (RFC 9112 section 7.1), the last of which is empty. */
+    /** The body comes in chunks (RFC 9112 section 7.1). The last chunk is empty. */
     NETLIB_BODY_FRAMING_CHUNKED = 2,
     /** The body lasts until the peer closes the connection. */
     NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3
 };
 
-/**
- * The head of a response, and the method of the request it answers: the input of the retry policy and of a body
+/** The head of a response, and the method of the request it answers: the input of the retry policy and of a body
  * reader. **Immutable**.
  */
 struct netlib_response;
 
-/**
- * Makes a response from the result of another HTTP parser, for the retry policy.
+/** Makes a response from the result of another HTTP parser, for the retry policy.
  * @param request_method the method of the request it answers, a token: "GET".
  * @param status 100 to 999.
  * @param headers its headers.
@@ -2359,12 +2160,11 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
                                                   const netlib_headers *headers, netlib_response **response,
                                                   netlib_error **err);
 
-/**
- * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+/** Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
- * While the head is incomplete, the result is `NETLIB_WANT_READ`: receive more, append it, and call again with the
- * whole buffer. `state` records how much of the head the last call parsed, so that the next call does not start over.
- * Keep one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
+ * While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
+ * buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
+ * one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
  *
  *     uint64_t state = 0;
  *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -2384,13 +2184,13 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
  * without waiting for more.
  * @param request_method the method of the request it answers, a token: "GET".
- * @param head what was received so far.
+ * @param head the bytes received so far.
  * @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
  * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
  *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
  *        stores 0. May be NULL: each call parses `head` from its start.
  * @param head_len out: the length of the head in bytes, its empty line included.
- * @param err its offset is where `head` is wrong.
+ * @param err its offset is the position of the defect in `head`.
  * @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
  *         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
  *         bytes. A wrong state that is not detected can delay the response but not change it.
@@ -2411,11 +2211,10 @@ int32_t netlib_response_status(const netlib_response *response);
 /** Returns the headers, in the order they came. `netlib_headers_clone` makes a reference that outlives the response. */
 const netlib_headers *netlib_response_headers(const netlib_response *response);
 
-/** Returns the method of the request it answers, as it was given. */
+/** Returns the method of the request that it answers, as it was given. */
 const char *netlib_response_request_method(const netlib_response *response, size_t *len);
 
-/**
- * Returns the words after the status code, which mean nothing to a program: bytes, not always UTF-8; "" when the peer
+/** Returns the words after the status code, which mean nothing to a program: bytes, not always UTF-8; "" when the peer
  * sent none; NULL when the response was not parsed.
  */
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
@@ -2423,15 +2222,13 @@ const char *netlib_response_reason(const netlib_response *response, size_t *len)
 /** Returns the minor version of HTTP/1 that the peer sent, 0 or 1; -1 when the response was not parsed and for NULL. */
 int32_t netlib_response_minor_version(const netlib_response *response);
 
-/**
- * Returns the Location of a 301, 302, 303, 307 or 308: a reference to be resolved with `netlib_url_resolve`. NULL for
+/** Returns the Location of a 301, 302, 303, 307 or 308: a reference to be resolved with `netlib_url_resolve`. NULL for
  * another status, or if the Location is absent or empty. It is always UTF-8: other bytes, which older servers send,
  * are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
  */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
-/**
- * How the end of the body is found: RFC 9112 section 6.3.
+/** Determines how to find the end of the body (RFC 9112 section 6.3).
  *
  * A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
  * status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
@@ -2443,8 +2240,7 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
  * find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
  * unterminated quote.
- * @param framing out: one of `enum netlib_body_framing`.
- * @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1.
+ * @param length out: the length in bytes for a `framing` of `NETLIB_BODY_FRAMING_LENGTH`, else -1.
  * @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
  *         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
  *         Nothing more can then be read from the connection.
@@ -2453,25 +2249,22 @@ NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *res
                                                       enum netlib_body_framing *framing, int64_t *length,
                                                       netlib_error **err);
 
-/**
- * Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
+/** Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
  * body use `netlib_response_framing`, which compares methods case-sensitively.
  */
 int32_t netlib_is_response_to_head(const netlib_response *response);
 
 /* ==================================================================================================================
- * body: Bodies that can be moved back, to be sent again.
+ * body: Request bodies that can be rewound.
  * ================================================================================================================== */
 
-/**
- * The body of a request. **Single**. Before it is sent for the first time, record where it is with
+/** The body of a request. **Single**. Before it is sent for the first time, record its position with
  * `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
  * a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails before a byte is sent if it cannot.
  */
 struct netlib_body;
 
-/**
- * Reads from an application-defined body, `netlib_body_new`. Called only during `netlib_body_read`, on its thread. A
+/** Reads from an application-defined body, `netlib_body_new`. Called only during `netlib_body_read`, on its thread. A
  * call on the body itself is `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not set before.
  * @param len the room in bytes, at least 1.
@@ -2482,52 +2275,45 @@ struct netlib_body;
  */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
-/**
- * Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
- * thread. A call on the body itself is `NETLIB_BUSY`.
+/** Reports the read position of an application-defined body, `netlib_body_new`. Called only during
+ * `netlib_set_file_position`, on its thread. A call on the body itself is `NETLIB_BUSY`.
  * @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
  * @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
  *         `NETLIB_POSITION_FAILED`.
  */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
-/**
- * Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
- * thread. A call on the body itself is `NETLIB_BUSY`.
- * @param pos where to: bytes from the start, 0 or more.
+/** Moves an application-defined body, `netlib_body_new`. Called only during `netlib_rewind_body` and
+ * `netlib_set_file_position`, on their thread. A call on the body itself is `NETLIB_BUSY`.
+ * @param pos bytes from the start, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
  *         reported as `NETLIB_UNREWINDABLE_BODY`.
  */
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
-/**
- * Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
- * thread. A call on the body itself is `NETLIB_BUSY`.
+/** Reports whether an application-defined body, `netlib_body_new`, has been closed. Called only during
+ * `netlib_is_fp_closed`, on its thread. A call on the body itself is `NETLIB_BUSY`.
  * @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
  * @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
 
-/**
- * Makes a body of bytes in memory, at its start.
- * @param len how many, or `NETLIB_NTS`.
+/** Makes a body of bytes in memory, at its start.
  * @return `NETLIB_OK`.
  */
 NETLIB_MUST_USE netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body,
                                                       netlib_error **err);
 
-/**
- * Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it moves
- * the descriptor; netlib changes nothing else of it.
+/** Makes a body that is read from a file, a pipe or a socket, from the descriptor's current position. Reading and
+ * moving it moves the descriptor; netlib changes nothing else about it.
  * @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
  * @param body out: `netlib_body_free` does not close `fd`.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
  */
 NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 
-/**
- * Makes a body that the application's callbacks read and move.
+/** Makes a body that the application's callbacks read and move.
  * @param read reads the body.
  * @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves the body. May be NULL: it cannot be moved back.
@@ -2544,38 +2330,33 @@ NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_b
 /** Releases a body. A descriptor stays open. */
 void netlib_body_free(netlib_body *body);
 
-/**
- * Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
+/** Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
  * Default: none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
  *
- * A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
- * is not called once the limit has ended; how long it takes is its own affair.
+ * A descriptor is polled before it is read, so no other code may read it meanwhile. A read callback is not called once
+ * the limit has ended, but a running one is not interrupted.
  */
 void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 
-/**
- * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit`
- * if there is one; a signal does not end the wait.
- * @param buf where to put the bytes.
- * @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
- * @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body.
- * @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has nothing yet;
+/** Reads the next bytes of a body. For a blocking descriptor it waits, until the limit of `netlib_body_set_limit` if
+ * there is one; a signal does not end the wait.
+ * @param len the room in bytes; with 0 nothing is read, and `NETLIB_OK` is returned.
+ * @param n out: the number of bytes read, which may be fewer than `len` anywhere in the body.
+ * @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a non-blocking descriptor has no data yet;
  *         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
  *         the limit has ended, after which the read can be tried again.
  */
 NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, size_t len, size_t *n,
                                                netlib_error **err);
 
-/**
- * Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
+/** Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
  * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or an
  *        application-defined body.
  * @return `NETLIB_IO`, with errno.
  */
 NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
 
-/**
- * With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
+/** Records the position of a body, or moves it to a position as `netlib_rewind_body` does.
  * @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
  * @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
  *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
@@ -2587,10 +2368,9 @@ NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *len
 NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos,
                                                        netlib_error **err);
 
-/**
- * Moves a body back to a recorded position, so that it can be sent again.
- * @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
- *        to read.
+/** Moves a body back to a recorded position, so that it can be sent again.
+ * @param pos the position that `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file
+ *        there is nothing to read.
  * @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
  *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
  */
@@ -2600,42 +2380,40 @@ NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos,
  * socket: Connecting, and waiting for descriptors.
  * ================================================================================================================== */
 
-/**
- * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
- * one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there
+/** Connects a TCP socket to a host. It tries the host's addresses one after the other, in the order of getaddrinfo(3),
+ * until one accepts; `netlib_connect_run` races them. It tries at most 64 addresses; the error states how many there
  * were.
  *
  * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
  * it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
  * thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
  * a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
- * allows where nobody listens, counts as refused.
+ * allows if nobody listens on the port, counts as refused.
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets.
  * @param port 0 to 65535.
- * @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
- * @param err its message names the host and the port; it has one cause for each address tried, the one that a limit
- *        ended included, which says the address, the errno and how long it took.
+ * @param fd out: the connected socket; -1 on failure.
+ * @param err its message names the host and the port; it has one cause for each address tried, including one that a
+ *        limit ended, with the address, the errno and the time it took.
  * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
  *         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
  *         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
  *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
- *         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
- *         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option
- *         that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the
- *         resolve callback failed; any failure status that the resolve callback returns.
+ *         `NETLIB_INVALID_URL` for an invalid host, such as one with an empty label or one of more than 63 bytes;
+ *         `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that this
+ *         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the resolve
+ *         callback failed; any failure status that the resolve callback returns.
  */
 NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t port,
                                                        const netlib_connect_options *options,
                                                        const netlib_limit *limit, int *fd, netlib_error **err);
 
-/* ---- How to connect. ---- */
+/* ---- Settings of a connect. ---- */
 
-/** How to connect. **Single**: one call at a time. */
+/** Settings of a connect. **Single**. */
 struct netlib_connect_options;
 
-/**
- * Makes options that hold the defaults.
+/** Makes options that hold the defaults.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
@@ -2643,103 +2421,92 @@ NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 /** Releases options. */
 void netlib_connect_options_free(netlib_connect_options *options);
 
-/**
- * Sets how long connecting to each address may take. A host with three addresses may take three times as long, and
- * resolving its name is not counted: a `netlib_limit` bounds the whole.
+/** Sets the time limit for connecting to each address. A host with three addresses may take three times as long, and
+ * resolving its name is not counted. A `netlib_limit` bounds the whole.
  * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
  *        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
-/**
- * Sets the address and port that connections come from. The default is the system's choice. Addresses of another
- * family than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
+/** Sets the address and port that connections come from. The default is the system's choice. Addresses of another
+ * family than the source's count as failed; connections to Unix domain sockets have no source.
  *
  * A port is good for one connection at a time to the same address. All attempts of a race share it, for which
  * `SO_REUSEADDR` is set.
- * @param host an address of this machine, or a name of it; "" leaves the address to the system.
+ * @param host an address or name of this machine; "" leaves the address to the system.
  * @param port 0 to 65535; 0 leaves the port to the system.
  */
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
 
-/**
- * Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`, or
- * `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
+/** Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
+ * that have that. Name lookups are not bound. Default: none; the routes decide.
  *
  * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
- * interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
- * One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
- * that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
- * @param name as in the list of if_nameindex(3), 1 to 15 bytes, `NETLIB_UNSUPPORTED` is reported on systems that have
+ * interface, no-delay, keep-alive, the user timeout, and then those of `netlib_connect_options_add_socket_option`. An
+ * option that the system refuses fails the attempt; the error has the option and the errno: `ENODEV` for a missing
+ * interface, `EPERM` if binding to one needs a privilege (before Linux 5.7).
+ * @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
  *        no such option.
  */
 void netlib_connect_options_set_interface(netlib_connect_options *options, const char *name);
 
-/**
- * Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which
- * turns Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client
- * that writes a request in pieces wants it on.
- * @param enable 1: at once; 0: the system may wait for more to send.
+/** Sets `TCP_NODELAY`, which turns Nagle's algorithm off: small packets are sent before earlier ones are acknowledged.
+ * Default: not set; the system's default is off. Turn it on in a client that writes a request in pieces.
+ * @param enable 1: send at once; 0: the system may wait for more data.
  */
 void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
 
-/**
- * Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if
- * no probe is answered. By default it is not set, so that the system's default holds, which is off.
+/** Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
+ * answered. Default: not set; the system's default is off.
  *
- * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that have no
- * such times for one socket, unless all three are left to the system.
+ * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems without such
+ * times per socket, unless all three are left to the system.
  * @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
- *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it, two hours on Linux.
- * @param interval seconds from one probe to the next (`TCP_KEEPINTVL`): more than 0, at most 32,767;
- *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it.
- * @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has
- *        it.
+ *        `NETLIB_TIMEOUT_DEFAULT`: the system's, two hours on Linux.
+ * @param interval seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; `NETLIB_TIMEOUT_DEFAULT`: the
+ *        system's.
+ * @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's.
  */
 void netlib_connect_options_set_keepalive(netlib_connect_options *options, double idle, double interval,
                                           int32_t count);
 
-/**
- * Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`,
- * the user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some
- * 15 minutes. Where keep-alive is on too, it ends the probes instead of their count.
+/** Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
+ * `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not told. Default: not set; the system
+ * tries for about 15 minutes. With keep-alive, it ends the probes instead of their count.
  *
- * On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is after
+ * On Linux it also ends a connect without an answer, at the earliest when the first packet would be sent again, after
  * a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
- * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
- *        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
+ * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: the
+ *        system's. `NETLIB_UNSUPPORTED` is reported on systems without the option.
  */
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
-/**
- * Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
- * they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
- * `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
+/** Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order added,
+ * after those that have a setter of their own, so that they override them. Default: none, not even `TCP_NODELAY`. On
+ * Unix domain sockets only those of the level `SOL_SOCKET` are set.
  * @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
  * @param name as for setsockopt(2), for instance `TCP_NODELAY`.
- * @param value what the option is set to,
+ * @param value the option's value.
  * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
  */
 void netlib_connect_options_add_socket_option(netlib_connect_options *options, int32_t level, int32_t name,
                                               const void *value, size_t len);
 
-/* ---- Which addresses may be connected to. ---- */
+/* ---- Address classes and policy. ---- */
 
-/**
- * What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
- * address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+/** Classes of addresses, as bits, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. An address
+ * has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
  *
- * An IPv4 address inside of an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
- * (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it),
+ * An IPv4 address inside an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
+ * (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions of RFC 6052),
  * 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is
- * LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global
- * address.
+ * LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64 prefix cannot be
+ * distinguished from a global one.
  */
 enum netlib_address_class NETLIB_INT32 {
-    /**
-     * A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
-     * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
-     * Akamai and OpenStack. Its other class stands beside it, unless that is GLOBAL.
+    /** A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
+     * and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
+     * OpenStack. It has its other class too, unless that is GLOBAL.
      */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** This machine: 127.0.0.0/8, ::1. */
@@ -2754,33 +2521,30 @@ enum netlib_address_class NETLIB_INT32 {
     NETLIB_ADDRESS_CLASS_SHARED = 32,
     /** 224.0.0.0/4, ff00::/8. */
     NETLIB_ADDRESS_CLASS_MULTICAST = 64,
-    /** 240.0.0.0/4 with 255.255.255.255, and what is left of IPv6 outside of 2000::/3. */
+    /** 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3. */
     NETLIB_ADDRESS_CLASS_RESERVED = 128,
     /** 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
     /** 198.18.0.0/15, 2001:2::/48. */
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 512,
-    /**
-     * Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
-     * 5f00::/16, but what the registries call globally reachable in them, such as 192.0.0.9.
+    /** Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
+     * 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
      */
     NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
     /** No IP address but a Unix domain socket. */
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
     /** All others. An address of this class has no other. */
     NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
-    /**
-     * Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
+    /** Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
      * sources.
      */
     NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL = 4095
 };
 
-/**
- * Decides about an address that is about to be connected to. It is called on the thread that connects, by every
- * attempt, before a socket is opened for it. It does not see addresses whose class is refused. The attempt goes on
- * with these very bytes: nothing is resolved again. An attempt that has to wait for a free descriptor asks again about
- * the same address. Connections with the same options on several threads may call it at once.
+/** Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
+ * opened for it, but not for addresses whose class is refused. The attempt uses these very bytes: nothing is resolved
+ * again. An attempt that waits for a free descriptor calls it again for the same address. Connections with the same
+ * options on several threads may call it at once.
  *
  * It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
  * or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
@@ -2792,27 +2556,24 @@ enum netlib_address_class NETLIB_INT32 {
  */
 typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
-/**
- * Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
+/** Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
  *
- * Each address is looked at right before it is connected to, however it was found: a name that means something else
- * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. A refused address is
- * skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
+ * Each address is checked right before it is connected to, however it was found. A name that now resolves to something
+ * else (DNS rebinding), or another spelling of an address, makes no difference. A refused address is skipped like one
+ * that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
  * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
  * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
  *        are refused.
  */
 void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
 
-/**
- * Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
- * @param callback the function. May be NULL: none.
+/** Sets a callback that decides about each address whose class is not refused. Default: none; all of them are allowed.
+ * @param callback May be NULL: none.
  */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
-/**
- * Says which classes an address has.
+/** Determines the classes of an address.
  * @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
  * @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
@@ -2820,40 +2581,37 @@ void netlib_connect_options_set_address_callback(netlib_connect_options *options
 NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes,
                                                       netlib_error **err);
 
-/**
- * Says which classes an address has that is written as text. To know what a name leads to, or a number such as
- * "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
+/** Determines the classes of an address written as text. It resolves no names and no numbers such as "0x7f.1";
+ * connecting does: see `netlib_connect_options_refuse_addresses`.
  * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
- * @return `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
 
-/**
- * Returns the name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`:
- * static text; NULL for 0, and for bits that are no class.
+/** Returns the name of a class as a constant, such as "link-local"; of several, the first in `netlib_address_class`;
+ * NULL for 0, and for unknown bits.
  * @param classes bits of `netlib_address_class`.
  */
 const char *netlib_address_class_name(int32_t classes);
 
-/* ---- Resolvers of the program's own: lists of addresses, and a function that finds them. ---- */
+/* ---- Custom resolvers: lists of addresses, and a resolver callback. ---- */
 
-/** Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time. */
+/** Addresses to connect to, in order, 1,024 at most. **Single**. */
 struct netlib_addresses;
 
-/**
- * Finds the addresses of a host, in place of the system's resolver. It must return in time by itself: nothing
- * interrupts it. Called at most once per connect.
+/** Finds the addresses of a host, in place of the system's resolver. It must return in time: nothing interrupts it.
+ * Called at most once per connect.
  *
  * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
  * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
  * progress.
  * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
  *        call.
- * @param port what will be connected to.
- * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
- * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
- *        call: `netlib_addresses_free` does nothing.
+ * @param port the port of the connect.
+ * @param seconds_left the rest of the limit; `NETLIB_TIMEOUT_NONE` without a limit or a deadline.
+ * @param addresses empty: add the addresses found with `netlib_addresses_add`, in the order of preference. Borrowed
+ *        for the call: `netlib_addresses_free` does nothing.
  * @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
  *         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
  *         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
@@ -2862,8 +2620,7 @@ struct netlib_addresses;
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
 
-/**
- * Makes an empty list.
+/** Makes an empty list.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_addresses *netlib_addresses_new(void);
@@ -2871,11 +2628,10 @@ NETLIB_MUST_USE netlib_addresses *netlib_addresses_new(void);
 /** Releases a list. */
 void netlib_addresses_free(netlib_addresses *addresses);
 
-/**
- * Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
+/** Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
- *        of 0 stands for the one that is connected to.
- * @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
+ *        of 0 stands for the port of the connect.
+ * @param len the length of `address` in bytes, at least what its family needs. A path ends with its NUL or here; an
  *        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
  * @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path as
  *         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
@@ -2887,35 +2643,30 @@ NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, 
 /** Returns how many addresses a list has. */
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
-/**
- * Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such
- * as c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still
- * the system's matter.
+/** Sets a callback that resolves names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3). A
+ * host that is an address needs no resolver, and the system still resolves the name of a source address.
  *
- * A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
- * `netlib_connect_new_addresses`.
- * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
+ * With an asynchronous resolver, find the addresses first, then use `netlib_connect_new_addresses`.
+ * @param resolve May be NULL: the system's resolver.
  */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
 /* ---- Racing connects (RFC 8305), by steps for an event loop or in one call. ---- */
 
-/**
- * A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time,
- * on any thread.
+/** A connect that races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
  *
- * The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
- * nothing changes places. Each has its turn an attempt delay (250 ms) after the one before, or at once if that has
- * failed already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first
- * that is connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and
- * a host with one slow address is still reached. In this order only the first 64 addresses have a turn.
+ * The addresses alternate between IPv6 and IPv4, beginning with the family that the resolver put first; within a
+ * family the order stays. Each attempt starts an attempt delay (250 ms) after the previous one, or at once if that has
+ * failed. An attempt goes on until it is connected, fails, or its own connect timeout passes. The first that is
+ * connected wins, and all others are closed. So a network that drops IPv6 costs a quarter of a second, and a host with
+ * one slow address is still reached. Only the first 64 addresses in this order are tried.
  *
- * At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
- * loop, a queued lookup looks like a slow one.
+ * At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event loop
+ * sees a queued lookup as a slow one.
  *
- * Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
- * begin in 16 seconds:
+ * Call `netlib_connect_run`, or step it in an event loop. This loop has room for a limit and 63 attempts, which begin
+ * within 16 seconds:
  *
  *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
  *         struct pollfd fds[64];
@@ -2929,36 +2680,33 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *     }
  *     if (status == NETLIB_OK) use(fd);
  *
- * Every step looks at everything, so it does not matter which descriptor was ready. A failure is final; make a new
+ * Every step checks every attempt, so it does not matter which descriptor was ready. A failure is final; make a new
  * connect to try again.
  */
 struct netlib_connect;
 
-/**
- * Sets the time from the begin of one attempt of a race to that of the next: the Connection Attempt Delay of RFC 8305,
- * with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
- * not race and has no use for it.
+/** Sets the time between the starts of two attempts of a race: the Connection Attempt Delay of RFC 8305, with the
+ * bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does not race
+ * and ignores it.
  * @param seconds 0.01 to 2; 0.25 is the default.
  */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
-/**
- * Makes a connect to a host. Nothing begins before the first step.
+/** Makes a connect to a host. Nothing starts before the first step.
  * @param host as for `netlib_create_connection`.
  * @param port 0 to 65535.
- * @return `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
- *         range; `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
+ *         `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
                                                  const netlib_connect_options *options, netlib_connect **connect,
                                                  netlib_error **err);
 
-/**
- * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of
- * Unix domain sockets among them `netlib_create_unix_connection` says which options count.
- * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
+/** Makes a connect to addresses that your own resolver has found. They race as those of the system's resolver do. For
+ * Unix domain sockets among them, `netlib_create_unix_connection` lists the options that apply.
+ * @param host the name of the host, for messages: as for `netlib_create_connection`, but not resolved.
  * @param port 0 to 65535: for the addresses that have none, and for messages.
- * @param addresses at least one,
+ * @param addresses at least one.
  * @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int32_t port,
@@ -2966,32 +2714,29 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int
                                                            const netlib_connect_options *options,
                                                            netlib_connect **connect, netlib_error **err);
 
-/**
- * Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
+/** Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
  * waiting for it. A connection that the connect returned belongs to the caller and stays open.
  */
 void netlib_connect_free(netlib_connect *connect);
 
-/**
- * Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
+/** Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
  * `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
  * to wait for, and the next step then ends the connect. Another limit replaces it. Default: none.
  *
- * Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
- * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
- * lookup that was under way begins anew in the child's first step.
- * @return `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
+ * Each connect has its own descriptor for the limit, so that connects that share a limit can be in the same epoll(7).
+ * After fork(2), a child that goes on stepping must set the limit again first: a cancel wakes the process that has set
+ * it. A lookup in progress starts again in the child's first step.
+ * @return `NETLIB_IO` if no descriptor can be opened: the previous limit stays.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
                                                        netlib_error **err);
 
-/**
- * Goes on as far as it can without waiting. A name is looked up on a thread of its own meanwhile, unless a callback of
- * yours does it (`netlib_connect_options_set_resolve_callback`), for which a step waits.
+/** Advances as far as possible without waiting. The name is looked up on a separate thread, unless a callback of yours
+ * does it (`netlib_connect_options_set_resolve_callback`): a step waits for that.
  *
- * A step that is early does no harm, and one that is late begins one attempt, not several.
- * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
- *        -1 on failure, and while there is none.
+ * An early step does no harm; a late one starts one attempt, not several.
+ * @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while there
+ *        is none.
  * @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
  *        began.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
@@ -3000,55 +2745,49 @@ NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, 
  */
 NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
 
-/**
- * Steps and waits until it is connected or has failed.
+/** Steps and waits until it is connected or has failed.
  * @param connect the connect, which may have had steps.
- * @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
- * @param fd out, owned: as from `netlib_connect_step`; -1 on failure.
+ * @param limit set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
+ * @param fd out: as from `netlib_connect_step`; -1 on failure.
  * @param err as from `netlib_connect_step`.
  * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd,
                                                  netlib_error **err);
 
-/**
- * Returns how many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None
- * before the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
+/** Returns the number of descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit.
+ * There are none before the first step, after the end, and for a Unix domain socket whose backlog is full.
  *
- * Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of
- * the last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it
- * watches, needs that.
+ * The simple way, correct for every event loop: before each step, and before `netlib_connect_free`, stop watching the
+ * descriptors of the last step; after it, watch the new ones. A loop such as libuv's, whose watched descriptors must
+ * not be closed, needs that.
  *
- * With epoll and kqueue you can keep what does not change. A number that is there after two steps in a row is the same
- * descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it,
- * not even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection,
- * which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
- * for.
+ * With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
+ * same descriptor. One that is no longer listed stays open until the next step: remove it before that. No other
+ * connect has it, not even one with the same limit. The last step, and `netlib_connect_free`, close all descriptors
+ * except the connection, so that epoll and kqueue forget them. The connection keeps its number and is still watched:
+ * remove it, or change its events.
  */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
-/**
- * Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
+/** Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
  * (`SO_ERROR`), which is reported only once.
  */
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
-/**
- * Returns the event to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), which equal Linux's `EPOLLIN` and
+/** Returns the event to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), which equal Linux's `EPOLLIN` and
  * `EPOLLOUT`.
  */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
-/**
- * Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready: then the next
+/** Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready: then the next
  * attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again. 0
  * if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor is ready, or
  * never if the connect has ended. Round it up to the resolution of your loop's timer.
  */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
-/**
- * Returns the number of addresses tried so far. Attempts are in the order in which they began. It can be called at any
+/** Returns the number of addresses tried so far. Attempts are in the order in which they began. It can be called at any
  * time, also after the connect has ended.
  */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
@@ -3056,26 +2795,23 @@ size_t netlib_connect_attempt_count(const netlib_connect *connect);
 /** Returns the index of the attempt that won; -1 while there is none and for NULL. */
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
-/**
- * Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
+/** Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
  * abstract name "@name". In the last two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
  */
 const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
-/** Returns the port of an attempt; 0 to 65535; -1 of a Unix domain socket and for NULL. */
+/** Returns the port of an attempt, 0 to 65535; -1 for a Unix domain socket and for NULL. */
 int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index);
 
-/** Returns when an attempt began: seconds since the first step of the connect; -1.0 for NULL. */
+/** Returns the time at which an attempt began, in seconds since the first step of the connect; -1.0 for NULL. */
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
-/**
- * Returns when an attempt ended, as far as steps have seen it: seconds since the first step of the connect; -1.0 while
- * it is under way and for NULL.
+/** Returns the time at which an attempt was seen to have ended, in seconds since the first step of the connect; -1.0
+ * while it is under way and for NULL.
  */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
-/**
- * Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
+/** Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
  * under way when another won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`:
  * the policy of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
  * `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT` beyond
@@ -3083,40 +2819,34 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  */
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
-/**
- * Returns the system's number for why an attempt failed: an errno, such as `ECONNREFUSED`; 0 if no system call
- * failed.
- */
+/** Returns the errno of a failed attempt, such as `ECONNREFUSED`; 0 if no system call failed. */
 int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
 
 /* ---- Connecting to Unix domain sockets. ---- */
 
-/**
- * Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
+/** Connects a stream socket to a Unix domain socket, with the guarantees of `netlib_create_connection`.
  *
- * Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels,
- * such as `TCP_NODELAY`, and the source address are for IP: they are passed over.
+ * Of the options, the timeout, the address policy and socket options of the level `SOL_SOCKET` apply. The source
+ * address and options of other levels, such as `TCP_NODELAY`, are for IP and are ignored.
  *
- * On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
- * timeout passes or the limit ends.
- * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
- *        and has at most 108 bytes with it. Bytes of any value,
+ * Linux does not report when a full backlog has room, so netlib tries again every 5 ms, until the timeout passes or
+ * the limit ends.
+ * @param path the socket's path, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
+ *        has at most 108 bytes with it. Bytes may have any value.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
- * @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+ * @param fd out: the connected socket; -1 on failure.
  * @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
  * @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
  *         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
  *         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
- *         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
- *         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system that has
- *         none.
+ *         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
+ *         NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
  */
 NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, size_t len,
                                                             const netlib_connect_options *options,
                                                             const netlib_limit *limit, int *fd, netlib_error **err);
 
-/**
- * Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
+/** Makes a connect to a Unix domain socket, for an event loop. To race it against other addresses, add its
  * `sockaddr_un` to a list for `netlib_connect_new_addresses`.
  *
  * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
@@ -3128,42 +2858,35 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
                                                       const netlib_connect_options *options, netlib_connect **connect,
                                                       netlib_error **err);
 
-/* ---- Waiting for descriptors, and what is left of a connection. ---- */
+/* ---- Waiting for descriptors, and dropped connections. ---- */
 
-/**
- * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+/** Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
  *
  * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
  * runs meanwhile does not shorten the wait.
- * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
- *        waits for ever.
+ *        waits without bound.
  * @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for an invalid timeout;
  *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
  */
 NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit,
                                                    netlib_error **err);
 
-/**
- * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+/** Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
  *
  * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when it
  * is connected or has failed.
- * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
- *        waits for ever.
- * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+ * @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable.
  */
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
                                                     netlib_error **err);
 
-/**
- * Says whether an idle connection can no longer carry a request and should be closed.
+/** Checks whether an idle connection can no longer carry a request and should be closed.
  *
- * An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
- * stream, an error, or data that nobody asked for. It does not block. With TLS there may be records that are neither:
- * ask `netlib_tls_stream_is_dropped`.
+ * An idle HTTP/1 peer sends nothing, so anything to read means that the connection is dropped: the end of the stream,
+ * an error, or unsolicited data. It does not block. With TLS there may be other records: use
+ * `netlib_tls_stream_is_dropped`.
  * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
  *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
  * @param dropped out: 0 or 1.
@@ -3171,11 +2894,10 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, cons
  */
 NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
 
-/* ---- The minimum throughput of a descriptor that the program reads itself. ---- */
+/* ---- Minimum throughput for reads of a descriptor. ---- */
 
-/**
- * A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads
- * of one connection must bring. **Single**: any thread, one call at a time.
+/** A minimum throughput for the reads of one connection: a guard against a peer that sends a little now and then and so
+ * never exceeds a read timeout. **Single**.
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -3183,16 +2905,15 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  *         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
  *     }
  *
- * Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
- * `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is called
- * again. The time in which the caller processes data does not count. For a TLS stream:
+ * Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins. Only the
+ * time in `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is
+ * called again. The time in which the caller processes data does not count. For a TLS stream use
  * `netlib_tls_stream_set_minimum_throughput`.
  */
 struct netlib_throughput;
 
-/**
- * Makes a guard for one connection.
- * @param bytes how many; 0 for no minimum, whatever `seconds` is.
+/** Makes a guard for one connection.
+ * @param bytes 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
@@ -3202,29 +2923,23 @@ NETLIB_MUST_USE netlib_status netlib_throughput_new(size_t bytes, double seconds
 /** Releases a guard. */
 void netlib_throughput_free(netlib_throughput *throughput);
 
-/**
- * Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
- * @param fd the descriptor, borrowed.
+/** Waits as `netlib_wait_for_read` does, but at most until the minimum is due.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits until the minimum is due.
- * @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
- *         `netlib_wait_for_read`.
+ * @return `NETLIB_TOO_SLOW`: too little has arrived; the message states how much, and the next call begins a new
+ *         period. Otherwise as `netlib_wait_for_read`.
  */
 NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput, int fd, double timeout,
                                                               const netlib_limit *limit, netlib_error **err);
 
-/**
- * Counts what was read.
- * @param bytes how many.
- */
+/** Counts `bytes` that were read. */
 void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.
  * ================================================================================================================== */
 
-/**
- * Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
+/** Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
  * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, and use it for any number of streams from any
  * threads.
  *
@@ -3241,14 +2956,12 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  */
 struct netlib_tls_context;
 
-/**
- * Settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and reads
+/** Settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and reads
  * the files.
  */
 struct netlib_tls_options;
 
-/**
- * Makes options, all at their defaults.
+/** Makes options, all at their defaults.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
@@ -3256,8 +2969,7 @@ NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 /** Releases options. Contexts made from them are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
 
-/**
- * Makes a context. It reads files and the system's store now and never again. As OpenSSL's SSL_CTX_new and urllib3's
+/** Makes a context. It reads files and the system's store now and never again. As OpenSSL's SSL_CTX_new and urllib3's
  * create_urllib3_context.
  * @param options the settings; later changes to them do not affect the context. May be NULL: all defaults, a client of
  *        TLS 1.2 and 1.3 that trusts the system's authorities.
@@ -3276,10 +2988,9 @@ NETLIB_MUST_USE netlib_tls_context *netlib_tls_context_clone(const netlib_tls_co
 /** Releases a context. Its streams keep their own references. */
 void netlib_tls_context_free(netlib_tls_context *context);
 
-/* ---- Which authorities are trusted. ---- */
+/* ---- Trusted authorities. ---- */
 
-/**
- * Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
+/** Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
  * none. Once one is added, the system's are not trusted: see `netlib_tls_options_set_system_trust`.
  *
  * A certificate in the file may be an authority's or a peer's own. It allows what `openssl verify -partial_chain`
@@ -3303,12 +3014,11 @@ void netlib_tls_context_free(netlib_tls_context *context);
  */
 void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
 
-/**
- * Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
+/** Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
  * read when the context is made. Default: none.
  *
- * If there are names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are read, so
- * that the same is trusted as by OpenSSL. If there are none, every file is read that is not hidden; subdirectories are
+ * If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
+ * read, so that netlib and OpenSSL trust the same. Otherwise every file that is not hidden is read; subdirectories are
  * not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
  * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
  * message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
@@ -3317,32 +3027,29 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *pat
  */
 void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path);
 
-/**
- * As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
+/** Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. As Python's cadata. Default:
+ * none.
  * @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
  */
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
-/**
- * Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
- * authorities were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
- * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
- * none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
- * those of `netlib_tls_options_add_ca_file`.
+/** Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
+ * authorities were added or the built-in ones were requested, or nothing is verified (`NETLIB_CERT_NONE`, or
+ * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. If the system has none,
+ * those built into netlib replace them. Certificates of the system's store have the same limits as those of
+ * `netlib_tls_options_add_ca_file`.
  */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
-/**
- * Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
+/** Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
  * client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
- * certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
+ * certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
  * with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
  * authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
-/**
- * Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every
+/** Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every
  * machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where
  * the system has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
  *
@@ -3353,8 +3060,7 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
 
 /* ---- The certificate and key of this side. ---- */
 
-/**
- * Sets the certificate of this side and its private key, from files. A server needs them; a client sends them to a
+/** Sets the certificate of this side and its private key, from files. A server needs them; a client sends them to a
  * server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
  *
  * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
@@ -3380,8 +3086,7 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
-/**
- * As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
+/** As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
  * SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
  * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
  *        or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
@@ -3391,8 +3096,7 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options, const ch
 void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
                                      const void *key, size_t key_len);
 
-/**
- * Sets the password of the private key or of the PKCS#12 file, before or after it. As the `password` of Python's
+/** Sets the password of the private key or of the PKCS#12 file, before or after it. As the `password` of Python's
  * `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
  *
  * The schemes of PKCS#12 take the password as text: UTF-8, as OpenSSL does; for bytes that are not UTF-8, and if UTF-8
@@ -3403,14 +3107,13 @@ void netlib_tls_options_set_identity(netlib_tls_options *options, const void *ch
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 
-/* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time. ---- */
+/* ---- Verification of the peer's certificate: names, pins, revocation, flags, time. ---- */
 
 /** The verification of the peer's certificate. The numbers are those of Python's `ssl` module. */
 enum netlib_verify_mode NETLIB_INT32 {
     /** No verification. A server does not request a certificate. */
     NETLIB_CERT_NONE = 0,
-    /**
-     * A client: the same as REQUIRED, because a server always has a certificate. A server: requests one, and refuses a
+    /** A client: the same as REQUIRED, because a server always has a certificate. A server: requests one, and refuses a
      * wrong one.
      */
     NETLIB_CERT_OPTIONAL = 1,
@@ -3418,8 +3121,7 @@ enum netlib_verify_mode NETLIB_INT32 {
     NETLIB_CERT_REQUIRED = 2
 };
 
-/**
- * Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
+/** Bits for `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
  * `ssl.VerifyFlags`.
  */
 enum netlib_verify_flag NETLIB_INT32 {
@@ -3427,10 +3129,9 @@ enum netlib_verify_flag NETLIB_INT32 {
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /** The peer's own certificate must not be revoked, and its issuer's CRL must be present. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 4,
-    /** The same for every certificate of the chain but the trusted authority's. */
+    /** The same for every certificate of the chain, except the trusted authority's. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
-    /**
-     * Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
+    /** Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
      * of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
      * basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature
      * if it has any.
@@ -3438,29 +3139,25 @@ enum netlib_verify_flag NETLIB_INT32 {
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
     /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
-    /** Trusted authorities are looked for before those that the peer sent. Always so. */
+    /** Trusted authorities are tried before certificates that the peer sent. Always so. */
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 32768,
-    /** A trusted authority ends the chain, also when another one has issued it. Always so. */
+    /** A trusted authority ends the chain, even if another one issued it. Always so. */
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 524288
 };
 
-/**
- * Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
+/** Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
  * requires one, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
  * `netlib_tls_options_set_check_hostname` with 1.
- * @param mode the mode.
  */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
 
-/**
- * Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
+/** Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
  * `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
- * accepted, and `netlib_tls_wrap_fd` can do without a name.
+ * accepted, and `netlib_tls_wrap_fd` needs no name.
  */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
 
-/**
- * Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
+/** Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
  * As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
  * is written. One match of several is enough: also pin a key that is kept in reserve (RFC 7469). Default: none.
  *
@@ -3480,8 +3177,7 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  */
 void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
-/**
- * Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
+/** Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
  * self-issued certificate. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both are
  * required. With 1 and without a pin, `netlib_tls_context_new` fails.
  *
@@ -3492,34 +3188,32 @@ void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
  */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
-/**
- * Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
+/** Adds CRLs (RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
  * load_verify_locations. Default: none; nothing is ever fetched.
  *
- * Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
+ * Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
  * peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
- * has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
- * of one authority the newest counts. A list is used only if its issuer may sign CRLs: its keyUsage, if it has one,
- * must have cRLSign, that of a trusted certificate too.
+ * has no CRL here, or only an expired one, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several CRLs of
+ * one authority the newest counts. A CRL is used only if its issuer may sign CRLs: its keyUsage, if any, must have
+ * cRLSign, also for a trusted certificate.
  *
- * A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the lists of its
+ * A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the CRLs of its
  * issuer, a self-signed one in its own, whatever else the peer sends. If no path through its issuer is accepted, the
- * issuer must be trusted too, because only a trusted key verifies the list, and a list with an
- * issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
- * self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
- * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
- *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`.
+ * issuer must be trusted too, because only a trusted key verifies the CRL, and a CRL with an issuingDistributionPoint
+ * covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted self-signed certificate
+ * that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
+ * @param path the file: PEM, whose sections "X509 CRL" are all read and others skipped, or DER; up to 16 MiB. It may
+ *        be a pipe that ends within 5 seconds. Delta and indirect CRLs are `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *path);
 
-/**
- * As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
- * @param data lists in PEM, or in DER one after the other; up to 16 MiB.
+/** Adds CRLs from memory, as `netlib_tls_options_add_crl_file` does from a file. As OpenSSL's X509_STORE_add_crl.
+ * Default: none.
+ * @param data CRLs in PEM, or in DER one after the other; up to 16 MiB.
  */
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
 
-/**
- * Additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
+/** Sets additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
  * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
  * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
  * 3.13 or newer.
@@ -3527,24 +3221,23 @@ void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *da
  */
 void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t flags);
 
-/**
- * Sets the clock by which certificates have expired or are not yet valid, and revocation lists have ended. As
- * OpenSSL's X509_VERIFY_PARAM_set_time. Default: the system's clock.
+/** Sets the clock for the validity of certificates and CRLs. As OpenSSL's X509_VERIFY_PARAM_set_time. Default: the
+ * system's clock.
  *
  * Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
  * called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
  * not read, write or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`. A resumed session
  * verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
  * expires.
- * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
- *        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+ * @param clock stores a finite number, 0 or more; anything else, or its failure, fails the handshake with
+ *        `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
 void netlib_tls_options_set_wall_clock(netlib_tls_options *options, netlib_wall_clock_fn clock, void *ctx,
                                        netlib_ctx_free_fn ctx_free);
 
 /* ---- Versions, application protocols, resumption, the key log, the environment. ---- */
 
-/** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
+/** TLS versions, with the numbers on the wire, as Python's `ssl.TLSVersion`. */
 enum netlib_tls_version NETLIB_INT32 {
     /** The oldest that netlib offers. */
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
@@ -3552,55 +3245,47 @@ enum netlib_tls_version NETLIB_INT32 {
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /** No version is negotiated yet. This is a result only, not a setting. */
     NETLIB_TLS_VERSION_NONE = 0,
-    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
+    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has it. */
     NETLIB_TLS_VERSION_1_2 = 771,
     /** RFC 8446. */
     NETLIB_TLS_VERSION_1_3 = 772
 };
 
-/**
- * The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2.
- * The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that netlib
- * speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
+/** Sets the oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS
+ * 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that
+ * netlib speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
  * `netlib_tls_context_new`.
- * @param version one of `enum netlib_tls_version`.
  */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
-/**
- * Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
+/** Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
  * 1.3. SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
- * @param version one of `enum netlib_tls_version`.
  */
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
-/**
- * Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
- * time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
- * SSL_CTX_set_alpn_protos. Default: none.
- * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together.
+/** Adds an application protocol (ALPN, RFC 7301), the most preferred first. As Python's `set_alpn_protocols`, but one
+ * name per call: "h2,http/1.1" is refused, and so is the length-prefixed list of OpenSSL's SSL_CTX_set_alpn_protos.
+ * Default: none.
+ * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma; all names together at most 8192 bytes.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
-/**
- * Sets whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
+/** Sets whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
  * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
  * context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
  * that never reads gets none.
  */
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
-/**
- * Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
- * `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
- * tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
- * their id. The tickets of TLS 1.3 are not affected.
+/** Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
+ * `NETLIB_OP_NO_TICKET` are one setting, and the later call counts. Default: no, as in urllib3, because such tickets
+ * are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by their id.
+ * The tickets of TLS 1.3 are not affected.
  */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
-/**
- * Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt what was
- * captured: whoever reads the file reads the sessions. As Python's `keylog_filename`. Default: the file that the
+/** Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
+ * Anyone who can read the file can read the sessions. As Python's `keylog_filename`. Default: the file that the
  * environment variable SSLKEYLOGFILE names, if any, as in urllib3, but "$" in it stands for itself; see
  * `netlib_tls_options_set_use_environment`.
  *
@@ -3608,48 +3293,46 @@ void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t
  * streams. A new file may be read and written by its owner only. The lines are those of NSS' key log format, one write
  * each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
  * for which it has no room are lost.
- * @param path the file. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+ * @param path May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
  */
 void netlib_tls_options_set_keylog_file(netlib_tls_options *options, const char *path);
 
-/**
- * Sets whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
- * where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
- * `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
- * neither leads to a certificate.
+/** Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
+ * and SSLKEYLOGFILE the file to which secrets are written. Default: yes, except in a program with raised privileges
+ * (see secure_getenv(3)). Only `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of
+ * the first two is set and neither leads to a certificate.
  */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
 /* ---- Cipher suites and key exchange groups. ---- */
 
-/**
- * Sets the cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
- * suites that exist here, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
+/** Sets the cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
+ * suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
  * ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
  *
  * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
  * ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
- * joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
- * after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in
- * OpenSSL's order. "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is
- * accepted is about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
+ * joined by `+` select the suites that all of them select. A word appends its suites; after `!` it removes them
+ * permanently, after `-` until they are added again, after `+` it moves them to the end. "DEFAULT" at the start is all
+ * of them, in OpenSSL's order. "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing,
+ * because netlib always requires about level 2; higher levels and "SUITEB128" with its relatives are
+ * `NETLIB_UNSUPPORTED`.
  *
- * The order is then the string's. It is about TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
+ * The string determines the order. It governs TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
  * named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
- * one. (OpenSSL has another setting for them.) A version left without a suite is not offered.
+ * one. (OpenSSL has a separate setting for them.) A version left without a suite is not offered.
  *
- * As in OpenSSL, a word for a suite that does not exist here selects nothing, and so does a misspelt one: ask
+ * As in OpenSSL, a word for a suite that netlib does not have selects nothing, and so does a misspelt one: see
  * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
- * message lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which
- * suites work also depends on the server's key: "aECDSA" needs an EC key.
+ * message lists the available ones; text that is not a cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. The
+ * server's key also limits the suites: "aECDSA" needs an EC key.
  * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
-/**
- * Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
- * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first also
- * resists quantum computers.
+/** Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+ * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first also resists
+ * quantum computers.
  *
  * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them.
  * SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are also available. These three and X25519MLKEM768 require TLS 1.3. A
@@ -3657,25 +3340,24 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *cip
  * prefix `?` it is ignored, as in OpenSSL 3.3. A group may be named once.
  *
  * A client sends a key share for the first group. If that is X25519MLKEM768, it also sends one for x25519 if that is
- * listed, at no extra cost. A server that wants another group requests it, which takes one more round trip; the next
+ * listed, at no extra cost. A server that prefers another group requests it, which takes one more round trip; the next
  * handshake with that server sends a share for that group at once. A server selects the client's most preferred group
  * that is in its own list.
  * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
-/* ---- A server that has several names, each with a context of its own. ---- */
+/* ---- Servers with several names (SNI). ---- */
 
-/**
- * Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3). It is called once in a handshake,
- * as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
- * several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
- * or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
- * @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
+/** Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
+ * the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
+ * once. It may call the getters of the stream that it is called for, but not read, write or handshake on it. A call on
+ * the engine that it is called for is `NETLIB_BUSY`.
+ * @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
  *        client sent none, or an IP address.
- * @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
- *        what is asked of the client are then all its own; its own callback is not called. netlib takes over the
- *        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
+ * @param replacement in/out: NULL. A context stored here replaces this one: certificate, versions, application
+ *        protocols and client verification are then its own; its callback is not called. netlib takes ownership of the
+ *        reference, whatever is returned: store a clone (`netlib_tls_context_clone`).
  * @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
  *         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
  *         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
@@ -3685,29 +3367,27 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
 
-/**
- * Lets a server choose its context by the name that the client asks for. As Python's `sni_callback`, OpenSSL's
- * SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context, whatever it asks for.
+/** Sets a callback with which a server chooses its context by the name that the client requests. As Python's
+ * `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context.
  *
- * This context needs an identity too, for clients that are not given another. A client's first message is held until
- * it is complete, up to 64 KiB. On a client the setting has no effect.
- * @param callback the function. May be NULL: none.
+ * This context needs an identity too, for clients that get no other. A ClientHello is buffered until it is complete,
+ * up to 64 KiB. On a client the setting has no effect.
+ * @param callback May be NULL: none.
  */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
                                                 void *ctx, netlib_ctx_free_fn ctx_free);
 
 /* ---- TLS streams: a session on a descriptor. ---- */
 
-/**
- * A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
+/** A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
  * (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
  * writer**: one thread may read while another one writes; a third gets `NETLIB_BUSY`. Shutting down counts as writing.
  * The settings and getters may be called from any thread at any time.
  *
- * A descriptor is borrowed: a connected stream socket that stays open as long as the stream is used, and that you
- * close. Its O_NONBLOCK is neither changed nor asked: whether calls wait is `netlib_tls_stream_set_blocking`.
+ * The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
+ * closes. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether calls wait.
  *
- * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
+ * A failure of the session is final: every later call returns it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
  * `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
  *
  * A stream belongs to the process that made it. In a forked child every call that reads, writes, handshakes, shuts
@@ -3715,175 +3395,160 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options, net
  */
 struct netlib_tls_stream;
 
-/** A piece of the data of one write; as POSIX's iovec, but not to be written to. */
+/** A piece of the data of one write; as POSIX's iovec, but read-only. */
 typedef struct netlib_slice {
     /** The bytes; NULL only if there are none. */
     const void *data;
-    /** How many. */
+    /** The number of bytes. */
     size_t len;
 } netlib_slice;
 
-/**
- * Makes a client's stream on a connected descriptor. No I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake. Unless set otherwise it blocks and waits for ever: see
+/** Makes a client's stream on a connected descriptor. It does no I/O: the first read or write, or
+ * `netlib_tls_stream_handshake`, makes the handshake. By default it blocks and waits without bound: see
  * `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
  *
- * The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
- * It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing
- * dot is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed only between streams of the same
- * context, name and offer of application protocols.
+ * The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). It is a
+ * DNS name, in Unicode too (converted to IDNA by UTS 46), or an IP address, in brackets too; one trailing dot is
+ * dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams of the same context,
+ * name and offer of application protocols.
  *
  * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
  * SSL_set_tlsext_host_name.
- * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
+ * @param fd a connected stream socket, borrowed. An invalid descriptor is reported by the handshake as `NETLIB_IO`.
  * @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
  *        not check names (`netlib_tls_options_set_check_hostname` with 0).
- * @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context has an
- *         ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the
- *         context trusts nobody.
+ * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, for an IP address if the context has an
+ *         ECHConfigList, and for a listening socket; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context
+ *         has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context, int fd,
                                                  const char *server_hostname, netlib_tls_stream **stream,
                                                  netlib_error **err);
 
-/**
- * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
- * protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
+/** Makes a server's stream on an accepted descriptor. It does no I/O, as `netlib_tls_wrap_fd`. If the context has
+ * application protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with
+ * server_side=True.
  * @param context the context, with an identity.
- * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
- * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate, or has an
- *         ECHConfigList, and for a socket that listens.
+ * @param fd as for `netlib_tls_wrap_fd`: an invalid one is `NETLIB_IO` in the handshake.
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
+ *         ECHConfigList, and for a listening socket.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd,
                                                    netlib_tls_stream **stream, netlib_error **err);
 
-/**
- * Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
- * @param stream owned; no other call is using it.
+/** Releases a stream. It does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
+ * descriptor. No other call may be using the stream.
  */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
-/**
- * Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
- * that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
+/** Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
+ * call in progress on another thread keeps the limit with which it began. If an event loop waits instead of the
  * stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
  */
 void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit);
 
-/**
- * How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
- * of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
- * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+/** Sets how long a read waits for bytes each time that none are available: the gap between reads of the socket, not the
+ * time of the whole call. It applies to the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream, double seconds,
                                                                  netlib_error **err);
 
-/**
- * How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
- * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+/** Sets how long a write waits for room to send each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream, double seconds,
                                                                   netlib_error **err);
 
-/**
- * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
- * ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they
- * have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
- * Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+/** Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
+ * timeout. Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins.
+ * Otherwise the waiting read ends with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default: none. As
+ * curl's CURLOPT_LOW_SPEED_LIMIT, but the application's time between its reads does not count.
  *
- * What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
- * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
- * counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
- * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
- * the handshake of the one below, a limit is needed.
- * @param bytes how many; 0 for no minimum, whatever `seconds` is.
+ * The bytes that reads return count, and in the handshake every byte. A non-blocking stream waits from
+ * `NETLIB_WANT_READ` to the next call; if nothing arrives, a timer of yours must make that call. The server's thinking
+ * time counts too: if it may be long, call this when the answer has begun. Each call starts a new period, and so does
+ * `netlib_tls_stream_is_dropped`. For TLS in TLS only the stream that is read is guarded, and while its first call
+ * makes the outer handshake, a limit is needed.
+ * @param bytes 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream, size_t bytes,
                                                                        double seconds, netlib_error **err);
 
-/**
- * Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
- * `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
- * want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
- * plaintext may be there although the descriptor has nothing more.
- * @param blocking 0 or 1.
+/** Sets whether calls wait. Default: yes. With 0, a call that would have to wait returns `NETLIB_WANT_READ` or
+ * `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. During the
+ * handshake a read may want to write and a write to read. Before you poll for input, read until `NETLIB_WANT_READ`:
+ * plaintext may be buffered although the descriptor has no more data.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
                                                              netlib_error **err);
 
-/**
- * Makes the handshake, if that is not done yet. Reading and writing do it by themselves; call it to know that the peer
- * is the right one before anything is sent. A thread that needs the handshake while another one makes it waits for
- * that. As SSL_do_handshake, Python's `do_handshake`.
+/** Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
+ * anything is sent. A thread that needs the handshake while another one makes it waits for that. As SSL_do_handshake,
+ * Python's `do_handshake`.
  *
- * When it fails, `netlib_error_message` says what was wrong, `netlib_error_advice` which setting would change it,
- * `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
- * first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
- * refuses the client is then told by the first read.
- * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
+ * If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
+ * it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
+ * peer an alert first. In TLS 1.3 a server verifies the client's certificate after the client's handshake is done: the
+ * client's first read then reports a refusal.
+ * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
- *         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
- *         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
+ *         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
+ *         when this side has nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
  *         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
  *         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of
  *         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
  *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
- *         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
+ *         `NETLIB_IO`; with `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream, netlib_error **err);
 
-/**
- * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
- * record's plaintext then goes straight into them. As SSL_read_ex.
- * @param buf out: the bytes.
+/** Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
+ * records are decrypted directly into them. As SSL_read_ex.
  * @param len the room in bytes; with 0 nothing is read.
- * @param n out: how many bytes were read.
- * @return `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the
- *         connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
- *         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+ * @param n out: the number of bytes read.
+ * @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
+ *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+ *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
  * @threads one reader at a time, beside one writer
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/**
- * Returns the number of bytes that a read would return without I/O; there may be more after them. It decrypts a record
+/** Returns the number of bytes that a read would return without I/O; there may be more after them. It decrypts a record
  * that has already been received. As SSL_pending.
  */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
-/**
- * Says whether an idle connection can no longer carry a request and should be closed, as
- * `netlib_is_connection_dropped` does for a descriptor. With TLS that says dropped too often: session tickets and key
- * updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read, which
- * returns them.
+/** Checks whether an idle connection can no longer carry a request and should be closed. `netlib_is_connection_dropped`
+ * reports a TLS connection as dropped too often, because session tickets and key updates may arrive at any time. This
+ * function processes them; it leaves data and failures to the next read.
  *
- * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
- * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
- * is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+ * It never waits and obeys no limit; TLS answers are sent as far as possible at once. It calls the callbacks of
+ * `netlib_tls_wrap_callbacks`, and for TLS in TLS reads the outer streams. Before the handshake is done it leaves
+ * input to the handshake, and only a connection that has ended or a handshake that has failed is dropped.
  * @param dropped out: 0 or 1.
- * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
- *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
- *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
- *        whose message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait,
- *        `NETLIB_TOO_MUCH_DATA` when tens of kilobytes of tickets were there, or what a write would return:
+ * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection is
+ *        not dropped; `NETLIB_OK`: unsolicited data; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
+ *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session: a
+ *        read returns the error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
+ *        `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
  *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
  *        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
- * @return `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
- *         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
- *         `netlib_tls_wrap_callbacks` made, what its functions report.
+ * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
+ *         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
+ *         the statuses that its callbacks report.
  * @threads one call at a time, which counts as reading and as writing
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream, int32_t *dropped,
                                                            netlib_status *why, netlib_error **err);
 
-/**
- * Writes. A blocking stream writes all of it; a non-blocking one as much as can be sent: `n` counts the bytes that the
+/** Writes. A blocking stream writes all of it; a non-blocking one as much as can be sent: `n` counts the bytes that the
  * operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
  * SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
@@ -3899,8 +3564,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *st
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
-/**
- * Writes data in several pieces, as `netlib_tls_stream_write` does one. As writev(2). Small pieces share records, so
+/** Writes data in several pieces, as `netlib_tls_stream_write` does one. As writev(2). Small pieces share records, so
  * that they cost no more than one piece of their length; a piece that fills a record is encrypted in place. After a
  * write that did not count everything, the next one must continue with the same bytes, in any pieces.
  * @param slices the pieces, in order.
@@ -3914,8 +3578,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
 NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream, const netlib_slice *slices,
                                                        size_t count, size_t *n, netlib_error **err);
 
-/**
- * Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
+/** Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
  * can be written afterwards; the peer may still send, and reading goes on until `NETLIB_END_OF_STREAM`. Before the
  * handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
  * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
@@ -3925,8 +3588,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream
  */
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
 
-/**
- * Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's. It is needed only if the
+/** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's. It is needed only if the
  * transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
  * returns 1.
  *
@@ -3940,145 +3602,127 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error
  */
 netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_error **err);
 
-/* ---- What the two sides of a stream have agreed on. ---- */
+/* ---- Negotiated parameters of a stream. ---- */
 
-/**
- * Returns the number of certificates that the peer sent; 0 before the handshake is done, and after one that failed. A
+/** Returns the number of certificates that the peer sent; 0 before the handshake is done, and after one that failed. A
  * resumed session has those of the first one.
  */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
-/**
- * Returns a certificate of the peer's chain as it was sent, in DER. `netlib_certificate_parse` reads it;
+/** Returns a certificate of the peer's chain as it was sent, in DER. `netlib_certificate_parse` reads it;
  * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
  * `getpeercert(True)`, SSL_get_peer_cert_chain.
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
  */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
-/**
- * Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
+/** Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
  * is done. As Python's `selected_alpn_protocol`.
  */
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
-/**
- * Returns the server's name; NULL when there is none, and before the handshake is done. A client's is the host that
+/** Returns the server's name; NULL when there is none, and before the handshake is done. A client's is the host that
  * the server has proved to be, as names are compared: lower case, IDNA as ASCII, no trailing dot; with Encrypted
  * Client Hello the hidden name. A server's is the DNS name that the client requested (SNI). As Python's
  * `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
  */
 const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
-/**
- * Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/** Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
  * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. As SSL_version, which has the same numbers.
  */
 enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
-/**
- * Returns the cipher suite that was negotiated, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384"; NULL
+/** Returns the cipher suite that was negotiated, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384"; NULL
  * before the handshake is done. As SSL_CIPHER_standard_name.
  */
 const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
 
-/**
- * Returns the key exchange group, by its name in the IANA registry: "X25519MLKEM768", which also resists a quantum
+/** Returns the key exchange group, by its name in the IANA registry: "X25519MLKEM768", which also resists a quantum
  * computer, "x25519", "secp256r1"; NULL before the handshake is done, and for a resumed session of TLS 1.2, which
  * exchanges no keys. As SSL_get0_group_name.
  */
 const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
 
-/**
- * Returns 1 if the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
+/** Returns 1 if the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
  * proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
  */
 int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
-/* ---- TLS streams on something else than a descriptor: another stream, functions of the program. ---- */
+/* ---- TLS streams inside another stream, or on callbacks. ---- */
 
-/**
- * Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
- * their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
- * `NETLIB_BUSY`.
- * @param buf where to put bytes; what it holds before is not set.
- * @param len how many bytes fit, at least 1.
+/** Receives bytes from the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called only
+ * during calls on the stream, on their thread, one at a time, without a lock: it may use other streams. A call on its
+ * own stream is `NETLIB_BUSY`.
+ * @param buf the buffer to fill; its bytes are not set before.
+ * @param len the room in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
  * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`.
  *         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
  *         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
  *         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
- * @threads as the stream is used
  */
 typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
-/**
- * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly
- * while that runs on another thread.
- * @param len how many, at least 1.
+/** Sends bytes to the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called as
+ * `netlib_tls_read_fn` is, possibly while that runs on another thread.
+ * @param len at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
  * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
  *         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
  *         failures as in `netlib_tls_read_fn`.
- * @threads as the stream is used
  */
 typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
-/**
- * Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. As urllib3's
- * SSLTransport, its tls_in_tls. No I/O: the first read or write, or `netlib_tls_stream_handshake`, makes the
- * handshake, and that of the outer stream if it is not done yet. Each of the two peers proves a name of its own. Read
- * exactly the proxy's answer from the outer stream first: what comes after it is the inner one's.
+/** Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy. As
+ * urllib3's SSLTransport, its tls_in_tls. It does no I/O: the first read or write, or `netlib_tls_stream_handshake`,
+ * makes the handshake, and that of the outer stream if it is not done yet. Each of the two peers proves its own name.
+ * First read exactly the proxy's answer from the outer stream: the bytes after it belong to the inner one.
  *
- * As long as the new stream exists, it has the outer one for itself: reading, writing, handshaking and shutting down
- * there, and making another stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the
- * new one keeps it alive. The new stream's own settings (blocking or not, limit, timeouts) hold all the way down, not
- * those of the outer one; if it does not block, poll the descriptor at the bottom.
+ * While the new stream exists, reading, writing, handshaking and shutting down the outer one, and making another
+ * stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new one keeps it alive.
+ * The new stream's settings (blocking, limit, timeouts) apply to the transport, not those of the outer one. If it is
+ * non-blocking, poll the descriptor of the outermost stream.
  *
- * To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else
- * instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
- * outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
+ * To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else,
+ * call `netlib_tls_stream_shutdown_both` on the inner one before freeing it: bytes that it has read from the outer one
+ * are lost. If the outer stream ends before the inner peer's close_notify, cleanly or not, that is
  * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
- * @param context the context of the inner session.
- * @param outer the stream to run in, a client's or a server's.
- * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
- *        empty, only if the context does not check names.
+ * @param outer a client's or a server's stream.
+ * @param server_hostname the inner server's, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context
+ *        does not check names.
  * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
  *         that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
- *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
+ *         `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
                                                      const char *server_hostname, netlib_tls_stream **stream,
                                                      netlib_error **err);
 
-/**
- * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
- * @param context the context, with an identity.
- * @param outer the stream to run in, a client's or a server's.
+/** Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have an
+ * identity.
  * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
                                                        netlib_tls_stream **stream, netlib_error **err);
 
-/**
- * Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
- * no function is called.
+/** Makes a client's stream on an application-defined transport. As a BIO of OpenSSL. It does no I/O and calls neither
+ * callback.
  *
- * netlib cannot wait for such a transport: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
- * comes back to the caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait
- * themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
- * without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
- * the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
- *        empty, only if the context does not check names.
+ * netlib cannot wait for such a transport: a `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
+ * the caller, blocking or not, and a write may count fewer bytes than it was given. Callbacks that wait make a stream
+ * that waits. The limit is checked before each callback; the stream's timeouts have no effect. A count that is missing
+ * or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that a callback reports is not final, except
+ * `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
  * @param read_fn receives.
  * @param write_fn sends.
- * @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
- *        it fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out: its `_free` calls no callback but `ctx_free`.
- * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
+ * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
+ *        fails. May be NULL: `ctx` must stay usable until then.
+ * @param stream out: `netlib_tls_stream_free` calls no callback but `ctx_free`.
+ * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
                                                         const char *server_hostname, netlib_tls_read_fn read_fn,
@@ -4086,15 +3730,13 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
                                                         netlib_ctx_free_fn ctx_free, netlib_tls_stream **stream,
                                                         netlib_error **err);
 
-/**
- * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
- * @param context the context, with an identity.
+/** Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
+ * `context` must have an identity.
  * @param read_fn receives.
  * @param write_fn sends.
- * @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
- *        it fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out: its `_free` calls no callback but `ctx_free`.
- * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
+ * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
+ *        fails. May be NULL: `ctx` must stay usable until then.
+ * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
@@ -4103,69 +3745,58 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
 
 /* ---- TLS engines: a session over a transport of your own. ---- */
 
-/**
- * A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
- * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
- * that of certificates. **Single**: one call at a time, on any thread.
+/** A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
+ * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and reads the time for
+ * certificates only. **Single**.
  *
- * Give `netlib_tls_engine_feed` what comes from the network, and send what `netlib_tls_engine_drain` gives. Drain
- * after every other call, a failed one too: the alert that tells the peer why is in the output. `NETLIB_WANT_READ`
- * says "drain, then feed more".
+ * Pass bytes from the network to `netlib_tls_engine_feed`, and send those of `netlib_tls_engine_drain`. Drain after
+ * every other call, also a failed one: the output may contain an alert for the peer. `NETLIB_WANT_READ` means "drain,
+ * then feed more".
  *
- * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
- * KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+ * A failure of the session is final: every later call but drain returns it. The engine's buffers are bounded: 68 KiB
+ * of input, one record of plaintext, and 321 KiB of output beside the handshake's.
  *
  * An engine belongs to the process that made it: in a forked child its calls are `NETLIB_CLOSED`.
  */
 struct netlib_tls_engine;
 
-/**
- * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
- * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. May be NULL, or
- *        empty, only if the context does not check names.
- * @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the context has
- *         an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/** Makes a client's engine. Its first output is available after `netlib_tls_engine_handshake`, a read or a write.
+ * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
+ * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, and for an IP address if the context has an
+ *         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
                                                            const char *server_hostname, netlib_tls_engine **engine,
                                                            netlib_error **err);
 
-/**
- * Makes a server's engine.
- * @param context the context, with an identity.
- * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
+/** Makes a server's engine. The `context` must have an identity.
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and requests no certificate.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
                                                            netlib_tls_engine **engine, netlib_error **err);
 
-/** Releases an engine. Output that was not drained is lost with it. */
+/** Releases an engine. Output that was not drained is lost. */
 void netlib_tls_engine_free(netlib_tls_engine *engine);
 
-/**
- * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
- * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
- * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
- * message everything is taken and nothing of it counts.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many were taken.
- * @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
+/** Takes bytes from the network, as many as there is room for; a later handshake, read or write processes them. If `n`
+ * is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake, `netlib_tls_engine_handshake`
+ * also makes room), then feed the rest. Bytes after the peer's close_notify are taken and ignored.
+ * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: the number of bytes taken.
+ * @return `NETLIB_OK`, even if no byte was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine, const void *data, size_t len,
                                                      size_t *n, netlib_error **err);
 
-/**
- * Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
- * it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
- * harmless.
+/** Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
+ * close_notify, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it
+ * again is harmless.
  */
 void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
-/**
- * Gives bytes that must go to the network, in this order, each of them once.
- * @param buf out: the bytes.
- * @param len the room in bytes.
- * @param n out: how many bytes were given; 0 if there are none.
+/** Copies bytes to be sent to the peer into `buf`, each once and in order.
+ * @param n out: the number of bytes copied; 0 if there are none.
  * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
@@ -4174,9 +3805,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
 /** Returns the number of bytes that wait to be drained. */
 size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
 
-/**
- * Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
- * be output whatever is returned.
+/** Makes the handshake with the bytes that were fed, unless it is done. Reads and writes do it implicitly. There may be
+ * output whatever is returned.
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
  *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
@@ -4188,30 +3818,26 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
 
-/**
- * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
- * the fastest: a record's plaintext then goes straight into them.
- * @param buf out: the bytes.
+/** Reads at least one byte of plaintext and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
+ * fastest: records are decrypted directly into them.
  * @param len the room in bytes; with 0 nothing is read.
- * @param n out: how many bytes were read.
- * @return `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has closed
- *         the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
- *         missing; all that `netlib_tls_engine_handshake` returns.
+ * @param n out: the number of bytes read.
+ * @return `NETLIB_WANT_READ` when more must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
+ *         `NETLIB_TLS_TRUNCATED` when the transport ended without it, so that data may be missing; all that
+ *         `netlib_tls_engine_handshake` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/**
- * Returns the number of bytes that a read would return without more input; there may be more after them. It decrypts a
+/** Returns the number of bytes that a read would return without more input; there may be more after them. It decrypts a
  * record that has been fed.
  */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
-/**
- * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
- * more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written. When less than `len`, drain, and write the rest.
+/** Encrypts data into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more
+ * is taken, so a peer that does not read costs at most that memory and one piece of 64 KiB.
+ * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: the number of bytes written. If it is less than `len`, drain, and write the rest.
  * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
  *         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_engine_handshake` returns.
@@ -4219,10 +3845,9 @@ size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
-/**
- * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
- * written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
- * done, the message follows when it is. Calling it again is harmless.
+/** Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards; reading goes on until
+ * `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify follows after its end. Calling it again is
+ * harmless.
  * @return `NETLIB_OK`; the failure of the session.
  */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
@@ -4230,8 +3855,7 @@ netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error
 /** Returns the same as `netlib_tls_stream_peer_certificate_count`: 0 before the handshake is done. */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
-/**
- * Returns the same as `netlib_tls_stream_peer_certificate`.
+/** Returns the same as `netlib_tls_stream_peer_certificate`.
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
  */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
@@ -4242,8 +3866,7 @@ const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, siz
 /** Returns the same as `netlib_tls_stream_server_name`. */
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
-/**
- * Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/** Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
  * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
  */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
@@ -4257,17 +3880,16 @@ const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine
 /** Returns the same as `netlib_tls_stream_is_resumed`. */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
-/* ---- Sessions that are resumed: what a context remembers of them, and sessions in the program's own hands. ---- */
+/* ---- Session resumption. ---- */
 
-/**
- * A session that a client can resume: a later handshake without certificates, cheaper for both sides. As Python's
- * `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+/** A session that a client can resume with a later handshake without certificates, which is cheaper for both sides. As
+ * Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
  *
- * Few programs need one: a context remembers sessions by itself, and its streams and engines resume them
- * (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed
- * only by the context that made it, for the same server name and under the same offer of application protocols. It is
- * not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
- * its keys. A stream for which none is set resumes what the context still remembers.
+ * Few applications need one: a context remembers sessions by itself, and its streams and engines resume them
+ * (`netlib_tls_options_set_resumption`). Take one out to choose the connection that resumes it. Only the context that
+ * made it can resume it, for the same server name and with the same application protocols offered. It is not bound to
+ * a port, an address or a proxy: only a server that has proved the name, or that shares its keys, can resume it. A
+ * stream for which none is set resumes a session that the context remembers.
  *
  * A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
  * 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
@@ -4275,46 +3897,38 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  */
 struct netlib_tls_session;
 
-/** Returns another reference to the same session: what uses one up uses up the other. */
+/** Returns another reference to the same session. Using up one uses up the other. */
 NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
 
 /** Releases a session. With the last reference its secret is overwritten. */
 void netlib_tls_session_free(netlib_tls_session *session);
 
-/**
- * Returns the name that the server has proved, or that was not checked if the context checks none, in the form of
+/** Returns the name that the server has proved, or that was not checked if the context checks none, in the form of
  * `netlib_tls_stream_server_name`.
  */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
-/**
- * Returns the version of TLS with which it was made and will be resumed: `NETLIB_TLS_VERSION_1_2` or
- * `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
+/** Returns its version of TLS: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for
+ * NULL. As SSL_SESSION_get_protocol_version.
  */
 enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
-/**
- * Returns when the server gave it: seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As Python's
- * `SSLSession.time`, SSL_SESSION_get_time.
+/** Returns the time at which the server sent it, in seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As
+ * Python's `SSLSession.time`, SSL_SESSION_get_time.
  */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
-/**
- * Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's
- * certificates and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it
- * is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
- * if the server has forgotten the session.
- * @return the answer.
+/** Returns 1 if it can still be resumed, else 0: it must not be used up, nor older than seven days or the validity of
+ * the server's certificates and CRLs. When it is resumed, a shorter lifetime set by the server and the wall clock of
+ * the options count too; if it is too old by them, or if the server has forgotten it, the handshake is a full one.
  */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
-/**
- * Takes a session out of the context's memory: the newest that the server has given to this stream. As Python's
+/** Takes a session out of the context's cache: the newest that the server has sent to this client's stream. As Python's
  * `SSLSocket.session` and SSL_get1_session, but each session is taken once.
  *
  * Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
  * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
- * @param stream the stream, a client's.
  * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
  *        the context has forgotten it or does not resume sessions, or the stream verifies no name.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
@@ -4322,146 +3936,132 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_tls_session **session,
                                              netlib_error **err);
 
-/**
- * Sets the session that this stream resumes. Call it before the handshake. As Python's `wrap_socket(session=…)` and
- * SSL_set_session. Default: a session that the context remembers, if there is one; setting another session, or none,
- * drops it.
+/** Sets the session that this client's stream resumes. Call it before the handshake. As Python's
+ * `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one;
+ * setting another session, or none, drops it.
  *
  * If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
  * is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
- * @param stream the stream, a client's.
- * @param session the session. May be NULL: nothing is resumed, so that nobody can tell by a session that this client
- *        was there before. What the server gives is remembered all the same.
- * @param err why it cannot be resumed here.
- * @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while other
- *         application protocols were offered, is used up or too old, and if the handshake has begun, the context does
- *         not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
- *         failure of the session.
+ * @param session May be NULL: nothing is resumed, so that the session does not reveal an earlier visit of this client.
+ *        Sessions that the server sends are still remembered.
+ * @param err the reason for which it cannot be resumed here.
+ * @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, with other application
+ *         protocols offered, or is used up or too old, and if the handshake has begun, the context does not resume
+ *         sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the failure of
+ *         the session.
  */
 netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/**
- * The same for an engine: see `netlib_tls_stream_take_session`.
- * @param engine the engine, a client's.
+/** Takes a session of a client's engine, as `netlib_tls_stream_take_session` does of a stream.
  * @param session NULL if there is none.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
  */
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_tls_session **session,
                                              netlib_error **err);
 
-/**
- * The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
- * @param engine the engine, a client's.
- * @param session the session. May be NULL: nothing is resumed.
- * @param err why it cannot be resumed here.
+/** Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: one
+ * that the context remembers.
+ * @param session May be NULL: nothing is resumed.
+ * @param err the reason for which it cannot be resumed here.
  * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
  */
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/** Returns how many sessions the context remembers that a client could resume, at most 256. As SSL_CTX_sess_number. */
+/** Returns the number of remembered sessions that a client could resume, at most 256. As SSL_CTX_sess_number. */
 size_t netlib_tls_context_session_count(const netlib_tls_context *context);
 
-/**
- * Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
- * handshake, which proves its identity anew. Sessions that were taken out stay. As SSL_CTX_flush_sessions.
+/** Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
+ * handshake, which proves its identity anew. Sessions that were taken out remain usable. As SSL_CTX_flush_sessions.
  */
 void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
-/* ---- Early data: a client's first words, before the server has answered. ---- */
+/* ---- Early data (0-RTT). ---- */
 
-/** What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`. */
+/** The outcome of a session's early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`. */
 enum netlib_early_data_status NETLIB_INT32 {
     /** None was written. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /**
-     * The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the
-     * risk of all early data.
+    /** The server ignored it: write it again, if it is still wanted. As with all early data, another server may have
+     * accepted a copy.
      */
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /** The server has taken it as the beginning of what is written. */
+    /** The server accepted it as the first part of the data. */
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /** The server has not said so far. When the session has failed: it may have acted on it, or not. */
+    /** The server has not answered yet. If the session has failed, the server may or may not have acted on it. */
     NETLIB_EARLY_DATA_UNDECIDED = 3
 };
 
-/**
- * Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first
- * message of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its
- * server has allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+/** Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave with the first message of
+ * the handshake, a round trip early, when a session of TLS 1.3 is resumed and its server allowed it, as OpenSSL's
+ * servers do with SSL_CTX_set_max_early_data. Default: no.
  *
- * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes,
- * and the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
- * nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be
- * given twice. A server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks
- * for the same request after the handshake.
+ * **It can be replayed.** An observer of the connection can send early data to the server again, any number of times,
+ * and the server may act on it each time. It is not forward secret either. Use it only for requests whose repetition
+ * changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or a body that
+ * cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send the same
+ * request after the handshake.
  *
- * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
- * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers
- * early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
+ * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It allows one application protocol at most,
+ * because the bytes are written before one is negotiated. A server that answers with TLS 1.2 to a client that offers
+ * early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again without it. Servers of netlib allow and
  * accept none.
- * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is
- *        off.
+ * @param on with 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
  */
 void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 
-/**
- * Returns 1 if clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
- * session is resumed. Returns 0 otherwise.
+/** Returns 1 if clients may send early data, else 0: see `netlib_tls_options_set_early_data`. A context with an
+ * ECHConfigList resumes no session and sends none.
  */
 int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
-/**
- * Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
- * `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
+/** Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
+ * `netlib_tls_options_set_early_data` for data that must never be sent in this way. As SSL_write_early_data.
  *
- * Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed,
- * when its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a
- * server's stream. What was taken is encrypted and leaves with this call or the next one that does something. Nothing
- * is ever sent again by itself. So, for a request that may be sent so:
+ * If early data is not possible, the call succeeds with `n` 0. This includes a session that is not resumed, a ticket
+ * that allows none or no more, a server that has refused it already, the time after the handshake, and a server's
+ * stream. Accepted bytes are encrypted and leave with this call or the next read, write or handshake. netlib never
+ * sends them again. For a request that may be sent in this way:
  *
  *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
  *     netlib_tls_stream_handshake(stream, &err);
  *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
- * with the status of each call looked at. The handshake stands between because only then it is known whether the
- * server has taken the beginning: a write that comes at once sends what follows, even if it has not.
+ * Check the status of each call. The handshake stands between because only its result tells if the server accepted the
+ * first part: an immediate write would send the rest in either case.
  *
- * Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
- * which is the server of the session that is resumed.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
- *         because what came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
- *         `netlib_tls_stream_handshake` returns, and then `netlib_tls_stream_early_data_written` says how much was
- *         taken.
+ * Until the handshake is done the server has proved nothing. Only a server that can decrypt the ticket, that of the
+ * resumed session, can read early data.
+ * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: the number of bytes taken; if non-blocking, call again for the rest until it is 0.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was taken
+ *         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+ *         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
+ *         bytes taken.
  * @threads one writer at a time, beside one reader
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/**
- * Returns what has become of the early data; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
- * As SSL_get_early_data_status.
+/** Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. As
+ * SSL_get_early_data_status.
  */
 enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
-/**
- * Returns how much early data may still be written: the count in bytes; 0 when none may be sent. As
+/** Returns the number of bytes of early data that may still be written; 0 when none may be sent. As
  * SSL_SESSION_get_max_early_data, less what was written; known before the first byte is sent.
  */
 size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
 
-/** Returns how much early data was written in all, also by calls that failed: the count in bytes. */
+/** Returns the number of bytes of early data that were written, also by calls that failed. */
 size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 
-/**
- * Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
- * `netlib_tls_options_set_early_data`.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent.
+/** Encrypts early data into the output, as `netlib_tls_stream_write_early_data`. See
+ * `netlib_tls_options_set_early_data` for data that must never be sent in this way.
+ * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: the number of bytes taken; 0 with `NETLIB_OK` when no more may be sent.
  * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
  *         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
  *         but `NETLIB_WANT_READ`.
@@ -4469,104 +4069,89 @@ size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/**
- * Returns what has become of the early data; as `netlib_tls_stream_early_data_status`; final when the handshake is
- * done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
- */
+/** Returns the same as `netlib_tls_stream_early_data_status`; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. */
 enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
-/**
- * Returns how much early data may still be written; as `netlib_tls_stream_early_data_left`: the count in bytes; 0 when
- * none may be sent.
- */
+/** Returns the same as `netlib_tls_stream_early_data_left`; 0 when none may be sent. */
 size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
 
-/** Returns how much early data was written in all: the count in bytes. */
+/** Returns the number of bytes of early data that were written. */
 size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
-/* ---- Encrypted Client Hello: the server's name hidden from who watches the connection. ---- */
+/* ---- Encrypted Client Hello. ---- */
 
-/**
- * What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
+/** The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. As OpenSSL's
  * SSL_ech_get1_status.
  */
 enum netlib_ech_status NETLIB_INT32 {
-    /** The ClientHello had no such extension. Also of every server's session. */
+    /** The ClientHello had no such extension. Also for every server's session. */
     NETLIB_ECH_NOT_OFFERED = 0,
-    /** The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`. */
+    /** The ClientHello had a meaningless extension: `netlib_tls_options_set_ech_grease`. */
     NETLIB_ECH_GREASE = 1,
-    /** The server has not answered yet, or the handshake failed before it was known what the answer means. */
+    /** The server has not answered yet, or the handshake failed before the answer was complete. */
     NETLIB_ECH_OFFERED = 2,
-    /** The server has read the encrypted ClientHello: nobody between has seen the name. */
+    /** The server decrypted the ClientHello: no observer has seen the name. */
     NETLIB_ECH_ACCEPTED = 3,
-    /** It could not read it. Nobody has seen the name, and there is no session. */
+    /** The server could not decrypt it. No observer has seen the name, and there is no session. */
     NETLIB_ECH_REJECTED = 4
 };
 
-/**
- * Gives clients an ECHConfigList, with which they encrypt their ClientHello (Encrypted Client Hello, RFC 9849): who
- * watches the connection reads the list's public name in place of the server's. A list is for one name: it is the
- * `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460), which is best asked over TLS, or the
- * name can be read there. `netlib_tls_context_with_ech` is the same for a context that there is already. As OpenSSL's
+/** Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
+ * of the connection sees the list's public name in place of the server's. A list is for one name: it is the `ech`
+ * parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query it over TLS, or the name can be read in
+ * the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
  * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
  *
  * Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
- * exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the
- * context. It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
- * HelloRetryRequest, and tell which server is meant; so it sends no early data either. Whoever watches still sees the
- * application protocols (ALPN), the public name, the server's address, and how much is sent when.
+ * exclude that; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the context.
+ * It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a HelloRetryRequest could
+ * see a ticket, which identifies the server; so it sends no early data either. An observer still sees the application
+ * protocols (ALPN), the public name, the server's address, and the size and time of messages.
  *
- * A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
- * rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
- * `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
- * `netlib_error_ech_retry_configs`.
- * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Of its configurations the
- *        first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
- *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
- *        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
- *        `NETLIB_UNSUPPORTED`. May be NULL: none.
+ * A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake verifies, by the
+ * usual rules, that the server is the one of the public name, sends no certificate of this side, and ends with
+ * `NETLIB_TLS_ECH_REJECTED`. So pins apply to that certificate too. To continue see `netlib_error_ech_retry_configs`.
+ * @param config_list its bytes, or these in base64, as dig and curl print them. netlib uses the first supported
+ *        configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384 or P-521
+ *        with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is `NETLIB_INVALID_ARGUMENT`,
+ *        with the offset in the list; one without such a configuration `NETLIB_UNSUPPORTED`. May be NULL: none.
  */
 void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const void *config_list, size_t len);
 
-/**
- * Sets whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
- * (GREASE, RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing
- * is asked of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such
- * a context speaks TLS 1.3 alone, and servers that do not will refuse it.
+/** Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
+ * RFC 9849 section 6.2), so that clients with one do not stand out. The name is not hidden, and the server need not
+ * support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a
+ * context speaks TLS 1.3 alone, and other servers refuse it.
  */
 void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
 
-/**
- * Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
- * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
+/** Makes a context that differs in its ECHConfigList alone, for one server name: see
+ * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so it is cheap enough for a
  * single connection.
- * @param context the context. It stays as it is.
- * @param config_list the list: its bytes, or these in base64.
- * @return `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes TLS 1.3;
- *         `NETLIB_UNSUPPORTED` for a list without a configuration that can be used; `NETLIB_NO_TRUST_ANCHORS` if the
- *         context trusts nobody.
+ * @param context the context, which is not changed.
+ * @param config_list its bytes, or these in base64.
+ * @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
+ *         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
+ *         has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context, const void *config_list,
                                                           size_t len, netlib_tls_context **with_ech,
                                                           netlib_error **err);
 
-/**
- * Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
+/** Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
  * `netlib_tls_options_set_ech_config_list`; NULL when there is none.
  */
 const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
 
-/**
- * Returns the name that a context's clients show in place of the server's: the public name of the configuration that
- * is used; NULL when there is no list.
+/** Returns the public name of the configuration in use, which clients send in place of the server's name; NULL when
+ * there is no list.
  */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
 /** Returns the setting of `netlib_tls_options_set_ech_grease`. */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
-/**
- * Returns the outcome of Encrypted Client Hello, also after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+/** Returns the outcome of Encrypted Client Hello, also after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
  * NULL.
  */
 enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
@@ -4574,20 +4159,18 @@ enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *str
 /** Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL. */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
-/**
- * The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
- * `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
- * rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned
- * Encrypted Client Hello off: the program may connect without it, and show the name. In both cases it is the server of
- * the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
- * be anybody.
- * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
+/** Returns the bytes of the ECHConfigList to try again with after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
+ * NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech` with the context
+ * without Encrypted Client Hello, and connect once more; a second rejection is final. If there is none, or no
+ * supported one (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the application may connect
+ * without it and reveal the name. The server of the public name is authenticated as far as the context verifies
+ * servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
  */
 const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t *len);
 
 /* ---- Certificates as text, and fingerprints. ---- */
 
-/** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
+/** The kind of a name. Returned by `netlib_certificate_name_kind`. */
 enum netlib_certificate_name_kind NETLIB_INT32 {
     /** There is no such name. */
     NETLIB_CERTIFICATE_NAME_NONE = 0,
@@ -4601,23 +4184,21 @@ enum netlib_certificate_name_kind NETLIB_INT32 {
     NETLIB_CERTIFICATE_NAME_URI = 4
 };
 
-/**
- * What a certificate says, as text. **Immutable**: share it between threads. Nothing is verified by reading it. For
- * what a peer sent, give `netlib_certificate_parse` the bytes of `netlib_tls_stream_peer_certificate`.
+/** A parsed certificate. **Immutable**. Parsing verifies nothing. For a peer's certificate, pass the bytes of
+ * `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
  *
- * No text holds a NUL or a control character that the certificate brought: such bytes, invalid UTF-8, line ends and
- * what turns the direction of writing are shown as a backslash and two hex digits each, a backslash as two.
+ * Texts contain no NUL or control character of the certificate: such bytes, invalid UTF-8, line ends and characters
+ * that change the writing direction are shown as a backslash and two hex digits each, a backslash as two backslashes.
  */
 struct netlib_certificate;
 
-/**
- * Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
- * of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+/** Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
+ * of RFC 5280, and that a handshake would refuse, is read if its parts can be.
  * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
- *        and the rest is not looked at.
+ *        and the rest is ignored.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
- * @param err its message names the part that cannot be read; for DER `netlib_error_offset` is where.
- * @return `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
+ * @param err its message names the part that cannot be read; for DER `netlib_error_offset` has its position.
+ * @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
  *         `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_certificate_parse(const void *data, size_t len, netlib_certificate **certificate,
@@ -4629,38 +4210,30 @@ NETLIB_MUST_USE netlib_certificate *netlib_certificate_clone(const netlib_certif
 /** Releases a certificate. */
 void netlib_certificate_free(netlib_certificate *certificate);
 
-/**
- * Whose certificate it is, in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE". The last part in the
- * certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps
- * the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
- * does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
- * @return borrowed from `certificate`, UTF-8; "" for an empty name.
+/** Returns the subject's name in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for an empty name.
+ * The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
+ * Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its
+ * value the DER. Verification ignores it: `netlib_certificate_name` has the hosts that a certificate is for.
  */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name. */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Returns the serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's
+/** Returns the serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's
  * serialNumber.
  */
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Returns the version of X.509: the number that people use: 3 for what is issued today; the certificate holds one
- * less.
- */
+/** Returns the version of X.509, usually 3; the encoded number is one less. */
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 
-/**
- * Returns the first second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
+/** Returns the first second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
  * time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
  */
 double netlib_certificate_not_before(const netlib_certificate *certificate);
 
-/**
- * Returns the last second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
+/** Returns the last second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
  * time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
  */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
@@ -4671,111 +4244,95 @@ const char *netlib_certificate_not_before_text(const netlib_certificate *certifi
 /** Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Returns how many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not
- * counted. As Python's subjectAltName.
+/** Returns the number of names in its subjectAltName of the kinds of `enum netlib_certificate_name_kind`; others are
+ * not counted. As Python's subjectAltName.
  */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
-/**
- * Returns one of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP
- * address of a wrong length is "#" and its bytes in hex.
+/** Returns a name in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address with
+ * a wrong length is "#" and its bytes in hex.
  */
 const char *netlib_certificate_name(const netlib_certificate *certificate, size_t index, size_t *len);
 
 /** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
 enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
-/**
- * Returns the kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
+/** Returns the algorithm of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
  * EVP_PKEY_get0_type_name; or the object identifier, "1.2.3".
  */
 const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Returns the curve of an EC key, by the name in IANA's registry of TLS groups: a constant: "secp256r1", which OpenSSL
- * calls prime256v1; NULL for other keys and for curves that netlib does not know.
+/** Returns the curve of an EC key as a constant, by its name in IANA's registry of TLS groups: "secp256r1", which
+ * OpenSSL calls prime256v1; NULL for other keys and unknown curves.
  */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
-/**
- * How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
- * EVP_PKEY_get_bits, which says 253 of the last.
- * @return the bits; 0 where netlib does not know the kind of key or its curve.
+/** Returns the size of its public key in bits: of an RSA key the modulus, of an EC key the field, 256 for Ed25519; 0
+ * for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
  */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
-/**
- * Returns what its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
- * "rsassaPss", "ED25519"; or the object identifier, "1.2.3".
+/** Returns its signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
+ * "ED25519"; or the object identifier, "1.2.3".
  */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
- * and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
- * @return what it says, which nobody has verified.
+/** Returns 1 if it claims to be an authority's, else 0: CA:TRUE in its basicConstraints, or self-issued and older than
+ * that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not verified.
  */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
-/**
- * Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
- * @return what it says: the signature is not looked at.
+/** Returns 1 if its subject and its issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's EXFLAG_SI.
+ * The signature is not checked.
  */
 int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
-/**
- * Returns the certificate in DER.
+/** Returns the certificate in DER.
  * @param len out: the length in bytes. May be NULL.
  */
 const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Returns its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
+/** Returns its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
  * `openssl x509 -fingerprint -sha256`, which has colons.
  */
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
-/**
- * Returns the pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
+/** Returns the pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
  * `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed
  * with the same key.
  */
 const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate, size_t *len);
 
-/* ---- Chains of certificates, verified without a session. ---- */
+/* ---- Verifying certificate chains without a session. ---- */
 
-/**
- * What a certificate is to be for. As Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT and
- * X509_PURPOSE_SSL_SERVER.
+/** The purpose that a certificate must have. As Python's `ssl.Purpose`, with OpenSSL's numbers of
+ * X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER.
  */
 enum netlib_purpose NETLIB_INT32 {
-    /** Its owner is the client of a session. */
+    /** For the client of a session. */
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
-    /** Its owner is the server of a session. */
+    /** For the server of a session. */
     NETLIB_PURPOSE_SERVER_AUTH = 2
 };
 
-/**
- * Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the
- * revocation lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl
- * verify`, Go's Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the
- * system's authorities only after `netlib_tls_options_set_system_trust` with 1.
+/** Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
+ * flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It verifies also if the
+ * context's mode is `NETLIB_CERT_NONE`, which trusts the system's authorities only after
+ * `netlib_tls_options_set_system_trust` with 1.
  *
- * Nobody proves that the certificate is his: that takes a handshake.
- * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
- *        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
+ * Only a handshake proves possession of the certificate's key.
+ * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are skipped;
+ *        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
- * @param purpose one of `enum netlib_purpose`.
- * @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not
- *        empty. It is checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
- * @param time when: seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
- * @param err what the error of a refused handshake says, but for the alert, since nobody is told. Its
- *        `netlib_error_certificate_index` counts in `chain`; its advice is of what would make a handshake accept the
- *        chain.
+ * @param name the host name or IP address that the certificate must be for, as for `netlib_tls_wrap_fd`, but not
+ *        empty. It is checked whatever `netlib_tls_options_set_check_hostname` was given. May be NULL: any name is
+ *        accepted.
+ * @param time seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
+ * @param err as of a failed handshake, without an alert. Its `netlib_error_certificate_index` counts in `chain`; its
+ *        advice names the setting with which a handshake would accept the chain.
  * @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
- *         context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
- *         `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time out of range, and what is too large;
+ *         context matches; `NETLIB_INVALID_PEM` for data without a certificate; `NETLIB_NO_TRUST_ANCHORS`;
+ *         `NETLIB_INVALID_ARGUMENT` for an invalid name, a purpose or time out of range, and data that is too large;
  *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context, const void *chain,
@@ -4783,46 +4340,40 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_c
                                                               const char *name, const double *time,
                                                               netlib_error **err);
 
-/* ---- What a context has, and what it was made from. ---- */
+/* ---- Getters of a context. ---- */
 
-/**
- * Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
- * `netlib_tls_context_trust_kinds`.
+/** Kinds of sources of trust: `netlib_tls_context_trust_source_kind` returns one, `netlib_tls_context_trust_kinds` a
+ * sum of bits.
  */
 enum netlib_trust_kind NETLIB_INT32 {
-    /** No bit is set: there is no such source, or no source at all. */
+    /** No such source, or no source at all. */
     NETLIB_TRUST_NONE = 0,
-    /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
+    /** The operating system's store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
-    /**
-     * The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has
-     * no store.
+    /** The authorities of Mozilla's programme that are built into netlib, because the options request them or the
+     * system has no store.
      */
     NETLIB_TRUST_EMBEDDED = 2,
     /** `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
     NETLIB_TRUST_CUSTOM = 4
 };
 
-/**
- * Returns options that make an equal context: change some, and make another. Files and environment are then read
- * again, and the other context has sessions of its own.
+/** Returns options that make an equal context, to vary them. Making the other context reads files and environment
+ * again; it has its own sessions.
  */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
-/**
- * Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
+/** Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
  * count once, even if several sources have them. As the length of Python's `get_ca_certs()`.
  */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
-/**
- * Returns the kinds of all sources of trust together, as bits of `enum netlib_trust_kind`; 0 when nothing is trusted
+/** Returns the kinds of all sources of trust together, as bits of `enum netlib_trust_kind`; 0 when nothing is trusted
  * because nothing is verified.
  */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
-/**
- * Returns the number of sources of trust that were loaded: those that the options name, in their order; then each
+/** Returns the number of sources of trust that were loaded: those that the options name, in their order; then each
  * place of the system's; then the authorities built in.
  */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
@@ -4830,34 +4381,29 @@ size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 /** Returns the kind of a source; `NETLIB_TRUST_NONE` for NULL. */
 enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
 
-/**
- * Returns the location of a source: the path of a file or directory, byte for byte; "CA data"; "system" for a store
+/** Returns the location of a source: the path of a file or directory, byte for byte; "CA data"; "system" for a store
  * that is not a file; "embedded".
  */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
-/**
- * Returns the number of trusted certificates in a source, including those that other sources have too; 0 only for a
+/** Returns the number of trusted certificates in a source, including those that other sources have too; 0 only for a
  * place of the system's that could not be read or holds none. Certificates with the same name and key count once.
  */
 size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
 
-/**
- * Returns the number of lines that `netlib_tls_context_trust_source_skipped` has for a source, at most 101: after a
+/** Returns the number of lines that `netlib_tls_context_trust_source_skipped` has for a source, at most 101: after a
  * hundred, the last line states how many more there are.
  */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
-/**
- * Returns one line, for people, about an item of a source that is not trusted, and the reason: the file, in a
+/** Returns one line, for people, about an item of a source that is not trusted, and the reason: the file, in a
  * directory, and the certificate.
  * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
  */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
                                                     size_t *len);
 
-/**
- * Returns the verification of a server's certificate by a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a
+/** Returns the verification of a server's certificate by a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a
  * client's certificate only if the mode was set.
  */
 enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
@@ -4871,20 +4417,17 @@ size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 /** Returns 1 if a pin replaces the chain to an authority, else 0: see `netlib_tls_options_set_pins_replace_chain`. */
 int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
-/**
- * Returns the verify flags in force: bits of `enum netlib_verify_flag`: those that were set, those that are always so,
- * and those that revocation lists bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
+/** Returns the verify flags in force, as bits of `enum netlib_verify_flag`: those that were set, those that are always
+ * so, and those that CRLs bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
  */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
-/**
- * Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
+/** Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
  * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
  */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
-/**
- * Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
+/** Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
  * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
  */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
@@ -4898,14 +4441,12 @@ const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, 
 /** Returns the number of cipher suites that are offered. As the length of Python's `get_ciphers()`. */
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
-/**
- * Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
+/** Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
  * a constant. Index 0 is the most preferred; those of TLS 1.3 come first.
  */
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
-/**
- * Returns the words of the cipher string that name no suite of netlib, misspelt words included, in their order,
+/** Returns the words of the cipher string that name no suite of netlib, misspelt words included, in their order,
  * separated by ":"; NULL when there are none.
  */
 const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
@@ -4913,52 +4454,47 @@ const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context
 /** Returns the number of key exchange groups that are offered. */
 size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
 
-/**
- * Returns a group that is offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` does: a
+/** Returns a group that is offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` does: a
  * constant. Index 0 is the most preferred.
  */
 const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
 
-/**
- * Returns 1 if sessions are resumed, else 0; 1 for NULL. A context with an ECHConfigList resumes none. See
+/** Returns 1 if sessions are resumed, else 0; 1 for NULL. A context with an ECHConfigList resumes none. See
  * `netlib_tls_options_set_resumption`.
  */
 int32_t netlib_tls_context_resumption(const netlib_tls_context *context);
 
-/**
- * Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. As Python's
+/** Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. As Python's
  * `keylog_filename`.
  */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
-/* ---- What a connection is made of, for programs that keep connections. ---- */
+/* ---- Keys for connection pools. ---- */
 
 /** The bytes that `netlib_connection_key` stores, its NUL included. */
 enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
-/**
- * The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then
- * it leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
+/** Computes the key under which a pool keeps a connection. A connection may serve a request only if their keys are
+ * equal: then it leads to the same server, over the same proxy, with the same trust, pins and identities. As urllib3's
+ * `PoolKey`.
  *
- * What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
- * same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by
- * their address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to
- * add: the path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
- * credentials that log in a whole connection (NTLM, Negotiate).
+ * The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
+ * port; everything that `netlib_tls_context_digest` covers; and every connect option, callbacks by their address and
+ * their `ctx`. Add whatever else your connections depend on as `slices`: the path of a Unix domain socket, a server
+ * name other than the URL's, the digest of the context for the proxy, credentials that log in a whole connection
+ * (NTLM, Negotiate).
  *
- * The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are
- * logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
- * version of netlib may make others.
- * @param url what is connected to.
- * @param proxy the proxy on the way. May be NULL: none.
- * @param context what TLS is made with. May be NULL: none.
- * @param connect_options how it is connected. May be NULL: all defaults.
- * @param slices what else counts, in order.
- * @param count how many pieces, at most 1024.
+ * The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
+ * are logged, add random bytes of your own to each. Compare keys within one process only: another version of netlib
+ * may compute others.
+ * @param proxy the URL of the proxy. May be NULL: none.
+ * @param context May be NULL: no TLS.
+ * @param slices further pieces, in order.
+ * @param count the number of pieces, at most 1024.
  * @param key out: 64 lower hex digits and a NUL; empty after a failure.
  * @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
- * @return `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the setters of
- *         `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
+ * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, too little room, too many pieces; the bad value that a
+ *         setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const netlib_url *proxy,
                                                     const netlib_tls_context *context,
@@ -4966,14 +4502,13 @@ NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const
                                                     const netlib_slice *slices, size_t count, char *key, size_t size,
                                                     netlib_error **err);
 
-/**
- * A digest of all that makes a context what it is. Contexts with equal digests trust the same authorities, revocation
- * lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and
- * not the path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
+/** Returns a digest of a context's settings, SHA-256 as 64 lower hex digits; NULL when memory is short. Contexts with
+ * equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the same.
+ * Files count by content, not by path, except a key log; callbacks by their address and their `ctx`. Each context
+ * still has its own sessions.
  *
- * A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
- * @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
- *         process.
+ * It covers the identity, but not the password that opens it. The first call computes it. Compare digests within one
+ * process only.
  */
 const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t *len);
 
@@ -4984,76 +4519,67 @@ const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t 
 
 /* ---- Helper functions of urllib3. ---- */
 
-/**
- * Makes a Retry of the old way to say it: a number of retries.
+/** Makes a Retry from a number of retries, as urllib3's Retry.from_int.
  * @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
  *        instead.
- * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
- * @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
+ * @param redirect 1 to follow redirects, else 0. It does not change the default.
+ * @param default_retry the default. May be NULL: a Retry with total 3.
  * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redirect,
                                                     const netlib_retry *default_retry, netlib_retry **retry,
                                                     netlib_error **err);
 
-/**
- * Chooses the Retry of a request: its own, else its pool's, else one with total 3.
- * @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
- * @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
+/** Chooses the Retry of a request: its own, else its pool's, else one with total 3.
+ * @param per_request the request's own. May be NULL: `pool_default` is returned.
+ * @param pool_default the pool's. May be NULL: a Retry with total 3 replaces it.
  * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
  */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
-/**
- * Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
+/** Makes a timeout from one value, for both the connect limit and the read limit, without a total.
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
 
-/**
- * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
- * are not looked at.
+/** Checks a raw header block for defects: the lines after the status line, up to their empty line. Bytes after that are
+ * ignored.
  *
  * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
  * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
  * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
  * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
- * @param block the lines. Borrowed for the call.
- * @param len how many bytes that is, or `NETLIB_NTS`.
+ * @param block the lines.
  * @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
- *        whose offset is where the line begins.
+ *        whose offset is the start of the line.
  * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
  */
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
-/**
- * Checks whether the source of a body has been closed. Bytes in memory never are; a descriptor is when it is not open.
+/** Checks whether the source of a body has been closed. Bytes in memory never are; a descriptor is when it is not open.
  * @param closed out: 0 or 1.
  * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
-/**
- * Returns the address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system
+/** Returns the address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system
  * can bind the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Each call asks the system.
  */
 int32_t netlib_allowed_gai_family(void);
 
-/**
- * Returns the reading of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only differences of two readings are
+/** Returns the reading of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only differences of two readings are
  * meaningful.
  */
 double netlib_current_time(void);
 
-/**
- * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
- * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
+/** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
+ * streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with it, call it after
  * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
  * its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
  * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
- *        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
- *        `cert_len` and the fingerprint.
+ *        `netlib_certificate_parse` reads it. May be NULL: the peer sent none, which is a mismatch whatever `cert_len`
+ *        and the fingerprint.
  * @param cert_len its length in bytes; 0 is as NULL.
  * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
  * @param err of a mismatch, its message has the expected fingerprint and the actual one.
@@ -5065,9 +4591,9 @@ NETLIB_MUST_USE netlib_status netlib_assert_fingerprint(const void *cert, size_t
 
 /* ---- Functions and settings of Python's ssl module and urllib3's ssl_wrap_socket. ---- */
 
-/** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
+/** Protocol methods, with Python's numbers: see `netlib_resolve_ssl_version`. */
 enum netlib_ssl_version NETLIB_INT32 {
-    /** The newest version that both sides know. */
+    /** The newest version that both sides support. */
     NETLIB_SSL_VERSION_TLS = 2,
     /** Exactly TLS 1.2. */
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
@@ -5077,8 +4603,7 @@ enum netlib_ssl_version NETLIB_INT32 {
     NETLIB_SSL_VERSION_TLS_SERVER = 17
 };
 
-/**
- * Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
+/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
  * parameters are options:
  *
  *     keyfile, certfile   netlib_tls_options_set_identity_files
@@ -5092,22 +4617,21 @@ enum netlib_ssl_version NETLIB_INT32 {
  *
  * Its tls_in_tls is `netlib_tls_wrap_stream`.
  *
- * Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
- * revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
- * pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the
- * context's. Another context is then made, which reads all files again and resumes no session: for many connections,
- * make it once with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options
- * have some; the context's are not used.
+ * Without a context, one is made from the options. With one, only these options count, as in urllib3: authorities and
+ * CRLs, which are added to the context's, and an identity with its password, which replaces the context's; pins, which
+ * is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the context's.
+ * Another context is then made, which reads all files again and resumes no session: for many connections, make it once
+ * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
+ * the context's are not used.
  *
  * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
  * read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
  * call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
  * @param fd a connected stream socket, borrowed.
- * @param tls_options what to use. May be NULL: all defaults.
- * @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
- *        empty, only if names are not checked.
- * @param limit ends the handshake. May be NULL: none.
+ * @param tls_options used as described above.
+ * @param context takes precedence over them. May be NULL: one is made.
+ * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if names are not checked.
+ * @param limit ends the handshake.
  * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
  *         return.
  */
@@ -5116,79 +4640,69 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
                                                      const netlib_limit *limit, netlib_tls_stream **stream,
                                                      netlib_error **err);
 
-/**
- * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
- * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
- * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
+/** Converts text to the number of a verification mode, as urllib3's resolve_cert_reqs: a constant of Python's `ssl`
+ * module, "CERT_REQUIRED", its abbreviation, "REQUIRED", or a decimal number, which is not checked.
+ * @param candidate May be NULL: CERT_REQUIRED.
  * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
  *        checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
-/**
- * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
- * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. It is not
- * a number of `enum netlib_tls_version`.
- * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
+/** Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
+ * module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. It is not a
+ * number of `enum netlib_tls_version`.
+ * @param candidate May be NULL: PROTOCOL_TLS, 2.
  * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
  *        checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
 
-/**
- * Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates, as
+/** Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates, as
  * the contexts that urllib3 makes do.
  */
 enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
-/**
- * Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
- * are `NETLIB_UNSUPPORTED`.
+/** Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default:
+ * none. Any other value is `NETLIB_UNSUPPORTED`.
  * @param protocols `count` names.
- * @param count how many; 0 is the default.
+ * @param count 0 is the default.
  */
 void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
 
-/**
- * Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
- * `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
- * @param on 0; 1 is refused.
+/** Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
+ * `hostname_checks_common_name`, which urllib3 sets to false. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
 
 /** Returns 0: a name is never proven by a certificate's common name. As Python's `hostname_checks_common_name`. */
 int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
-/**
- * Sets whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
- * `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
- * @param on 0; 1 is refused.
+/** Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+ * `post_handshake_auth`, which urllib3 sets to true. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
-/** Returns 0: a server may not ask for a certificate after the handshake. As Python's `post_handshake_auth`. */
+/** Returns 0: a server may not request a certificate after the handshake. As Python's `post_handshake_auth`. */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
 /* ---- Option bits and cipher suite names of OpenSSL. ---- */
 
-/** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
+/** OpenSSL 3's SSL_OP_ALL as in Python: workarounds for bugs of other implementations. It has no effect. */
 #define NETLIB_OP_ALL 2147483728
 
-/**
- * Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
+/** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
  * OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
  * `NETLIB_UNSUPPORTED`.
  */
 enum netlib_tls_option NETLIB_INT32 {
-    /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
+    /** Connects to servers without RFC 5746. Always so: that RFC protects renegotiation, which netlib does not have. */
     NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
     /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
     NETLIB_OP_ENABLE_KTLS = 8,
-    /**
-     * `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
-     * end can do so.
+    /** `NETLIB_UNSUPPORTED`: an end without close_notify is always `NETLIB_TLS_TRUNCATED`, which the application may
+     * ignore.
      */
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
     /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
@@ -5197,9 +4711,8 @@ enum netlib_tls_option NETLIB_INT32 {
     NETLIB_OP_NO_COMPRESSION = 131072,
     /** Always so. */
     NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
-    /**
-     * A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
-     * a client.
+    /** A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no effect for a
+     * client.
      */
     NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
     /** Always so. */
@@ -5214,32 +4727,29 @@ enum netlib_tls_option NETLIB_INT32 {
     NETLIB_OP_NO_TLSv1_3 = 536870912,
     /** Always so. */
     NETLIB_OP_NO_RENEGOTIATION = 1073741824,
-    /** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
+    /** SSLv2 does not exist, as in OpenSSL, so it is not a bit. */
     NETLIB_OP_NO_SSLv2 = 0,
-    /** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
+    /** Every key exchange has its own key, as in OpenSSL, so it is not a bit. */
     NETLIB_OP_SINGLE_DH_USE = 0,
     /** As `NETLIB_OP_SINGLE_DH_USE`. */
     NETLIB_OP_SINGLE_ECDH_USE = 0
 };
 
-/**
- * OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
- * defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
- * that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
- * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
+/** Sets OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to
+ * Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both
+ * off. Bits that are always true may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`. Unknown
+ * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave no
  * version.
  * @param bits of `enum netlib_tls_option`, joined by `|`.
  */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
 
-/**
- * Returns the bits of `enum netlib_tls_option` in force: those that were set, and those that are always true.
+/** Returns the bits of `enum netlib_tls_option` in force: those that were set, and those that are always true.
  * (Python's `SSLContext.options` has only what was set.)
  */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
-/**
- * Returns the name of the same suite in OpenSSL and Python, as a constant.
+/** Returns the name of the same suite in OpenSSL and Python, as a constant.
  * @param index 0, the most preferred, to count - 1; beyond, NULL is returned.
  */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
@@ -5247,64 +4757,55 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 
 /* ---- Old names of urllib3. ---- */
 
-/**
- * The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
- * @param methods `count` method names; upper and lower case are one.
+/** The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
+ * @param methods `count` method names; letter case does not count.
  * @param count how many; 0 allows none.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
 void netlib_retry_options_set_method_whitelist(netlib_retry_options *options, const char *const *methods,
                                                size_t count);
 
-/**
- * The old name of `netlib_retry_default_allowed_methods`.
+/** The old name of `netlib_retry_default_allowed_methods`.
  * @return a constant array of constant strings. Never NULL.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_allowed_methods")
 const char *const *netlib_retry_default_method_whitelist(size_t *count);
 
-/**
- * The old name of `netlib_retry_default_remove_headers_on_redirect`.
+/** The old name of `netlib_retry_default_remove_headers_on_redirect`.
  * @return a constant array of constant strings. Never NULL.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_remove_headers_on_redirect")
 const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count);
 
-/**
- * Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
+/** Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
  * the getter of a Retry.)
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
 double netlib_backoff_max(void);
 
-/**
- * The old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not `netlib_retry_recommended`.
- * `netlib_retry_resolve` falls back to it.
- * @return borrowed: a constant that is never freed. Never NULL.
+/** Returns the old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not
+ * `netlib_retry_recommended`. It is borrowed and never freed. Never NULL. `netlib_retry_resolve` falls back to it.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 
-/**
- * Parses a URL, and gives it the scheme "http" if it has none.
+/** Parses a URL, and gives it the scheme "http" if it has none.
  * @param url the text, in UTF-8.
- * @param out scheme, host and port are what the old function answered; free it with `netlib_url_free`.
+ * @param out its scheme, host and port are the results of the old function.
  * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
 NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
-/**
- * Finds the first place at which one of the delimiters stands, and splits the text there: the text before is `text[0]`
- * to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are
- * the text's length. Of two delimiters at one place, the earlier in the list is found. However long a delimiter is,
- * the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
- * @param text the text, in UTF-8. Borrowed during the call.
- * @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call.
- * @param count how many delimiters there are.
+/** Finds the first occurrence of a delimiter, and splits the text there: the text before is `text[0]` to
+ * `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are the
+ * text's length. Of two delimiters at the same place, the earlier in the list is found. The text after begins one
+ * UTF-8 character after the place, however long the delimiter is. The cost grows with `count`.
+ * @param text the text, in UTF-8.
+ * @param delimiters `count` NUL-terminated strings, none of them NULL.
  * @param before_end out: the offset in bytes at which the text before ends.
  * @param after_start out: the offset in bytes at which the text after begins.
- * @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was.
+ * @param delimiter out: the index of the delimiter found; -1 when none was.
  * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
@@ -5312,14 +4813,12 @@ NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, c
                                                  size_t count, size_t *before_end, size_t *after_start,
                                                  int64_t *delimiter, netlib_error **err);
 
-/**
- * Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
+/** Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
  * `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
  * only. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
  * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
  * `netlib_tls_options_set_maximum_version`.
- * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
- *        netlib_tls_version`.
+ * @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
 void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib_ssl_version version);

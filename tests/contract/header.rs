@@ -117,7 +117,7 @@ fn is_must_use(line: &str) -> bool {
     line.strip_prefix("netlib_status ").is_some_and(can_fail) || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
-/// Puts one-line comments on one line, drops the empty line before the tags of a comment, writes enums as `enum name NETLIB_INT32`, so that C and C++ name them alike, and
+/// Puts one-line comments on one line, begins others on their first line, drops the empty line before their tags, writes enums as `enum name NETLIB_INT32`, so that C and C++ name them alike, and
 /// gives structs their tag.
 fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
@@ -131,6 +131,11 @@ fn compact(text: &str) -> String {
         if line.trim() == "/**" && lines.get(at + 2).is_some_and(|end| end.trim() == "*/") {
             out.push(format!("{indent}/** {} */", lines[at + 1].trim().trim_start_matches("* ")));
             at += 3;
+            continue;
+        }
+        if line.trim() == "/**" && lines.get(at + 1).is_some_and(|first| first.trim().starts_with("* ")) {
+            out.push(format!("{indent}/** {}", lines[at + 1].trim().trim_start_matches("* ")));
+            at += 2;
             continue;
         }
         let opens_tags = lines.get(at + 1).is_some_and(|next| next.trim().starts_with("* @"));

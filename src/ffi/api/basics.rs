@@ -13,7 +13,7 @@ use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::status::{RetryKind, Status, StatusClass};
 
 /// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
-/// `netlib_status_class` tells what to do with one you do not know.
+/// `netlib_status_class` gives the class of an unknown one.
 pub type netlib_status = i32;
 
 /// Groups of statuses. Returned by `netlib_status_class`.
@@ -21,7 +21,7 @@ pub type netlib_status = i32;
 pub enum netlib_class {
     /// `NETLIB_OK`.
     NETLIB_CLASS_SUCCESS = 0,
-    /// Not an error, and no error object: more input, more output, a wait that ended, a clean end.
+    /// No error, and no error object: more input, more output, a wait that ended, a clean end.
     NETLIB_CLASS_PROGRESS = 1,
     /// The caller passed something that cannot be used; the message names the parameter.
     NETLIB_CLASS_ARGUMENT = 2,
@@ -54,10 +54,10 @@ pub enum netlib_retry_kind {
     /// The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
     /// only if its method is in `allowed_methods`.
     NETLIB_RETRY_KIND_READ = 2,
-    /// Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
-    /// for one that is not in `allowed_methods`.
+    /// Any other failure, such as a refused certificate: the `other` counter. It counts for every method, also for one
+    /// that is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// Of the status `NETLIB_PROXY_FAILED`, never of an error: the error has the kind of its first cause, or OTHER if
+    /// For the status `NETLIB_PROXY_FAILED`, never for an error: the error has the kind of its first cause, or OTHER if
     /// it has no cause. A proxy's failure that has another one as its cause therefore counts as the innermost cause.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
@@ -145,11 +145,11 @@ pub enum netlib_outcome {
 
 /// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
 /// takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
-/// callback any more. That is at once if the function cannot keep the callback (NULL options, a failure), or if there
-/// is no callback to go with `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
+/// callback any more. This happens at once if the function cannot keep the callback (NULL options, a failure), or if
+/// there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
 /// count its references, or pass NULL as `ctx_free` and release it yourself.
 ///
-/// Everything that is made from options also holds their callbacks. So the last holder may be a context, a stream, a
+/// Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
 /// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
 /// callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
 ///
@@ -162,9 +162,9 @@ pub enum netlib_outcome {
 /// `ctx_free` that runs in a `_free` must not use the handle being freed.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
-/// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
-/// fail store one through their last parameter, `err`; free it with `netlib_error_free`. Make one of your own with
-/// `netlib_error_new` to report a failure of your HTTP layer to the retry policy.
+/// An error with its cause, message and context. **Immutable**. Functions that fail store one through their last
+/// parameter, `err`; free it with `netlib_error_free`. Make one of your own with `netlib_error_new` to report a failure
+/// of your HTTP layer to the retry policy.
 pub struct netlib_error {
     _private: [u8; 0],
 }
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 /// because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
 /// the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
 ///
-/// @param cause shared: the options keep their own reference. May be NULL: no cause.
+/// @param cause May be NULL: no cause.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_set_cause(
     options: *mut netlib_error_options,

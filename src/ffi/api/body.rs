@@ -1,4 +1,4 @@
-//! Bodies that can be moved back, to be sent again.
+//! Request bodies that can be rewound.
 
 use std::ffi::{c_int, c_void};
 
@@ -14,7 +14,7 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::status::Status;
 
-/// The body of a request. **Single**. Before it is sent for the first time, record where it is with
+/// The body of a request. **Single**. Before it is sent for the first time, record its position with
 /// `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
 /// a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails before a byte is sent if it cannot.
 pub struct netlib_body {
@@ -38,24 +38,24 @@ impl Handle for netlib_body {
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
-/// thread. A call on the body itself is `NETLIB_BUSY`.
+/// Reports the read position of an application-defined body, `netlib_body_new`. Called only during
+/// `netlib_set_file_position`, on its thread. A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
 /// @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
 ///         `NETLIB_POSITION_FAILED`.
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
-/// Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
-/// thread. A call on the body itself is `NETLIB_BUSY`.
+/// Moves an application-defined body, `netlib_body_new`. Called only during `netlib_rewind_body` and
+/// `netlib_set_file_position`, on their thread. A call on the body itself is `NETLIB_BUSY`.
 ///
-/// @param pos where to: bytes from the start, 0 or more.
+/// @param pos bytes from the start, 0 or more.
 /// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
 ///         reported as `NETLIB_UNREWINDABLE_BODY`.
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
-/// Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
-/// thread. A call on the body itself is `NETLIB_BUSY`.
+/// Reports whether an application-defined body, `netlib_body_new`, has been closed. Called only during
+/// `netlib_is_fp_closed`, on its thread. A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
 /// @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
@@ -64,7 +64,6 @@ pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void
 
 /// Makes a body of bytes in memory, at its start.
 ///
-/// @param len how many, or `NETLIB_NTS`.
 /// @return `NETLIB_OK`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_from_memory(
@@ -80,8 +79,8 @@ pub unsafe extern "C" fn netlib_body_from_memory(
     })
 }
 
-/// Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it moves
-/// the descriptor; netlib changes nothing else of it.
+/// Makes a body that is read from a file, a pipe or a socket, from the descriptor's current position. Reading and
+/// moving it moves the descriptor; netlib changes nothing else about it.
 ///
 /// @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
 /// @param body out: `netlib_body_free` does not close `fd`.
@@ -138,8 +137,8 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
 /// Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
 /// Default: none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
 ///
-/// A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
-/// is not called once the limit has ended; how long it takes is its own affair.
+/// A descriptor is polled before it is read, so no other code may read it meanwhile. A read callback is not called once
+/// the limit has ended, but a running one is not interrupted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *const netlib_limit) {
     guard::value((), || {
@@ -148,13 +147,12 @@ pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *c
     });
 }
 
-/// Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit`
-/// if there is one; a signal does not end the wait.
+/// Reads the next bytes of a body. For a blocking descriptor it waits, until the limit of `netlib_body_set_limit` if
+/// there is one; a signal does not end the wait.
 ///
-/// @param buf where to put the bytes.
-/// @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
-/// @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body.
-/// @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has nothing yet;
+/// @param len the room in bytes; with 0 nothing is read, and `NETLIB_OK` is returned.
+/// @param n out: the number of bytes read, which may be fewer than `len` anywhere in the body.
+/// @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a non-blocking descriptor has no data yet;
 ///         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
 ///         the limit has ended, after which the read can be tried again.
 #[unsafe(no_mangle)]
@@ -197,7 +195,7 @@ pub unsafe extern "C" fn netlib_body_length(
     })
 }
 
-/// With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
+/// Records the position of a body, or moves it to a position as `netlib_rewind_body` does.
 ///
 /// @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
 /// @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
@@ -223,8 +221,8 @@ pub unsafe extern "C" fn netlib_set_file_position(
 
 /// Moves a body back to a recorded position, so that it can be sent again.
 ///
-/// @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
-///        to read.
+/// @param pos the position that `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file
+///        there is nothing to read.
 /// @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
 ///         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
 #[unsafe(no_mangle)]

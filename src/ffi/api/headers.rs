@@ -11,9 +11,9 @@ use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::headers::{HeaderOptions, Headers, make_headers};
 
-/// The choices from which `netlib_make_headers` makes request headers. **Single**. Without any call to a setter there
-/// are no headers. A value with CR, LF or NUL, or a name that is no token, is refused with `NETLIB_INVALID_HEADER`
-/// by `netlib_make_headers`: the message names the header and the byte, never the value.
+/// Settings of `netlib_make_headers`. **Single**. Without any call to a setter there are no headers. A value with CR,
+/// LF or NUL, or a name that is not a token, is refused with `NETLIB_INVALID_HEADER` by `netlib_make_headers`: the
+/// message names the header and the byte, never the value.
 pub struct netlib_headers_options {
     _private: [u8; 0],
 }
@@ -24,7 +24,7 @@ impl Handle for netlib_headers_options {
 }
 
 /// An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
-/// given; a name may be there several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
+/// given; a name may occur several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
 pub struct netlib_headers {
     _private: [u8; 0],
 }
@@ -48,9 +48,7 @@ pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_header
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets whether there is `connection: keep-alive`. By default there is not.
-///
-/// @param keep_alive 0 or 1.
+/// Sets whether to send `connection: keep-alive`. Default: 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     options: *mut netlib_headers_options,
@@ -62,11 +60,11 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     });
 }
 
-/// Sets the value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
+/// Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces what
 /// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
 /// is no such header.
 ///
-/// @param value May be NULL: no header, as for "".
+/// @param value "" is no header. May be NULL: no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     options: *mut netlib_headers_options,
@@ -77,10 +75,11 @@ pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     });
 }
 
-/// Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
-/// `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
+/// Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by those
+/// given to `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding`
+/// chose.
 ///
-/// @param enable 0 or 1; 0, no header, unless set.
+/// @param enable 0 or 1. Default: 0, no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     options: *mut netlib_headers_options,
@@ -92,7 +91,7 @@ pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     });
 }
 
-/// One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
+/// Appends an element to `accept-encoding`, after a comma. The first call replaces what the other two setters of
 /// `accept-encoding` chose.
 ///
 /// @param coding for example "gzip" or "br;q=0.5".
@@ -106,11 +105,10 @@ pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     });
 }
 
-/// Declares that the program can decode one more coding than gzip and deflate. It is listed when
+/// Declares a coding, beside gzip and deflate, that the application can decode. It is listed when
 /// `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
 ///
-/// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
-///        happens.
+/// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A known coding changes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     options: *mut netlib_headers_options,
@@ -134,9 +132,9 @@ pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
     });
 }
 
-/// Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
-/// of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is what
-/// older servers expect. The default is no such header.
+/// Sets credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64
+/// form of the bytes. The server determines their encoding: usually UTF-8, ISO 8859-1 for older servers. The default is
+/// no such header.
 ///
 /// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
@@ -149,7 +147,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
     });
 }
 
-/// Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
+/// Sets credentials for a proxy: `proxy-authorization`, as `netlib_headers_options_set_basic_auth` sets
 /// `authorization`. The default is no such header.
 ///
 /// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
@@ -163,9 +161,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
     });
 }
 
-/// Sets whether there is `cache-control: no-cache`. By default there is not.
-///
-/// @param disable_cache 0 or 1.
+/// Sets whether to send `cache-control: no-cache`. Default: 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     options: *mut netlib_headers_options,
@@ -177,8 +173,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     });
 }
 
-/// Adds any header, after those that the other setters make and those added before. A name added again is there several
-/// times.
+/// Adds a header after those that the other setters make and those added before. A name may be added several times.
 ///
 /// @param name a token (RFC 9110 section 5.1), sent in the case given.
 /// @param value any bytes but CR and LF; "" is an empty value.
@@ -196,7 +191,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
 /// `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
 ///
-/// @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
+/// @param options May be NULL: an empty list is made.
 /// @param err its offset is that of the byte in the name or value that its message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
 ///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
@@ -240,7 +235,7 @@ pub unsafe extern "C" fn netlib_headers_count(headers: *const netlib_headers) ->
     read(headers, 0, Headers::len)
 }
 
-/// Returns the name of one field, in the case it was given.
+/// Returns the name of a field, in the case it was given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_name(
     headers: *const netlib_headers,
@@ -250,7 +245,7 @@ pub unsafe extern "C" fn netlib_headers_name(
     lend_text(headers, len, |headers| headers.at(index).map(|(name, _)| name))
 }
 
-/// Returns the value of one field.
+/// Returns the value of a field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_value(
     headers: *const netlib_headers,

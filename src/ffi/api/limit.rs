@@ -1,4 +1,4 @@
-//! The one way to stop waiting.
+//! Deadlines and cancellation.
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg;

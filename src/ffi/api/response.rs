@@ -1,4 +1,4 @@
-//! Parsing response heads, and what they say about the body that follows.
+//! Parsing response heads, and the framing of bodies.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub enum netlib_body_framing {
     NETLIB_BODY_FRAMING_NONE = 0,
     /// The body has a known length.
     NETLIB_BODY_FRAMING_LENGTH = 1,
-    /// The body comes in chunks (RFC 9112 section 7.1), the last of which is empty.
+    /// The body comes in chunks (RFC 9112 section 7.1). The last chunk is empty.
     NETLIB_BODY_FRAMING_CHUNKED = 2,
     /// The body lasts until the peer closes the connection.
     NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3,
@@ -62,9 +62,9 @@ pub unsafe extern "C" fn netlib_response_new(
 
 /// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
 ///
-/// While the head is incomplete, the result is `NETLIB_WANT_READ`: receive more, append it, and call again with the
-/// whole buffer. `state` records how much of the head the last call parsed, so that the next call does not start over.
-/// Keep one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
+/// While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
+/// buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
+/// one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
 ///
 ///     uint64_t state = 0;
 ///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -85,13 +85,13 @@ pub unsafe extern "C" fn netlib_response_new(
 /// without waiting for more.
 ///
 /// @param request_method the method of the request it answers, a token: "GET".
-/// @param head what was received so far.
+/// @param head the bytes received so far.
 /// @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
 /// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
 ///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
 ///        stores 0. May be NULL: each call parses `head` from its start.
 /// @param head_len out: the length of the head in bytes, its empty line included.
-/// @param err its offset is where `head` is wrong.
+/// @param err its offset is the position of the defect in `head`.
 /// @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
 ///         bytes. A wrong state that is not detected can delay the response but not change it.
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn netlib_response_headers(response: *const netlib_respons
     read(response, std::ptr::null(), |response| handle::lend(Some(response.headers())))
 }
 
-/// Returns the method of the request it answers, as it was given.
+/// Returns the method of the request that it answers, as it was given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_request_method(
     response: *const netlib_response,
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
     lend_text(response, len, Response::redirect_location)
 }
 
-/// How the end of the body is found: RFC 9112 section 6.3.
+/// Determines how to find the end of the body (RFC 9112 section 6.3).
 ///
 /// A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
 /// status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
@@ -192,8 +192,7 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
 /// unterminated quote.
 ///
-/// @param framing out: one of `enum netlib_body_framing`.
-/// @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1.
+/// @param length out: the length in bytes for a `framing` of `NETLIB_BODY_FRAMING_LENGTH`, else -1.
 /// @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
 ///         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
 ///         Nothing more can then be read from the connection.

@@ -1,4 +1,4 @@
-//! How often, for which failures, and after which delay a request is sent again.
+//! Retry policy.
 
 pub mod recommended;
 pub mod options;
@@ -73,14 +73,14 @@ pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
     guard::nothing(|| handle::free(retry));
 }
 
-/// Returns options that make an equal Retry, history included: change some, and make another.
+/// Returns options that make an equal Retry, history included, to vary them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> *mut netlib_retry_options {
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
 }
 
-/// Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
-/// and the rest; call it only where the program decides itself what to send again.
+/// Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
+/// this only if the application decides itself what to send again.
 ///
 /// It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
 /// count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
 /// `NETLIB_RESPONSE_STATUS`.
 ///
-/// @param retry the Retry, which stays as it is.
+/// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: unknown.
 /// @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
 ///        NULL: unknown.
@@ -225,18 +225,18 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
     })
 }
 
-/// How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
+/// Computes the wait of `netlib_retry_sleep` and its reason, for applications that wait in their own event loop.
 ///
-/// That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+/// It is the wait that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
 /// `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
 /// `netlib_retry_get_backoff_time`.
 ///
 /// @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
 /// @param response the last response. May be NULL: there was none.
-/// @param seconds out: in seconds; 0 for no wait.
-/// @param reason out: one of `enum netlib_delay_reason`.
-/// @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
-///        is more than a double can hold.
+/// @param seconds out: 0 for no wait.
+/// @param reason out: the reason.
+/// @param uncapped out: `seconds` without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
+///        exceeds a double.
 /// @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
 ///         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
 ///         `NETLIB_IO` if the system has no random numbers.
@@ -260,10 +260,10 @@ pub unsafe extern "C" fn netlib_retry_delay(
     })
 }
 
-/// Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
-/// of 0 and no Retry-After it returns at once.
+/// Sleeps before the next request for the time that `netlib_retry_delay` computes; with a `backoff_factor` and a
+/// `backoff_jitter` of 0 and no Retry-After it returns at once.
 ///
-/// @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
+/// @param retry as for `netlib_retry_delay`.
 /// @param response the last response. May be NULL: there was none.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
 ///         history as causes; as `netlib_retry_delay` otherwise.
@@ -280,9 +280,9 @@ pub unsafe extern "C" fn netlib_retry_sleep(
     })
 }
 
-/// Sleeps as long as the response's Retry-After header asks, whatever its status.
+/// Sleeps for the time of the response's Retry-After header, whatever its status.
 ///
-/// @param response the last response. May be NULL: there was none, and nothing to wait for.
+/// @param response the last response. May be NULL: there was none, so there is no wait.
 /// @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
 ///         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is

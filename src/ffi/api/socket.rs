@@ -20,30 +20,30 @@ use crate::ffi::{guard, options as builder};
 use crate::socket::connect::create_connection;
 use crate::socket::connect_options::ConnectOptions;
 
-/// Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
-/// one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there
+/// Connects a TCP socket to a host. It tries the host's addresses one after the other, in the order of getaddrinfo(3),
+/// until one accepts; `netlib_connect_run` races them. It tries at most 64 addresses; the error states how many there
 /// were.
 ///
 /// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
 /// it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
 /// thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
 /// a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
-/// allows where nobody listens, counts as refused.
+/// allows if nobody listens on the port, counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets.
 /// @param port 0 to 65535.
-/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
-/// @param err its message names the host and the port; it has one cause for each address tried, the one that a limit
-///        ended included, which says the address, the errno and how long it took.
+/// @param fd out: the connected socket; -1 on failure.
+/// @param err its message names the host and the port; it has one cause for each address tried, including one that a
+///        limit ended, with the address, the errno and the time it took.
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
 ///         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
 ///         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
 ///         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
-///         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
-///         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option
-///         that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the
-///         resolve callback failed; any failure status that the resolve callback returns.
+///         `NETLIB_INVALID_URL` for an invalid host, such as one with an empty label or one of more than 63 bytes;
+///         `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that this
+///         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the resolve
+///         callback failed; any failure status that the resolve callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_connection(
     host: *const c_char,

@@ -11,8 +11,8 @@ use crate::ffi::{Handle, Unique, callback, guard, handle};
 use crate::timeout::{self, Timeout};
 
 /// Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
-/// attempt does. **Single**: any thread, one call at a time. Keep one as your default and clone it for each request:
-/// the clone has the same limits, and its clock has not been started.
+/// attempt does. **Single**. Keep one as your default and clone it for each request: the clone has the same limits, and
+/// its clock has not been started.
 ///
 /// Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
 /// `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
@@ -27,8 +27,8 @@ impl Handle for netlib_timeout {
     type Ownership = Unique;
 }
 
-/// A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
-/// backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
+/// Reads a clock that replaces the system's. If it fails, stores no finite number, or goes backward, the call that
+/// reads it fails with `NETLIB_CALLBACK_FAILED`.
 ///
 /// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
 ///        the callback must store a value.
@@ -37,8 +37,8 @@ pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 
 /// Makes a timeout.
 ///
-/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`: what connecting leaves of it
-///        bounds each read. Where connect or read is given too, the shorter limit applies.
+/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The part that connecting leaves
+///        bounds each read. If connect or read is given too, the shorter limit applies.
 /// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -74,8 +74,8 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 
 /// Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
 ///
-/// @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
-/// @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
+/// @param clock is also used by clones. May be NULL: the system's.
+/// @param ctx_free is called once the timeout and its clones are freed or have another clock, or before this call
 ///        returns if it fails. May be NULL: `ctx` must stay usable until then.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 #[unsafe(no_mangle)]
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 
 /// Starts the clock. Call it when the connection attempt begins.
 ///
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it keeps running;
 ///         `NETLIB_CALLBACK_FAILED`: it is not started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn netlib_timeout_start_connect(
     guard::status(err, || arg_mut!(timeout).start_connect())
 }
 
-/// The time since the clock was started.
+/// Stores the time since the clock was started.
 ///
 /// @param seconds out: seconds, 0 or more.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
@@ -125,19 +125,19 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
     })
 }
 
-/// Returns the limit for a connection attempt: seconds above 0: the shorter of connect and total;
-/// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no total and for NULL. A
-/// connect of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Give it to
+/// Returns the limit for a connection attempt, the shorter of connect and total: seconds above 0;
+/// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value without a total, and for NULL. A connect
+/// of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Pass it to
 /// `netlib_connect_options_set_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect_timeout)
 }
 
-/// The limit for the next read: the shorter of read and what is left of total since the clock was started.
+/// Stores the limit for the next read: the shorter of read and the rest of total since the clock was started.
 ///
-/// @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
-///        is that and there is no total.
+/// @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if read
+///        has that value without a total.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
 ///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
@@ -153,21 +153,21 @@ pub unsafe extern "C" fn netlib_timeout_read_timeout(
     })
 }
 
-/// Returns the total limit, as it was given, in seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL.
+/// Returns the total limit as it was given; `NETLIB_TIMEOUT_NONE` for none and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_total(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::NONE, Timeout::total)
 }
 
-/// Returns the connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use, in seconds,
-/// `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/// Returns the connect limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
+/// `NETLIB_TIMEOUT_DEFAULT` for NULL. To connect, use `netlib_timeout_connect_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_connect(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect)
 }
 
-/// Returns the read limit, as it was given; `netlib_timeout_read_timeout` has the one to use, in seconds,
-/// `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
+/// Returns the read limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
+/// `NETLIB_TIMEOUT_DEFAULT` for NULL. To read, use `netlib_timeout_read_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::read)
@@ -179,16 +179,16 @@ pub extern "C" fn netlib_timeout_none() -> f64 {
     guard::value(timeout::NONE, || Ok(timeout::NONE))
 }
 
-/// Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
+/// Sets the value of `NETLIB_TIMEOUT_DEFAULT` in this process, from now on and on every thread.
 ///
-/// @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
+/// @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, the initial value.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut netlib_error) -> netlib_status {
     guard::status(err, || timeout::set_process_default(seconds))
 }
 
-/// Returns what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, in seconds, or `NETLIB_TIMEOUT_NONE`.
+/// Returns the value of `NETLIB_TIMEOUT_DEFAULT` in this process: seconds, or `NETLIB_TIMEOUT_NONE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_default_timeout() -> f64 {
     guard::value(timeout::DEFAULT, || Ok(timeout::process_default()))

@@ -1,4 +1,4 @@
-//! Parsing URLs, and what they are made of.
+//! Parsing, building and resolving URLs.
 
 pub mod readers;
 
@@ -61,15 +61,15 @@ pub unsafe extern "C" fn netlib_parse_url(
     })
 }
 
-/// Parses an absolute http or https URL that somebody else chose: refuses what `netlib_parse_url` would repair and what
-/// programs are known to read differently. Whatever it accepts, `netlib_parse_url` and both standards' readers
-/// (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
-/// for the same text. Whether the host may be connected to is another question, which only its addresses answer.
+/// Parses an absolute http or https URL from an untrusted source. It refuses text that `netlib_parse_url` would repair
+/// and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
+/// (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
+/// of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
 /// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or
 /// bracket; non-ASCII letters may stand in the host alone. Further:
 /// - "//" follows the scheme.
-/// - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
+/// - Userinfo is optional, but not empty, without an encoded control character, and with one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
 ///   zone.
 /// - A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
 ///
 /// @param url the text, in UTF-8.
-/// @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
+/// @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
 ///        text.
 /// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]

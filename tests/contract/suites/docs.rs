@@ -282,16 +282,21 @@ fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
         || is_count && ["len", "count"].contains(&param.name.as_str())
 }
 
-/// The parameters that the first page describes: those that [`is_optional`], the handle a function is called on, a handle
-/// that is stored, a buffer, the length of the pointer before it, an index, and the value of a switch.
+/// The parameters that the first page or their type describes: those that [`is_optional`], the handle a function is
+/// called on, a handle that is stored, a value of an enum, a descriptor, a buffer, the length of the pointer before it,
+/// an index, and the truth value of a setter whose text begins with "Sets whether".
 fn is_conventional(header: &Header, function: &Function, param: &Param) -> bool {
     let is_length = param.ctype == "size_t" && (param.name.ends_with("len") || param.name == "count");
     let is_stored_handle = header.handles.iter().any(|handle| param.ctype == format!("{}**", handle.name));
+    let is_switch = param.ctype == "int32_t" && function.doc.summary.starts_with("Sets whether ");
+    let is_enum = param.ctype.starts_with("enum ") && !param.ctype.ends_with('*');
     is_optional(header, function, param)
         || is_first_handle(header, function, param)
         || is_stored_handle
         || is_length
-        || ["index", "on", "buf", "data"].contains(&param.name.as_str())
+        || is_switch
+        || is_enum
+        || ["index", "on", "fd", "buf", "data"].contains(&param.name.as_str())
 }
 
 fn is_first_handle(header: &Header, function: &Function, param: &Param) -> bool {

@@ -18,7 +18,7 @@ use crate::url::{Url, split_first};
 
 /// The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
 ///
-/// @param methods `count` method names; upper and lower case are one.
+/// @param methods `count` method names; letter case does not count.
 /// @param count how many; 0 allows none.
 #[deprecated(note = "use netlib_retry_options_set_allowed_methods")]
 #[unsafe(no_mangle)]
@@ -62,10 +62,8 @@ pub extern "C" fn netlib_backoff_max() -> f64 {
     guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }
 
-/// The old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not `netlib_retry_recommended`.
-/// `netlib_retry_resolve` falls back to it.
-///
-/// @return borrowed: a constant that is never freed. Never NULL.
+/// Returns the old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not
+/// `netlib_retry_recommended`. It is borrowed and never freed. Never NULL. `netlib_retry_resolve` falls back to it.
 #[deprecated(note = "use netlib_retry_resolve")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
@@ -75,7 +73,7 @@ pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
 /// Parses a URL, and gives it the scheme "http" if it has none.
 ///
 /// @param url the text, in UTF-8.
-/// @param out scheme, host and port are what the old function answered; free it with `netlib_url_free`.
+/// @param out its scheme, host and port are the results of the old function.
 /// @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 #[deprecated(note = "use netlib_parse_url")]
 #[unsafe(no_mangle)]
@@ -93,17 +91,16 @@ pub unsafe extern "C" fn netlib_get_host(
     })
 }
 
-/// Finds the first place at which one of the delimiters stands, and splits the text there: the text before is `text[0]`
-/// to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are
-/// the text's length. Of two delimiters at one place, the earlier in the list is found. However long a delimiter is,
-/// the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
+/// Finds the first occurrence of a delimiter, and splits the text there: the text before is `text[0]` to
+/// `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are the
+/// text's length. Of two delimiters at the same place, the earlier in the list is found. The text after begins one
+/// UTF-8 character after the place, however long the delimiter is. The cost grows with `count`.
 ///
-/// @param text the text, in UTF-8. Borrowed during the call.
-/// @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call.
-/// @param count how many delimiters there are.
+/// @param text the text, in UTF-8.
+/// @param delimiters `count` NUL-terminated strings, none of them NULL.
 /// @param before_end out: the offset in bytes at which the text before ends.
 /// @param after_start out: the offset in bytes at which the text after begins.
-/// @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was.
+/// @param delimiter out: the index of the delimiter found; -1 when none was.
 /// @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
 #[deprecated(note = "use strstr or strpbrk")]
 #[unsafe(no_mangle)]
@@ -135,8 +132,7 @@ pub unsafe extern "C" fn netlib_split_first(
 /// in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
 /// `netlib_tls_options_set_maximum_version`.
 ///
-/// @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
-///        netlib_tls_version`.
+/// @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
 #[deprecated(note = "use netlib_tls_options_set_minimum_version")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ssl_version(

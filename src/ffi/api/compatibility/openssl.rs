@@ -7,17 +7,17 @@ use crate::ffi::options as builder;
 use crate::ffi::strings::{lend_text, read};
 use crate::tls::{Context, TlsOptions};
 
-/// Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
+/// Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
 /// OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
 /// `NETLIB_UNSUPPORTED`.
 #[repr(C)]
 pub enum netlib_tls_option {
-    /// Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none.
+    /// Connects to servers without RFC 5746. Always so: that RFC protects renegotiation, which netlib does not have.
     NETLIB_OP_LEGACY_SERVER_CONNECT = 0x4,
     /// `NETLIB_UNSUPPORTED`: the kernel's TLS is not used.
     NETLIB_OP_ENABLE_KTLS = 0x8,
-    /// `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
-    /// end can do so.
+    /// `NETLIB_UNSUPPORTED`: an end without close_notify is always `NETLIB_TLS_TRUNCATED`, which the application may
+    /// ignore.
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 0x80,
     /// No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0.
     NETLIB_OP_NO_TICKET = 0x4000,
@@ -25,8 +25,8 @@ pub enum netlib_tls_option {
     NETLIB_OP_NO_COMPRESSION = 0x20000,
     /// Always so.
     NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 0x100000,
-    /// A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
-    /// a client.
+    /// A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no effect for a
+    /// client.
     NETLIB_OP_CIPHER_SERVER_PREFERENCE = 0x400000,
     /// Always so.
     NETLIB_OP_NO_SSLv3 = 0x2000000,
@@ -42,23 +42,23 @@ pub enum netlib_tls_option {
     NETLIB_OP_NO_RENEGOTIATION = 0x40000000,
 }
 
-/// OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here.
+/// OpenSSL 3's SSL_OP_ALL as in Python: workarounds for bugs of other implementations. It has no effect.
 pub const NETLIB_OP_ALL: i64 = 0x8000_0050;
 
-/// SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit.
+/// SSLv2 does not exist, as in OpenSSL, so it is not a bit.
 #[allow(non_upper_case_globals)]
 pub const NETLIB_OP_NO_SSLv2: i64 = 0;
 
-/// Every key exchange has a key of its own; in OpenSSL too, so that it is no bit.
+/// Every key exchange has its own key, as in OpenSSL, so it is not a bit.
 pub const NETLIB_OP_SINGLE_DH_USE: i64 = 0;
 
 /// As `NETLIB_OP_SINGLE_DH_USE`.
 pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 
-/// OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
-/// defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
-/// that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
-/// bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
+/// Sets OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to
+/// Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both
+/// off. Bits that are always true may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`. Unknown
+/// bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave no
 /// version.
 ///
 /// @param bits of `enum netlib_tls_option`, joined by `|`.

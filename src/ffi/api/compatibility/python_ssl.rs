@@ -15,10 +15,10 @@ use crate::ffi::{guard, options as builder};
 use crate::tls::config::python_names;
 use crate::tls::{Stream, TlsOptions};
 
-/// Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's.
+/// Protocol methods, with Python's numbers: see `netlib_resolve_ssl_version`.
 #[repr(C)]
 pub enum netlib_ssl_version {
-    /// The newest version that both sides know.
+    /// The newest version that both sides support.
     NETLIB_SSL_VERSION_TLS = 2,
     /// Exactly TLS 1.2.
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
@@ -42,23 +42,22 @@ pub enum netlib_ssl_version {
 ///
 /// Its tls_in_tls is `netlib_tls_wrap_stream`.
 ///
-/// Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
-/// revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
-/// pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the
-/// context's. Another context is then made, which reads all files again and resumes no session: for many connections,
-/// make it once with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options
-/// have some; the context's are not used.
+/// Without a context, one is made from the options. With one, only these options count, as in urllib3: authorities and
+/// CRLs, which are added to the context's, and an identity with its password, which replaces the context's; pins, which
+/// is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the context's.
+/// Another context is then made, which reads all files again and resumes no session: for many connections, make it once
+/// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
+/// the context's are not used.
 ///
 /// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
 /// read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
 /// call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
 ///
 /// @param fd a connected stream socket, borrowed.
-/// @param tls_options what to use. May be NULL: all defaults.
-/// @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
-/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
-///        empty, only if names are not checked.
-/// @param limit ends the handshake. May be NULL: none.
+/// @param tls_options used as described above.
+/// @param context takes precedence over them. May be NULL: one is made.
+/// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if names are not checked.
+/// @param limit ends the handshake.
 /// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
 ///         return.
 #[unsafe(no_mangle)]
@@ -84,10 +83,10 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
     })
 }
 
-/// The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
-/// module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
+/// Converts text to the number of a verification mode, as urllib3's resolve_cert_reqs: a constant of Python's `ssl`
+/// module, "CERT_REQUIRED", its abbreviation, "REQUIRED", or a decimal number, which is not checked.
 ///
-/// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
+/// @param candidate May be NULL: CERT_REQUIRED.
 /// @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
 ///        checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
@@ -104,11 +103,11 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
     })
 }
 
-/// The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
-/// module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. It is not
-/// a number of `enum netlib_tls_version`.
+/// Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
+/// module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. It is not a
+/// number of `enum netlib_tls_version`.
 ///
-/// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
+/// @param candidate May be NULL: PROTOCOL_TLS, 2.
 /// @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
 ///        checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
@@ -134,11 +133,11 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
     })
 }
 
-/// Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
-/// are `NETLIB_UNSUPPORTED`.
+/// Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default:
+/// none. Any other value is `NETLIB_UNSUPPORTED`.
 ///
 /// @param protocols `count` names.
-/// @param count how many; 0 is the default.
+/// @param count 0 is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     options: *mut netlib_tls_options,
@@ -151,9 +150,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
 }
 
 /// Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
-/// `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
-///
-/// @param on 0; 1 is refused.
+/// `hostname_checks_common_name`, which urllib3 sets to false. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     options: *mut netlib_tls_options,
@@ -170,10 +167,8 @@ pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context:
     read_bool(context, false, |_| false)
 }
 
-/// Sets whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
-/// `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
-///
-/// @param on 0; 1 is refused.
+/// Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+/// `post_handshake_auth`, which urllib3 sets to true. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_post_handshake_auth", |options: &mut TlsOptions| {
@@ -181,7 +176,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
     });
 }
 
-/// Returns 0: a server may not ask for a certificate after the handshake. As Python's `post_handshake_auth`.
+/// Returns 0: a server may not request a certificate after the handshake. As Python's `post_handshake_auth`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)

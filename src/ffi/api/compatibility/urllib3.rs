@@ -15,12 +15,12 @@ use crate::socket::{self, sys};
 use crate::timeout::Timeout;
 use crate::tls::x509::fingerprint;
 
-/// Makes a Retry of the old way to say it: a number of retries.
+/// Makes a Retry from a number of retries, as urllib3's Retry.from_int.
 ///
 /// @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
 ///        instead.
-/// @param redirect 0 or 1: whether redirects are followed. It does not change the default.
-/// @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
+/// @param redirect 1 to follow redirects, else 0. It does not change the default.
+/// @param default_retry the default. May be NULL: a Retry with total 3.
 /// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_from_int(
@@ -41,8 +41,8 @@ pub unsafe extern "C" fn netlib_retry_from_int(
 
 /// Chooses the Retry of a request: its own, else its pool's, else one with total 3.
 ///
-/// @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
-/// @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
+/// @param per_request the request's own. May be NULL: `pool_default` is returned.
+/// @param pool_default the pool's. May be NULL: a Retry with total 3 replaces it.
 /// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_resolve(
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     })
 }
 
-/// Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
+/// Makes a timeout from one value, for both the connect limit and the read limit, without a total.
 ///
 /// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -72,18 +72,17 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
     })
 }
 
-/// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
-/// are not looked at.
+/// Checks a raw header block for defects: the lines after the status line, up to their empty line. Bytes after that are
+/// ignored.
 ///
 /// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
 /// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
 /// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
 /// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
 ///
-/// @param block the lines. Borrowed for the call.
-/// @param len how many bytes that is, or `NETLIB_NTS`.
+/// @param block the lines.
 /// @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
-///        whose offset is where the line begins.
+///        whose offset is the start of the line.
 /// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_header_parsing(
@@ -125,14 +124,14 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
     guard::value(0.0, || Ok(sys::monotonic_seconds()))
 }
 
-/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
-/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
+/// Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
+/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with it, call it after
 /// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
 /// its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
 ///
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
-///        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
-///        `cert_len` and the fingerprint.
+///        `netlib_certificate_parse` reads it. May be NULL: the peer sent none, which is a mismatch whatever `cert_len`
+///        and the fingerprint.
 /// @param cert_len its length in bytes; 0 is as NULL.
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
 /// @param err of a mismatch, its message has the expected fingerprint and the actual one.

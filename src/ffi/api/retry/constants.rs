@@ -1,4 +1,4 @@
-//! The defaults of a Retry, and the statuses and headers that it knows.
+//! Constants of the retry policy.
 
 use std::ffi::c_char;
 

@@ -1,4 +1,4 @@
-//! What to do after a request.
+//! Decisions after a request.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ impl Handle for netlib_decision {
     type Ownership = Shared;
 }
 
-/// Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
-/// does not wait.
+/// Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
+/// redirect. It does no I/O and does not wait.
 ///
 /// An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed: 303
 /// becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
@@ -72,25 +72,22 @@ impl Handle for netlib_decision {
 /// first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
 /// `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
 ///
-/// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
-/// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
-/// `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
-/// back to the first origin too, because the Retry remembers it.
+/// For a chain of requests, pass on the decision's Retry, method, URL, and the headers of `netlib_decision_headers`.
+/// Retry, method and URL are borrowed from the decision: keep it until the next `netlib_retry_decide` has returned. A
+/// header that was dropped stays dropped for the rest of the chain, on the way back to the first origin too, because
+/// the Retry remembers it.
 ///
-/// @param url the request's URL.
-/// @param retry the Retry of this request.
-/// @param method the request's method.
-/// @param response the response. May be NULL: there was none.
+/// @param response May be NULL: there was none.
 /// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
 ///        sent. May be NULL: nothing failed.
-/// @param limit what the next request and the wait before it must obey. May be NULL: nothing.
+/// @param limit bounds the next request and the wait before it.
 /// @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
-///         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is
-///         none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a
-///         date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8;
-///         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
-///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+///         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is not
+///         a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a date,
+///         unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if
+///         the method is not a token, or both `response` and `error` are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if
+///         the system has no random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_decide(
     retry: *const netlib_retry,
@@ -170,8 +167,7 @@ pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_
 /// Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
 /// error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
 ///
-/// @param limit what the wait must obey. May be NULL: nothing.
-/// @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
+/// @return `NETLIB_OK`, at once if the delay is 0; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_sleep(
@@ -232,7 +228,7 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
 
 /// Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
 /// that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
-/// profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
+/// profile only. Do not keep Host in the list; write it from the URL of each request (`netlib_url_netloc`).
 ///
 /// @param request_headers the headers of the last request.
 /// @return `NETLIB_OK`.

@@ -1,4 +1,4 @@
-//! What a Retry holds: its counts, its settings, its history.
+//! Getters of a Retry: counts, settings, history.
 
 use std::ffi::c_char;
 

@@ -1,4 +1,4 @@
-//! The settings of a Retry, collected.
+//! Settings of a Retry.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ use crate::ffi::{Handle, Options, Unique, callback, guard, handle, options};
 use crate::retry::{Count, HistoryEntry, MethodsSetting, RedirectProfile, RetryOptions};
 use crate::status::Status;
 
-/// How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`.
+/// The treatment of redirects. Given to `netlib_retry_options_set_redirect_profile`.
 #[repr(C)]
 pub enum netlib_redirect_profile {
     /// As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
@@ -18,7 +18,7 @@ pub enum netlib_redirect_profile {
     /// default Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other
     /// origin, over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
+    /// As browsers and careful clients. As the other profile, and POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
     /// scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
     NETLIB_REDIRECT_SAFE = 1,
@@ -42,9 +42,9 @@ impl Handle for netlib_retry_options {
     type Ownership = Unique;
 }
 
-/// Tells the time of day, for a Retry-After that is a date.
+/// Reports the time of day, for a Retry-After that is a date.
 ///
-/// This applies to all three callbacks: every Retry made from a Retry holds its callbacks too, so `ctx` is released
+/// For this and the two callbacks below: every Retry made from a Retry holds its callbacks too, so `ctx` is released
 /// with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
 /// Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
 /// thread-safe.
@@ -55,14 +55,14 @@ impl Handle for netlib_retry_options {
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
-/// Waits.
+/// Waits for a number of seconds.
 ///
-/// @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
+/// @param seconds more than 0; it may be infinity, if the bounds of the delays are.
 /// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
-/// Gives a random number.
+/// Returns a random number in `value`.
 ///
 /// @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
 ///        a value.
@@ -101,7 +101,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
     });
 }
 
-/// Sets how many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
+/// Sets the maximum number of retries after a failure to reach the server. Such a request was not processed. Default:
+/// `NETLIB_NONE`.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
 ///        returned unchanged. A negative number is an exhausted count.
@@ -127,12 +128,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
     });
 }
 
-/// Sets how many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
+/// Sets the maximum number of redirects: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
 /// `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
-///        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
-///        count.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the response is returned
+///        instead. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_redirect", |o| {
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
     });
 }
 
-/// Sets how many retries because of a response's status. Default: `NETLIB_NONE`.
+/// Sets the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
 ///        is an exhausted count.
@@ -151,9 +151,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 }
 
 /// Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
-/// after which the server may have processed the request are not among them: they count as read
-/// (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever.
-/// Default: `NETLIB_NONE`. Recommended: 0.
+/// after which the server may have processed the request count as read (`netlib_error_retry_kind`). Set it to 0 when
+/// `total` is `NETLIB_NONE`, so that no failure is retried forever. Default: `NETLIB_NONE`. Recommended: 0.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
 ///        is an exhausted count.
@@ -162,10 +161,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_ret
     options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
 }
 
-/// Sets which methods may be retried after a read error or because of a status. Default:
+/// Sets the methods that may be retried after a read error or because of a status. Default:
 /// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
 ///
-/// @param methods `count` method names; upper and lower case are one.
+/// @param methods `count` method names; letter case does not count.
 /// @param count how many; 0 allows none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
@@ -179,17 +178,16 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     });
 }
 
-/// Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`.
+/// Allows every method to be retried, also those whose repetition may do harm. As urllib3's `allowed_methods=None`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
 }
 
-/// Sets which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
+/// Sets the response statuses that are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
 /// 504.
 ///
-/// @param codes `count` status codes, 100 to 999,
-/// @param count how many; 0 for none.
+/// @param codes `count` status codes, 100 to 999.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
     options: *mut netlib_retry_options,
@@ -220,8 +218,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
-/// Sets the most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It
-/// has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/// Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. It has
+/// an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
 ///
 /// @param seconds 0 or more, finite.
 #[unsafe(no_mangle)]
@@ -229,7 +227,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
-/// Sets the longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
+/// Sets the longest wait that a Retry-After header can ask for. A longer one is cut to it, or ends the retries:
 /// `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -238,10 +236,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut 
     options::set(options, "netlib_retry_options_set_retry_after_max", |o| o.set_retry_after_max(seconds));
 }
 
-/// Sets what `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
-/// Default: 1, fail.
-///
-/// @param raise 0 or 1.
+/// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left. With 0 it returns the
+/// response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_redirect", |o| {
@@ -250,10 +246,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mu
     });
 }
 
-/// Sets what `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or
-/// return the response. Default: 1, fail.
-///
-/// @param raise 0 or 1.
+/// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left. With 0
+/// it returns the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_status", |o| {
@@ -267,8 +261,6 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
 ///
 /// This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
 /// does not apply to `netlib_retry_sleep_for_retry` either.
-///
-/// @param respect 0 or 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     options: *mut netlib_retry_options,
@@ -280,11 +272,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     });
 }
 
-/// Sets which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
-/// that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/// Sets the request headers that do not follow a redirect to another origin (scheme, host or port), nor any request
+/// after that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
-/// @param names `count` header names; upper and lower case are one.
-/// @param count how many; 0 for none.
+/// @param names `count` header names; letter case does not count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
     options: *mut netlib_retry_options,
@@ -304,13 +295,13 @@ pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mu
     options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
 }
 
-/// Lets only these request headers follow a redirect to another origin (scheme, host or port), and any request after
-/// that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that no
-/// list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed here.
-/// Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+/// Keeps only these request headers on a redirect to another origin (scheme, host or port), and on any request after
+/// that. Every other one is dropped, Host and those that describe the body too, so that an API key under an unlisted
+/// name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it is listed
+/// here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
 ///
-/// @param names `count` header names; upper and lower case are one.
-/// @param count how many; 0 lets none follow.
+/// @param names `count` header names; letter case does not count.
+/// @param count 0 keeps none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     options: *mut netlib_retry_options,
@@ -323,7 +314,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     });
 }
 
-/// Lets every request header follow a redirect to another origin that nothing else drops: the default.
+/// Keeps every request header on a redirect to another origin, unless something else drops it: the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {
@@ -332,9 +323,7 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
     });
 }
 
-/// Sets how redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
-///
-/// @param profile one of `enum netlib_redirect_profile`.
+/// Sets the treatment of redirects. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     options: *mut netlib_retry_options,
@@ -349,13 +338,13 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     });
 }
 
-/// Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from another.
+/// Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that continues another.
 ///
 /// @param method the request's method. May be NULL: none.
-/// @param url the request's URL, as it shall read back. May be NULL: none.
-/// @param error what failed. May be NULL: none.
+/// @param url the request's URL, stored unchanged. May be NULL: none.
+/// @param error the failure. May be NULL: none.
 /// @param status the response's status, 100 to 999, or `NETLIB_NONE`.
-/// @param redirect_location where the response redirected to. May be NULL: it did not.
+/// @param redirect_location the Location of a redirect. May be NULL: there was none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_history(
     options: *mut netlib_retry_options,
@@ -374,9 +363,9 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
     });
 }
 
-/// Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
+/// Replaces the clock for a Retry-After that is a date. The default is the system's clock.
 ///
-/// @param clock the function. May be NULL: the system's clock.
+/// @param clock May be NULL: the system's clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     options: *mut netlib_retry_options,
@@ -389,10 +378,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     });
 }
 
-/// Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
-/// them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
+/// Replaces the wait of `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`. A limit given
+/// to them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
 ///
-/// @param sleep the function. May be NULL: netlib waits itself.
+/// @param sleep May be NULL: netlib waits itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     options: *mut netlib_retry_options,
@@ -407,7 +396,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
 
 /// Replaces the source of the backoff's jitter. The default is the system's random numbers.
 ///
-/// @param random the function. May be NULL: the system's random numbers.
+/// @param random May be NULL: the system's random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_random(
     options: *mut netlib_retry_options,

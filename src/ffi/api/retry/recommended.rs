@@ -51,8 +51,6 @@ pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
 /// Sets whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3.
 /// Recommended: 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables
 /// redirects in either case.
-///
-/// @param counts 0 or 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
     options: *mut netlib_retry_options,

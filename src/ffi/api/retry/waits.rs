@@ -1,4 +1,4 @@
-//! The wait before the next request: jitter, and how Retry-After is obeyed.
+//! Delays: jitter and Retry-After.
 
 use crate::error::Error;
 use crate::ffi::api::retry::netlib_retry;
@@ -10,7 +10,7 @@ use crate::ffi::strings::{read, read_bool};
 use crate::retry::{JitterKind, LongRetryAfter, Retry, RetryAfterStatuses};
 use crate::status::Status;
 
-/// How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
+/// The formulas of the backoff. Given to `netlib_retry_options_set_jitter_kind`.
 ///
 /// Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
 /// `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
@@ -33,7 +33,7 @@ pub enum netlib_jitter_kind {
     NETLIB_JITTER_NONE = 4,
 }
 
-/// How a Retry-After that asks for more than `retry_after_max` is handled. Given to
+/// The treatment of a Retry-After that asks for more than `retry_after_max`. Given to
 /// `netlib_retry_options_set_long_retry_after`.
 #[repr(C)]
 pub enum netlib_long_retry_after {
@@ -43,9 +43,7 @@ pub enum netlib_long_retry_after {
     NETLIB_LONG_RETRY_AFTER_STOP = 1,
 }
 
-/// Sets how randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
-///
-/// @param kind one of `enum netlib_jitter_kind`.
+/// Sets the formula of the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     options: *mut netlib_retry_options,
@@ -65,8 +63,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
 ///
 /// The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
 ///
-/// @param codes `count` status codes, 100 to 999,
-/// @param count how many; 0 for none.
+/// @param codes `count` status codes, 100 to 999.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
     options: *mut netlib_retry_options,
@@ -88,7 +85,7 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
     });
 }
 
-/// Sets how a Retry-After that asks for more than `retry_after_max` is handled. Default:
+/// Sets the treatment of a Retry-After that asks for more than `retry_after_max`. Default:
 /// `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
 /// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
@@ -98,8 +95,6 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 /// the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
 /// `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
 /// and `netlib_retry_parse_retry_after` return the wait that the server asked for.
-///
-/// @param over_max one of `enum netlib_long_retry_after`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,
@@ -121,8 +116,6 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
 /// malformed header says nothing about the next request.
 ///
 /// `netlib_retry_parse_retry_after` fails for a malformed value in either case.
-///
-/// @param ignore 0 or 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     options: *mut netlib_retry_options,
@@ -134,7 +127,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     });
 }
 
-/// Returns how randomness enters the backoff; `NETLIB_JITTER_ADDITIVE` for NULL.
+/// Returns the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> enum_netlib_jitter_kind {
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
@@ -147,20 +140,20 @@ pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib
     read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))
 }
 
-/// Returns how many statuses are listed as those whose Retry-After header is obeyed.
+/// Returns the number of statuses whose Retry-After header is obeyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.retry_after_statuses().listed().len())
 }
 
-/// Returns one of the statuses whose Retry-After header is obeyed; they are sorted: a status code; -1 for NULL.
+/// Returns a status whose Retry-After header is obeyed; the list is sorted. -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, -1, |retry| retry.retry_after_statuses().listed().get(index).copied().unwrap_or(-1))
 }
 
-/// Returns how a Retry-After that asks for more than `retry_after_max` is handled; `NETLIB_LONG_RETRY_AFTER_CLAMP` for
-/// NULL.
+/// Returns the treatment of a Retry-After that asks for more than `retry_after_max`; `NETLIB_LONG_RETRY_AFTER_CLAMP`
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retry) -> enum_netlib_long_retry_after {
     read(retry, 0, |retry| retry.retry_after_over_max() as i32)

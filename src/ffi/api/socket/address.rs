@@ -1,4 +1,4 @@
-//! Which addresses may be connected to.
+//! Address classes and policy.
 
 use std::ffi::{c_char, c_void};
 
@@ -11,19 +11,19 @@ use crate::ffi::{callback as callbacks, guard, options as builder};
 use crate::socket::address_class::{self, Classes};
 use crate::socket::connect_options::ConnectOptions;
 
-/// What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
-/// address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+/// Classes of addresses, as bits, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. An address
+/// has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
 ///
-/// An IPv4 address inside of an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
-/// (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it),
+/// An IPv4 address inside an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
+/// (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions of RFC 6052),
 /// 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is
-/// LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global
-/// address.
+/// LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64 prefix cannot be
+/// distinguished from a global one.
 #[repr(C)]
 pub enum netlib_address_class {
-    /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
-    /// 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
-    /// Akamai and OpenStack. Its other class stands beside it, unless that is GLOBAL.
+    /// A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
+    /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
+    /// OpenStack. It has its other class too, unless that is GLOBAL.
     NETLIB_ADDRESS_CLASS_METADATA = 0x1,
     /// This machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
@@ -37,14 +37,14 @@ pub enum netlib_address_class {
     NETLIB_ADDRESS_CLASS_SHARED = 0x20,
     /// 224.0.0.0/4, ff00::/8.
     NETLIB_ADDRESS_CLASS_MULTICAST = 0x40,
-    /// 240.0.0.0/4 with 255.255.255.255, and what is left of IPv6 outside of 2000::/3.
+    /// 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3.
     NETLIB_ADDRESS_CLASS_RESERVED = 0x80,
     /// 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,
     /// 198.18.0.0/15, 2001:2::/48.
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 0x200,
     /// Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
-    /// 5f00::/16, but what the registries call globally reachable in them, such as 192.0.0.9.
+    /// 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
     NETLIB_ADDRESS_CLASS_SPECIAL = 0x400,
     /// No IP address but a Unix domain socket.
     NETLIB_ADDRESS_CLASS_UNIX = 0x800,
@@ -56,10 +56,10 @@ pub enum netlib_address_class {
 /// sources.
 pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
-/// Decides about an address that is about to be connected to. It is called on the thread that connects, by every
-/// attempt, before a socket is opened for it. It does not see addresses whose class is refused. The attempt goes on
-/// with these very bytes: nothing is resolved again. An attempt that has to wait for a free descriptor asks again about
-/// the same address. Connections with the same options on several threads may call it at once.
+/// Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
+/// opened for it, but not for addresses whose class is refused. The attempt uses these very bytes: nothing is resolved
+/// again. An attempt that waits for a free descriptor calls it again for the same address. Connections with the same
+/// options on several threads may call it at once.
 ///
 /// It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
 /// or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
@@ -75,9 +75,9 @@ pub type netlib_address_fn = Option<
 
 /// Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
 ///
-/// Each address is looked at right before it is connected to, however it was found: a name that means something else
-/// than a moment ago (DNS rebinding), or another way to write an address, makes no difference. A refused address is
-/// skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
+/// Each address is checked right before it is connected to, however it was found. A name that now resolves to something
+/// else (DNS rebinding), or another spelling of an address, makes no difference. A refused address is skipped like one
+/// that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
 /// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
 ///
 /// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
@@ -89,9 +89,9 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
     });
 }
 
-/// Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
+/// Sets a callback that decides about each address whose class is not refused. Default: none; all of them are allowed.
 ///
-/// @param callback the function. May be NULL: none.
+/// @param callback May be NULL: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
     options: *mut netlib_connect_options,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
     });
 }
 
-/// Says which classes an address has.
+/// Determines the classes of an address.
 ///
 /// @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
 /// @param classes out: bits of `netlib_address_class`, one at least.
@@ -125,12 +125,12 @@ pub unsafe extern "C" fn netlib_classify_address(
     })
 }
 
-/// Says which classes an address has that is written as text. To know what a name leads to, or a number such as
-/// "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
+/// Determines the classes of an address written as text. It resolves no names and no numbers such as "0x7f.1";
+/// connecting does: see `netlib_connect_options_refuse_addresses`.
 ///
 /// @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
 /// @param classes out: bits of `netlib_address_class`, one at least.
-/// @return `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_classify_address_text(
     text: *const c_char,
@@ -144,8 +144,8 @@ pub unsafe extern "C" fn netlib_classify_address_text(
     })
 }
 
-/// Returns the name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`:
-/// static text; NULL for 0, and for bits that are no class.
+/// Returns the name of a class as a constant, such as "link-local"; of several, the first in `netlib_address_class`;
+/// NULL for 0, and for unknown bits.
 ///
 /// @param classes bits of `netlib_address_class`.
 #[unsafe(no_mangle)]

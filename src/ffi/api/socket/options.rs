@@ -1,4 +1,4 @@
-//! How to connect.
+//! Settings of a connect.
 
 use std::ffi::{c_char, c_void};
 
@@ -7,7 +7,7 @@ use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::retry::Count;
 use crate::socket::connect_options::ConnectOptions;
 
-/// How to connect. **Single**: one call at a time.
+/// Settings of a connect. **Single**.
 pub struct netlib_connect_options {
     _private: [u8; 0],
 }
@@ -31,8 +31,8 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets how long connecting to each address may take. A host with three addresses may take three times as long, and
-/// resolving its name is not counted: a `netlib_limit` bounds the whole.
+/// Sets the time limit for connecting to each address. A host with three addresses may take three times as long, and
+/// resolving its name is not counted. A `netlib_limit` bounds the whole.
 ///
 /// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
 ///        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
@@ -44,12 +44,12 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 }
 
 /// Sets the address and port that connections come from. The default is the system's choice. Addresses of another
-/// family than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
+/// family than the source's count as failed; connections to Unix domain sockets have no source.
 ///
 /// A port is good for one connection at a time to the same address. All attempts of a race share it, for which
 /// `SO_REUSEADDR` is set.
 ///
-/// @param host an address of this machine, or a name of it; "" leaves the address to the system.
+/// @param host an address or name of this machine; "" leaves the address to the system.
 /// @param port 0 to 65535; 0 leaves the port to the system.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_source_address(
@@ -62,15 +62,15 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
     });
 }
 
-/// Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`, or
-/// `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
+/// Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
+/// that have that. Name lookups are not bound. Default: none; the routes decide.
 ///
 /// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
-/// interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
-/// One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
-/// that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
+/// interface, no-delay, keep-alive, the user timeout, and then those of `netlib_connect_options_add_socket_option`. An
+/// option that the system refuses fails the attempt; the error has the option and the errno: `ENODEV` for a missing
+/// interface, `EPERM` if binding to one needs a privilege (before Linux 5.7).
 ///
-/// @param name as in the list of if_nameindex(3), 1 to 15 bytes, `NETLIB_UNSUPPORTED` is reported on systems that have
+/// @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
 ///        no such option.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_interface(
@@ -82,11 +82,10 @@ pub unsafe extern "C" fn netlib_connect_options_set_interface(
     });
 }
 
-/// Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which
-/// turns Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client
-/// that writes a request in pieces wants it on.
+/// Sets `TCP_NODELAY`, which turns Nagle's algorithm off: small packets are sent before earlier ones are acknowledged.
+/// Default: not set; the system's default is off. Turn it on in a client that writes a request in pieces.
 ///
-/// @param enable 1: at once; 0: the system may wait for more to send.
+/// @param enable 1: send at once; 0: the system may wait for more data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netlib_connect_options, enable: i32) {
     builder::set(options, "netlib_connect_options_set_no_delay", |options: &mut ConnectOptions| {
@@ -95,18 +94,17 @@ pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netli
     });
 }
 
-/// Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if
-/// no probe is answered. By default it is not set, so that the system's default holds, which is off.
+/// Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
+/// answered. Default: not set; the system's default is off.
 ///
-/// Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that have no
-/// such times for one socket, unless all three are left to the system.
+/// Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems without such
+/// times per socket, unless all three are left to the system.
 ///
 /// @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
-///        `NETLIB_TIMEOUT_DEFAULT`: as the system has it, two hours on Linux.
-/// @param interval seconds from one probe to the next (`TCP_KEEPINTVL`): more than 0, at most 32,767;
-///        `NETLIB_TIMEOUT_DEFAULT`: as the system has it.
-/// @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has
-///        it.
+///        `NETLIB_TIMEOUT_DEFAULT`: the system's, two hours on Linux.
+/// @param interval seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; `NETLIB_TIMEOUT_DEFAULT`: the
+///        system's.
+/// @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     options: *mut netlib_connect_options,
@@ -119,15 +117,15 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     });
 }
 
-/// Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`,
-/// the user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some
-/// 15 minutes. Where keep-alive is on too, it ends the probes instead of their count.
+/// Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
+/// `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not told. Default: not set; the system
+/// tries for about 15 minutes. With keep-alive, it ends the probes instead of their count.
 ///
-/// On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is after
+/// On Linux it also ends a connect without an answer, at the earliest when the first packet would be sent again, after
 /// a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
 ///
-/// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
-///        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
+/// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: the
+///        system's. `NETLIB_UNSUPPORTED` is reported on systems without the option.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut netlib_connect_options, seconds: f64) {
     builder::set(options, "netlib_connect_options_set_user_timeout", |options: &mut ConnectOptions| {
@@ -135,13 +133,13 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
     });
 }
 
-/// Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
-/// they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
-/// `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
+/// Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order added,
+/// after those that have a setter of their own, so that they override them. Default: none, not even `TCP_NODELAY`. On
+/// Unix domain sockets only those of the level `SOL_SOCKET` are set.
 ///
 /// @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
 /// @param name as for setsockopt(2), for instance `TCP_NODELAY`.
-/// @param value what the option is set to,
+/// @param value the option's value.
 /// @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_add_socket_option(

@@ -15,20 +15,19 @@ use crate::socket::connect::Connect;
 use crate::socket::connect_options::ConnectOptions;
 use crate::status::Status;
 
-/// A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time,
-/// on any thread.
+/// A connect that races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
 ///
-/// The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
-/// nothing changes places. Each has its turn an attempt delay (250 ms) after the one before, or at once if that has
-/// failed already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first
-/// that is connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and
-/// a host with one slow address is still reached. In this order only the first 64 addresses have a turn.
+/// The addresses alternate between IPv6 and IPv4, beginning with the family that the resolver put first; within a
+/// family the order stays. Each attempt starts an attempt delay (250 ms) after the previous one, or at once if that has
+/// failed. An attempt goes on until it is connected, fails, or its own connect timeout passes. The first that is
+/// connected wins, and all others are closed. So a network that drops IPv6 costs a quarter of a second, and a host with
+/// one slow address is still reached. Only the first 64 addresses in this order are tried.
 ///
-/// At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
-/// loop, a queued lookup looks like a slow one.
+/// At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event loop
+/// sees a queued lookup as a slow one.
 ///
-/// Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
-/// begin in 16 seconds:
+/// Call `netlib_connect_run`, or step it in an event loop. This loop has room for a limit and 63 attempts, which begin
+/// within 16 seconds:
 ///
 ///     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
 ///         struct pollfd fds[64];
@@ -42,7 +41,7 @@ use crate::status::Status;
 ///     }
 ///     if (status == NETLIB_OK) use(fd);
 ///
-/// Every step looks at everything, so it does not matter which descriptor was ready. A failure is final; make a new
+/// Every step checks every attempt, so it does not matter which descriptor was ready. A failure is final; make a new
 /// connect to try again.
 pub struct netlib_connect {
     _private: [u8; 0],
@@ -53,9 +52,9 @@ impl Handle for netlib_connect {
     type Ownership = Unique;
 }
 
-/// Sets the time from the begin of one attempt of a race to that of the next: the Connection Attempt Delay of RFC 8305,
-/// with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
-/// not race and has no use for it.
+/// Sets the time between the starts of two attempts of a race: the Connection Attempt Delay of RFC 8305, with the
+/// bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does not race
+/// and ignores it.
 ///
 /// @param seconds 0.01 to 2; 0.25 is the default.
 #[unsafe(no_mangle)]
@@ -68,12 +67,12 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
     });
 }
 
-/// Makes a connect to a host. Nothing begins before the first step.
+/// Makes a connect to a host. Nothing starts before the first step.
 ///
 /// @param host as for `netlib_create_connection`.
 /// @param port 0 to 65535.
-/// @return `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
-///         range; `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
+///         `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new(
     host: *const c_char,
@@ -90,12 +89,12 @@ pub unsafe extern "C" fn netlib_connect_new(
     })
 }
 
-/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of
-/// Unix domain sockets among them `netlib_create_unix_connection` says which options count.
+/// Makes a connect to addresses that your own resolver has found. They race as those of the system's resolver do. For
+/// Unix domain sockets among them, `netlib_create_unix_connection` lists the options that apply.
 ///
-/// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
+/// @param host the name of the host, for messages: as for `netlib_create_connection`, but not resolved.
 /// @param port 0 to 65535: for the addresses that have none, and for messages.
-/// @param addresses at least one,
+/// @param addresses at least one.
 /// @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new_addresses(
@@ -126,11 +125,11 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 /// `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
 /// to wait for, and the next step then ends the connect. Another limit replaces it. Default: none.
 ///
-/// Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
-/// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
-/// lookup that was under way begins anew in the child's first step.
+/// Each connect has its own descriptor for the limit, so that connects that share a limit can be in the same epoll(7).
+/// After fork(2), a child that goes on stepping must set the limit again first: a cancel wakes the process that has set
+/// it. A lookup in progress starts again in the child's first step.
 ///
-/// @return `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
+/// @return `NETLIB_IO` if no descriptor can be opened: the previous limit stays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_set_limit(
     connect: *mut netlib_connect,
@@ -140,13 +139,13 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
     guard::status(err, || arg_mut!(connect).set_limit(arg_shared_opt!(limit)))
 }
 
-/// Goes on as far as it can without waiting. A name is looked up on a thread of its own meanwhile, unless a callback of
-/// yours does it (`netlib_connect_options_set_resolve_callback`), for which a step waits.
+/// Advances as far as possible without waiting. The name is looked up on a separate thread, unless a callback of yours
+/// does it (`netlib_connect_options_set_resolve_callback`): a step waits for that.
 ///
-/// A step that is early does no harm, and one that is late begins one attempt, not several.
+/// An early step does no harm; a late one starts one attempt, not several.
 ///
-/// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
-///        -1 on failure, and while there is none.
+/// @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while there
+///        is none.
 /// @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
 ///        began.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
@@ -173,8 +172,8 @@ pub unsafe extern "C" fn netlib_connect_step(
 /// Steps and waits until it is connected or has failed.
 ///
 /// @param connect the connect, which may have had steps.
-/// @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
-/// @param fd out, owned: as from `netlib_connect_step`; -1 on failure.
+/// @param limit set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
+/// @param fd out: as from `netlib_connect_step`; -1 on failure.
 /// @param err as from `netlib_connect_step`.
 /// @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
 #[unsafe(no_mangle)]
@@ -191,18 +190,18 @@ pub unsafe extern "C" fn netlib_connect_run(
     })
 }
 
-/// Returns how many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None
-/// before the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
+/// Returns the number of descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit.
+/// There are none before the first step, after the end, and for a Unix domain socket whose backlog is full.
 ///
-/// Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of
-/// the last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it
-/// watches, needs that.
+/// The simple way, correct for every event loop: before each step, and before `netlib_connect_free`, stop watching the
+/// descriptors of the last step; after it, watch the new ones. A loop such as libuv's, whose watched descriptors must
+/// not be closed, needs that.
 ///
-/// With epoll and kqueue you can keep what does not change. A number that is there after two steps in a row is the same
-/// descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it,
-/// not even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection,
-/// which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
-/// for.
+/// With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
+/// same descriptor. One that is no longer listed stays open until the next step: remove it before that. No other
+/// connect has it, not even one with the same limit. The last step, and `netlib_connect_free`, close all descriptors
+/// except the connection, so that epoll and kqueue forget them. The connection keeps its number and is still watched:
+/// remove it, or change its events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.interests().count())
@@ -255,7 +254,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_address(
     lend_text(connect, len, |connect| Some(connect.attempts().get(index)?.text()))
 }
 
-/// Returns the port of an attempt; 0 to 65535; -1 of a Unix domain socket and for NULL.
+/// Returns the port of an attempt, 0 to 65535; -1 for a Unix domain socket and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, -1, |connect| {
@@ -263,14 +262,14 @@ pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_conn
     })
 }
 
-/// Returns when an attempt began: seconds since the first step of the connect; -1.0 for NULL.
+/// Returns the time at which an attempt began, in seconds since the first step of the connect; -1.0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| connect.attempts().get(index).map_or(-1.0, |attempt| connect.times(attempt).0))
 }
 
-/// Returns when an attempt ended, as far as steps have seen it: seconds since the first step of the connect; -1.0 while
-/// it is under way and for NULL.
+/// Returns the time at which an attempt was seen to have ended, in seconds since the first step of the connect; -1.0
+/// while it is under way and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| {
@@ -293,8 +292,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_status(
     })
 }
 
-/// Returns the system's number for why an attempt failed: an errno, such as `ECONNREFUSED`; 0 if no system call
-/// failed.
+/// Returns the errno of a failed attempt, such as `ECONNREFUSED`; 0 if no system call failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_errno(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, 0, |connect| connect.attempts().get(index).map_or(0, |attempt| attempt.errno()))

@@ -1,4 +1,4 @@
-//! Resolvers of the program's own: lists of addresses, and a function that finds them.
+//! Custom resolvers: lists of addresses, and a resolver callback.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr::AddressList;
 
-/// Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time.
+/// Addresses to connect to, in order, 1,024 at most. **Single**.
 pub struct netlib_addresses {
     _private: [u8; 0],
 }
@@ -37,8 +37,8 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 /// Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
 ///
 /// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
-///        of 0 stands for the one that is connected to.
-/// @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
+///        of 0 stands for the port of the connect.
+/// @param len the length of `address` in bytes, at least what its family needs. A path ends with its NUL or here; an
 ///        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
 /// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path as
 ///         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
@@ -59,8 +59,8 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, in place of the system's resolver. It must return in time by itself: nothing
-/// interrupts it. Called at most once per connect.
+/// Finds the addresses of a host, in place of the system's resolver. It must return in time: nothing interrupts it.
+/// Called at most once per connect.
 ///
 /// It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
 /// `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
@@ -68,10 +68,10 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 ///
 /// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
 ///        call.
-/// @param port what will be connected to.
-/// @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
-/// @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
-///        call: `netlib_addresses_free` does nothing.
+/// @param port the port of the connect.
+/// @param seconds_left the rest of the limit; `NETLIB_TIMEOUT_NONE` without a limit or a deadline.
+/// @param addresses empty: add the addresses found with `netlib_addresses_add`, in the order of preference. Borrowed
+///        for the call: `netlib_addresses_free` does nothing.
 /// @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
 ///         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
 ///         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
@@ -86,14 +86,12 @@ pub type netlib_resolve_fn = Option<
     ) -> i32,
 >;
 
-/// Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such
-/// as c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still
-/// the system's matter.
+/// Sets a callback that resolves names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3). A
+/// host that is an address needs no resolver, and the system still resolves the name of a source address.
 ///
-/// A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
-/// `netlib_connect_new_addresses`.
+/// With an asynchronous resolver, find the addresses first, then use `netlib_connect_new_addresses`.
 ///
-/// @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
+/// @param resolve May be NULL: the system's resolver.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
     options: *mut netlib_connect_options,

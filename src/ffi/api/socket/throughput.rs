@@ -1,4 +1,4 @@
-//! The minimum throughput of a descriptor that the program reads itself.
+//! Minimum throughput for reads of a descriptor.
 
 use std::ffi::c_int;
 
@@ -9,8 +9,8 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
-/// A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads
-/// of one connection must bring. **Single**: any thread, one call at a time.
+/// A minimum throughput for the reads of one connection: a guard against a peer that sends a little now and then and so
+/// never exceeds a read timeout. **Single**.
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -18,9 +18,9 @@ use crate::socket::throughput::Throughput;
 ///         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
 ///     }
 ///
-/// Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
-/// `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is called
-/// again. The time in which the caller processes data does not count. For a TLS stream:
+/// Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins. Only the
+/// time in `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is
+/// called again. The time in which the caller processes data does not count. For a TLS stream use
 /// `netlib_tls_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
@@ -33,7 +33,7 @@ impl Handle for netlib_throughput {
 
 /// Makes a guard for one connection.
 ///
-/// @param bytes how many; 0 for no minimum, whatever `seconds` is.
+/// @param bytes 0 for no minimum, whatever `seconds` is.
 /// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
 /// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -56,13 +56,12 @@ pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughp
     guard::nothing(|| handle::free(throughput));
 }
 
-/// Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
+/// Waits as `netlib_wait_for_read` does, but at most until the minimum is due.
 ///
-/// @param fd the descriptor, borrowed.
 /// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits until the minimum is due.
-/// @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
-///         `netlib_wait_for_read`.
+/// @return `NETLIB_TOO_SLOW`: too little has arrived; the message states how much, and the next call begins a new
+///         period. Otherwise as `netlib_wait_for_read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     throughput: *mut netlib_throughput,
@@ -74,9 +73,7 @@ pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     guard::status(err, || arg_mut!(throughput).wait_for_read(fd, timeout, arg_opt!(limit)))
 }
 
-/// Counts what was read.
-///
-/// @param bytes how many.
+/// Counts `bytes` that were read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_add(throughput: *mut netlib_throughput, bytes: usize) {
     guard::nothing(|| {

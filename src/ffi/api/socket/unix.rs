@@ -14,25 +14,24 @@ use crate::socket::connect::{Connect, create_unix_connection};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::endpoint::UnixAddress;
 
-/// Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
+/// Connects a stream socket to a Unix domain socket, with the guarantees of `netlib_create_connection`.
 ///
-/// Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels,
-/// such as `TCP_NODELAY`, and the source address are for IP: they are passed over.
+/// Of the options, the timeout, the address policy and socket options of the level `SOL_SOCKET` apply. The source
+/// address and options of other levels, such as `TCP_NODELAY`, are for IP and are ignored.
 ///
-/// On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
-/// timeout passes or the limit ends.
+/// Linux does not report when a full backlog has room, so netlib tries again every 5 ms, until the timeout passes or
+/// the limit ends.
 ///
-/// @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
-///        and has at most 108 bytes with it. Bytes of any value,
+/// @param path the socket's path, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
+///        has at most 108 bytes with it. Bytes may have any value.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
-/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+/// @param fd out: the connected socket; -1 on failure.
 /// @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
 /// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
 ///         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
 ///         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
-///         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
-///         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system that has
-///         none.
+///         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
+///         NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_unix_connection(
     path: *const c_char,
@@ -52,7 +51,7 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
     })
 }
 
-/// Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
+/// Makes a connect to a Unix domain socket, for an event loop. To race it against other addresses, add its
 /// `sockaddr_un` to a list for `netlib_connect_new_addresses`.
 ///
 /// While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.

@@ -1,4 +1,4 @@
-//! Waiting for descriptors, and what is left of a connection.
+//! Waiting for descriptors, and dropped connections.
 
 use std::ffi::c_int;
 
@@ -14,11 +14,10 @@ use crate::socket::{self, sys, wait};
 /// An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
 /// runs meanwhile does not shorten the wait.
 ///
-/// @param fd the descriptor, borrowed.
 /// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
-///        waits for ever.
+///        waits without bound.
 /// @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
-///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for an invalid timeout;
 ///         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_read(
@@ -35,10 +34,7 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 /// A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when it
 /// is connected or has failed.
 ///
-/// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
-///        waits for ever.
-/// @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+/// @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_write(
     fd: c_int,
@@ -49,11 +45,11 @@ pub unsafe extern "C" fn netlib_wait_for_write(
     guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)))
 }
 
-/// Says whether an idle connection can no longer carry a request and should be closed.
+/// Checks whether an idle connection can no longer carry a request and should be closed.
 ///
-/// An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
-/// stream, an error, or data that nobody asked for. It does not block. With TLS there may be records that are neither:
-/// ask `netlib_tls_stream_is_dropped`.
+/// An idle HTTP/1 peer sends nothing, so anything to read means that the connection is dropped: the end of the stream,
+/// an error, or unsolicited data. It does not block. With TLS there may be other records: use
+/// `netlib_tls_stream_is_dropped`.
 ///
 /// @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
 ///        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.

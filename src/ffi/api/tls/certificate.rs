@@ -11,11 +11,11 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::Certificate;
 
-/// What a certificate says, as text. **Immutable**: share it between threads. Nothing is verified by reading it. For
-/// what a peer sent, give `netlib_certificate_parse` the bytes of `netlib_tls_stream_peer_certificate`.
+/// A parsed certificate. **Immutable**. Parsing verifies nothing. For a peer's certificate, pass the bytes of
+/// `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
 ///
-/// No text holds a NUL or a control character that the certificate brought: such bytes, invalid UTF-8, line ends and
-/// what turns the direction of writing are shown as a backslash and two hex digits each, a backslash as two.
+/// Texts contain no NUL or control character of the certificate: such bytes, invalid UTF-8, line ends and characters
+/// that change the writing direction are shown as a backslash and two hex digits each, a backslash as two backslashes.
 pub struct netlib_certificate {
     _private: [u8; 0],
 }
@@ -25,7 +25,7 @@ impl Handle for netlib_certificate {
     type Ownership = Shared;
 }
 
-/// Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
+/// The kind of a name. Returned by `netlib_certificate_name_kind`.
 #[repr(C)]
 pub enum netlib_certificate_name_kind {
     /// There is no such name.
@@ -41,13 +41,13 @@ pub enum netlib_certificate_name_kind {
 }
 
 /// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
-/// of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+/// of RFC 5280, and that a handshake would refuse, is read if its parts can be.
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
-///        and the rest is not looked at.
+///        and the rest is ignored.
 /// @param len its length in bytes, or `NETLIB_NTS` for PEM.
-/// @param err its message names the part that cannot be read; for DER `netlib_error_offset` is where.
-/// @return `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
+/// @param err its message names the part that cannot be read; for DER `netlib_error_offset` has its position.
+/// @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
 ///         `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_parse(
@@ -75,12 +75,10 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
     guard::nothing(|| handle::free(certificate));
 }
 
-/// Whose certificate it is, in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE". The last part in the
-/// certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps
-/// the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
-/// does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
-///
-/// @return borrowed from `certificate`, UTF-8; "" for an empty name.
+/// Returns the subject's name in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for an empty name.
+/// The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
+/// Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its
+/// value the DER. Verification ignores it: `netlib_certificate_name` has the hosts that a certificate is for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_subject(
     certificate: *const netlib_certificate,
@@ -108,8 +106,7 @@ pub unsafe extern "C" fn netlib_certificate_serial(
     lend_text(certificate, len, |certificate| Some(certificate.serial()))
 }
 
-/// Returns the version of X.509: the number that people use: 3 for what is issued today; the certificate holds one
-/// less.
+/// Returns the version of X.509, usually 3; the encoded number is one less.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_certificate) -> i32 {
     read(certificate, 0, Certificate::version)
@@ -147,15 +144,15 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_after_text()))
 }
 
-/// Returns how many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not
-/// counted. As Python's subjectAltName.
+/// Returns the number of names in its subjectAltName of the kinds of `enum netlib_certificate_name_kind`; others are
+/// not counted. As Python's subjectAltName.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
 }
 
-/// Returns one of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP
-/// address of a wrong length is "#" and its bytes in hex.
+/// Returns a name in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address with
+/// a wrong length is "#" and its bytes in hex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name(
     certificate: *const netlib_certificate,
@@ -174,7 +171,7 @@ pub unsafe extern "C" fn netlib_certificate_name_kind(
     read(certificate, 0, |certificate| certificate.names().get(index).map_or(0, |(kind, _)| *kind as i32))
 }
 
-/// Returns the kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
+/// Returns the algorithm of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
 /// EVP_PKEY_get0_type_name; or the object identifier, "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
@@ -184,8 +181,8 @@ pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.public_key_algorithm()))
 }
 
-/// Returns the curve of an EC key, by the name in IANA's registry of TLS groups: a constant: "secp256r1", which OpenSSL
-/// calls prime256v1; NULL for other keys and for curves that netlib does not know.
+/// Returns the curve of an EC key as a constant, by its name in IANA's registry of TLS groups: "secp256r1", which
+/// OpenSSL calls prime256v1; NULL for other keys and unknown curves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     certificate: *const netlib_certificate,
@@ -194,17 +191,15 @@ pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     lend_text(certificate, len, |certificate| certificate.public_key_curve())
 }
 
-/// How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
-/// EVP_PKEY_get_bits, which says 253 of the last.
-///
-/// @return the bits; 0 where netlib does not know the kind of key or its curve.
+/// Returns the size of its public key in bits: of an RSA key the modulus, of an EC key the field, 256 for Ed25519; 0
+/// for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, Certificate::public_key_bits)
 }
 
-/// Returns what its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
-/// "rsassaPss", "ED25519"; or the object identifier, "1.2.3".
+/// Returns its signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
+/// "ED25519"; or the object identifier, "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     certificate: *const netlib_certificate,
@@ -213,18 +208,15 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.signature_algorithm()))
 }
 
-/// Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
-/// and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
-///
-/// @return what it says, which nobody has verified.
+/// Returns 1 if it claims to be an authority's, else 0: CA:TRUE in its basicConstraints, or self-issued and older than
+/// that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not verified.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)
 }
 
-/// Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
-///
-/// @return what it says: the signature is not looked at.
+/// Returns 1 if its subject and its issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's EXFLAG_SI.
+/// The signature is not checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_self_issued)

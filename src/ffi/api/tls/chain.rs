@@ -1,4 +1,4 @@
-//! Chains of certificates, verified without a session.
+//! Verifying certificate chains without a session.
 
 use std::ffi::{c_char, c_void};
 
@@ -8,36 +8,35 @@ use crate::ffi::args::{arg, arg_bytes, arg_f64_opt, arg_str_opt};
 use crate::ffi::enums::enum_netlib_purpose;
 use crate::ffi::guard;
 
-/// What a certificate is to be for. As Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT and
-/// X509_PURPOSE_SSL_SERVER.
+/// The purpose that a certificate must have. As Python's `ssl.Purpose`, with OpenSSL's numbers of
+/// X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER.
 #[repr(C)]
 pub enum netlib_purpose {
-    /// Its owner is the client of a session.
+    /// For the client of a session.
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
-    /// Its owner is the server of a session.
+    /// For the server of a session.
     NETLIB_PURPOSE_SERVER_AUTH = 2,
 }
 
-/// Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the
-/// revocation lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl
-/// verify`, Go's Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the
-/// system's authorities only after `netlib_tls_options_set_system_trust` with 1.
+/// Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
+/// flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It verifies also if the
+/// context's mode is `NETLIB_CERT_NONE`, which trusts the system's authorities only after
+/// `netlib_tls_options_set_system_trust` with 1.
 ///
-/// Nobody proves that the certificate is his: that takes a handshake.
+/// Only a handshake proves possession of the certificate's key.
 ///
-/// @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
-///        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
+/// @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are skipped;
+///        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
 /// @param len its length in bytes, or `NETLIB_NTS` for PEM.
-/// @param purpose one of `enum netlib_purpose`.
-/// @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not
-///        empty. It is checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
-/// @param time when: seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
-/// @param err what the error of a refused handshake says, but for the alert, since nobody is told. Its
-///        `netlib_error_certificate_index` counts in `chain`; its advice is of what would make a handshake accept the
-///        chain.
+/// @param name the host name or IP address that the certificate must be for, as for `netlib_tls_wrap_fd`, but not
+///        empty. It is checked whatever `netlib_tls_options_set_check_hostname` was given. May be NULL: any name is
+///        accepted.
+/// @param time seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
+/// @param err as of a failed handshake, without an alert. Its `netlib_error_certificate_index` counts in `chain`; its
+///        advice names the setting with which a handshake would accept the chain.
 /// @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
-///         context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
-///         `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time out of range, and what is too large;
+///         context matches; `NETLIB_INVALID_PEM` for data without a certificate; `NETLIB_NO_TRUST_ANCHORS`;
+///         `NETLIB_INVALID_ARGUMENT` for an invalid name, a purpose or time out of range, and data that is too large;
 ///         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_chain(

@@ -1,4 +1,4 @@
-//! What a connection is made of, for programs that keep connections.
+//! Keys for connection pools.
 
 use std::ffi::c_char;
 
@@ -18,29 +18,28 @@ use crate::status::Status;
 /// The bytes that `netlib_connection_key` stores, its NUL included.
 pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 
-/// The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then
-/// it leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
+/// Computes the key under which a pool keeps a connection. A connection may serve a request only if their keys are
+/// equal: then it leads to the same server, over the same proxy, with the same trust, pins and identities. As urllib3's
+/// `PoolKey`.
 ///
-/// What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
-/// same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by
-/// their address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to
-/// add: the path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
-/// credentials that log in a whole connection (NTLM, Negotiate).
+/// The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
+/// port; everything that `netlib_tls_context_digest` covers; and every connect option, callbacks by their address and
+/// their `ctx`. Add whatever else your connections depend on as `slices`: the path of a Unix domain socket, a server
+/// name other than the URL's, the digest of the context for the proxy, credentials that log in a whole connection
+/// (NTLM, Negotiate).
 ///
-/// The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are
-/// logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
-/// version of netlib may make others.
+/// The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
+/// are logged, add random bytes of your own to each. Compare keys within one process only: another version of netlib
+/// may compute others.
 ///
-/// @param url what is connected to.
-/// @param proxy the proxy on the way. May be NULL: none.
-/// @param context what TLS is made with. May be NULL: none.
-/// @param connect_options how it is connected. May be NULL: all defaults.
-/// @param slices what else counts, in order.
-/// @param count how many pieces, at most 1024.
+/// @param proxy the URL of the proxy. May be NULL: none.
+/// @param context May be NULL: no TLS.
+/// @param slices further pieces, in order.
+/// @param count the number of pieces, at most 1024.
 /// @param key out: 64 lower hex digits and a NUL; empty after a failure.
 /// @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
-/// @return `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the setters of
-///         `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, too little room, too many pieces; the bad value that a
+///         setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connection_key(
     url: *const netlib_url,
@@ -74,14 +73,13 @@ pub unsafe extern "C" fn netlib_connection_key(
     })
 }
 
-/// A digest of all that makes a context what it is. Contexts with equal digests trust the same authorities, revocation
-/// lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and
-/// not the path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
+/// Returns a digest of a context's settings, SHA-256 as 64 lower hex digits; NULL when memory is short. Contexts with
+/// equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the same.
+/// Files count by content, not by path, except a key log; callbacks by their address and their `ctx`. Each context
+/// still has its own sessions.
 ///
-/// A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
-///
-/// @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
-///         process.
+/// It covers the identity, but not the password that opens it. The first call computes it. Compare digests within one
+/// process only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_digest(
     context: *const netlib_tls_context,

@@ -1,4 +1,4 @@
-//! What a context has, and what it was made from.
+//! Getters of a context.
 
 use std::ffi::{CString, c_char};
 
@@ -11,23 +11,23 @@ use crate::ffi::{Options, handle};
 use crate::tls::Context;
 use crate::tls::verify::trust::Loaded;
 
-/// Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
-/// `netlib_tls_context_trust_kinds`.
+/// Kinds of sources of trust: `netlib_tls_context_trust_source_kind` returns one, `netlib_tls_context_trust_kinds` a
+/// sum of bits.
 #[repr(C)]
 pub enum netlib_trust_kind {
-    /// No bit is set: there is no such source, or no source at all.
+    /// No such source, or no source at all.
     NETLIB_TRUST_NONE = 0,
-    /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
+    /// The operating system's store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
-    /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has
-    /// no store.
+    /// The authorities of Mozilla's programme that are built into netlib, because the options request them or the
+    /// system has no store.
     NETLIB_TRUST_EMBEDDED = 2,
     /// `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
     NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Returns options that make an equal context: change some, and make another. Files and environment are then read
-/// again, and the other context has sessions of its own.
+/// Returns options that make an equal context, to vary them. Making the other context reads files and environment
+/// again; it has its own sessions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_to_options(
     context: *const netlib_tls_context,
@@ -139,8 +139,8 @@ pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const n
     read_bool(context, false, Context::pins_replace_chain)
 }
 
-/// Returns the verify flags in force: bits of `enum netlib_verify_flag`: those that were set, those that are always so,
-/// and those that revocation lists bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
+/// Returns the verify flags in force, as bits of `enum netlib_verify_flag`: those that were set, those that are always
+/// so, and those that CRLs bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
     read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)

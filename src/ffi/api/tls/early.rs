@@ -1,4 +1,4 @@
-//! Early data: a client's first words, before the server has answered.
+//! Early data (0-RTT).
 
 use std::ffi::c_void;
 
@@ -13,17 +13,17 @@ use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 
-/// What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`.
+/// The outcome of a session's early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`.
 #[repr(C)]
 pub enum netlib_early_data_status {
     /// None was written.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /// The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the
-    /// risk of all early data.
+    /// The server ignored it: write it again, if it is still wanted. As with all early data, another server may have
+    /// accepted a copy.
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /// The server has taken it as the beginning of what is written.
+    /// The server accepted it as the first part of the data.
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /// The server has not said so far. When the session has failed: it may have acted on it, or not.
+    /// The server has not answered yet. If the session has failed, the server may or may not have acted on it.
     NETLIB_EARLY_DATA_UNDECIDED = 3,
 }
 
@@ -35,23 +35,22 @@ const _: () = {
     assert!(c::NETLIB_EARLY_DATA_UNDECIDED as i32 == EarlyData::Undecided as i32);
 };
 
-/// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first
-/// message of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its
-/// server has allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+/// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave with the first message of
+/// the handshake, a round trip early, when a session of TLS 1.3 is resumed and its server allowed it, as OpenSSL's
+/// servers do with SSL_CTX_set_max_early_data. Default: no.
 ///
-/// **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes,
-/// and the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
-/// nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be
-/// given twice. A server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks
-/// for the same request after the handshake.
+/// **It can be replayed.** An observer of the connection can send early data to the server again, any number of times,
+/// and the server may act on it each time. It is not forward secret either. Use it only for requests whose repetition
+/// changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or a body that
+/// cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send the same
+/// request after the handshake.
 ///
-/// This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
-/// because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers
-/// early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
+/// This setting sends nothing: `netlib_tls_stream_write_early_data` does. It allows one application protocol at most,
+/// because the bytes are written before one is negotiated. A server that answers with TLS 1.2 to a client that offers
+/// early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again without it. Servers of netlib allow and
 /// accept none.
 ///
-/// @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is
-///        off.
+/// @param on with 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_early_data", |options: &mut TlsOptions| {
@@ -60,38 +59,38 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
     });
 }
 
-/// Returns 1 if clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
-/// session is resumed. Returns 0 otherwise.
+/// Returns 1 if clients may send early data, else 0: see `netlib_tls_options_set_early_data`. A context with an
+/// ECHConfigList resumes no session and sends none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::early_data)
 }
 
-/// Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
-/// `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
+/// Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
+/// `netlib_tls_options_set_early_data` for data that must never be sent in this way. As SSL_write_early_data.
 ///
-/// Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed,
-/// when its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a
-/// server's stream. What was taken is encrypted and leaves with this call or the next one that does something. Nothing
-/// is ever sent again by itself. So, for a request that may be sent so:
+/// If early data is not possible, the call succeeds with `n` 0. This includes a session that is not resumed, a ticket
+/// that allows none or no more, a server that has refused it already, the time after the handshake, and a server's
+/// stream. Accepted bytes are encrypted and leave with this call or the next read, write or handshake. netlib never
+/// sends them again. For a request that may be sent in this way:
 ///
 ///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_tls_stream_handshake(stream, &err);
 ///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// with the status of each call looked at. The handshake stands between because only then it is known whether the
-/// server has taken the beginning: a write that comes at once sends what follows, even if it has not.
+/// Check the status of each call. The handshake stands between because only its result tells if the server accepted the
+/// first part: an immediate write would send the rest in either case.
 ///
-/// Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
-/// which is the server of the session that is resumed.
+/// Until the handshake is done the server has proved nothing. Only a server that can decrypt the ticket, that of the
+/// resumed session, can read early data.
 ///
-/// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0.
-/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
-///         because what came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
-///         `netlib_tls_stream_handshake` returns, and then `netlib_tls_stream_early_data_written` says how much was
-///         taken.
+/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: the number of bytes taken; if non-blocking, call again for the rest until it is 0.
+/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was taken
+///         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+///         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
+///         bytes taken.
 /// @threads one writer at a time, beside one reader
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
@@ -109,8 +108,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
     })
 }
 
-/// Returns what has become of the early data; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
-/// As SSL_get_early_data_status.
+/// Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. As
+/// SSL_get_early_data_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     stream: *const netlib_tls_stream,
@@ -118,24 +117,24 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
 
-/// Returns how much early data may still be written: the count in bytes; 0 when none may be sent. As
+/// Returns the number of bytes of early data that may still be written; 0 when none may be sent. As
 /// SSL_SESSION_get_max_early_data, less what was written; known before the first byte is sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_left)
 }
 
-/// Returns how much early data was written in all, also by calls that failed: the count in bytes.
+/// Returns the number of bytes of early data that were written, also by calls that failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
 }
 
-/// Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
-/// `netlib_tls_options_set_early_data`.
+/// Encrypts early data into the output, as `netlib_tls_stream_write_early_data`. See
+/// `netlib_tls_options_set_early_data` for data that must never be sent in this way.
 ///
-/// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent.
+/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: the number of bytes taken; 0 with `NETLIB_OK` when no more may be sent.
 /// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
 ///         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
 ///         but `NETLIB_WANT_READ`.
@@ -155,8 +154,7 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     })
 }
 
-/// Returns what has become of the early data; as `netlib_tls_stream_early_data_status`; final when the handshake is
-/// done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
+/// Returns the same as `netlib_tls_stream_early_data_status`; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     engine: *const netlib_tls_engine,
@@ -164,14 +162,13 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
-/// Returns how much early data may still be written; as `netlib_tls_stream_early_data_left`: the count in bytes; 0 when
-/// none may be sent.
+/// Returns the same as `netlib_tls_stream_early_data_left`; 0 when none may be sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_left)
 }
 
-/// Returns how much early data was written in all: the count in bytes.
+/// Returns the number of bytes of early data that were written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_written(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_written)

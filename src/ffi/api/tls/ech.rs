@@ -1,4 +1,4 @@
-//! Encrypted Client Hello: the server's name hidden from who watches the connection.
+//! Encrypted Client Hello.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -14,44 +14,42 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 
-/// What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
+/// The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. As OpenSSL's
 /// SSL_ech_get1_status.
 #[repr(C)]
 pub enum netlib_ech_status {
-    /// The ClientHello had no such extension. Also of every server's session.
+    /// The ClientHello had no such extension. Also for every server's session.
     NETLIB_ECH_NOT_OFFERED = 0,
-    /// The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`.
+    /// The ClientHello had a meaningless extension: `netlib_tls_options_set_ech_grease`.
     NETLIB_ECH_GREASE = 1,
-    /// The server has not answered yet, or the handshake failed before it was known what the answer means.
+    /// The server has not answered yet, or the handshake failed before the answer was complete.
     NETLIB_ECH_OFFERED = 2,
-    /// The server has read the encrypted ClientHello: nobody between has seen the name.
+    /// The server decrypted the ClientHello: no observer has seen the name.
     NETLIB_ECH_ACCEPTED = 3,
-    /// It could not read it. Nobody has seen the name, and there is no session.
+    /// The server could not decrypt it. No observer has seen the name, and there is no session.
     NETLIB_ECH_REJECTED = 4,
 }
 
-/// Gives clients an ECHConfigList, with which they encrypt their ClientHello (Encrypted Client Hello, RFC 9849): who
-/// watches the connection reads the list's public name in place of the server's. A list is for one name: it is the
-/// `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460), which is best asked over TLS, or the
-/// name can be read there. `netlib_tls_context_with_ech` is the same for a context that there is already. As OpenSSL's
+/// Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
+/// of the connection sees the list's public name in place of the server's. A list is for one name: it is the `ech`
+/// parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query it over TLS, or the name can be read in
+/// the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
 /// SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
 ///
 /// Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
-/// exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the
-/// context. It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
-/// HelloRetryRequest, and tell which server is meant; so it sends no early data either. Whoever watches still sees the
-/// application protocols (ALPN), the public name, the server's address, and how much is sent when.
+/// exclude that; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the context.
+/// It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a HelloRetryRequest could
+/// see a ticket, which identifies the server; so it sends no early data either. An observer still sees the application
+/// protocols (ALPN), the public name, the server's address, and the size and time of messages.
 ///
-/// A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
-/// rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
-/// `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
-/// `netlib_error_ech_retry_configs`.
+/// A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake verifies, by the
+/// usual rules, that the server is the one of the public name, sends no certificate of this side, and ends with
+/// `NETLIB_TLS_ECH_REJECTED`. So pins apply to that certificate too. To continue see `netlib_error_ech_retry_configs`.
 ///
-/// @param config_list the list: its bytes, or these in base64, as dig and curl have them. Of its configurations the
-///        first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
-///        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
-///        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
-///        `NETLIB_UNSUPPORTED`. May be NULL: none.
+/// @param config_list its bytes, or these in base64, as dig and curl print them. netlib uses the first supported
+///        configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384 or P-521
+///        with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is `NETLIB_INVALID_ARGUMENT`,
+///        with the offset in the list; one without such a configuration `NETLIB_UNSUPPORTED`. May be NULL: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     options: *mut netlib_tls_options,
@@ -63,10 +61,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     });
 }
 
-/// Sets whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
-/// (GREASE, RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing
-/// is asked of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such
-/// a context speaks TLS 1.3 alone, and servers that do not will refuse it.
+/// Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
+/// RFC 9849 section 6.2), so that clients with one do not stand out. The name is not hidden, and the server need not
+/// support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a
+/// context speaks TLS 1.3 alone, and other servers refuse it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
@@ -75,15 +73,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
     });
 }
 
-/// Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
-/// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
+/// Makes a context that differs in its ECHConfigList alone, for one server name: see
+/// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so it is cheap enough for a
 /// single connection.
 ///
-/// @param context the context. It stays as it is.
-/// @param config_list the list: its bytes, or these in base64.
-/// @return `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes TLS 1.3;
-///         `NETLIB_UNSUPPORTED` for a list without a configuration that can be used; `NETLIB_NO_TRUST_ANCHORS` if the
-///         context trusts nobody.
+/// @param context the context, which is not changed.
+/// @param config_list its bytes, or these in base64.
+/// @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
+///         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
+///         has no trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_with_ech(
     context: *const netlib_tls_context,
@@ -110,8 +108,8 @@ pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     lend_bytes(context, len, Context::ech_config_list)
 }
 
-/// Returns the name that a context's clients show in place of the server's: the public name of the configuration that
-/// is used; NULL when there is no list.
+/// Returns the public name of the configuration in use, which clients send in place of the server's name; NULL when
+/// there is no list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     context: *const netlib_tls_context,
@@ -139,14 +137,12 @@ pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)
 }
 
-/// The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
-/// `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
-/// rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned
-/// Encrypted Client Hello off: the program may connect without it, and show the name. In both cases it is the server of
-/// the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
-/// be anybody.
-///
-/// @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
+/// Returns the bytes of the ECHConfigList to try again with after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
+/// NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech` with the context
+/// without Encrypted Client Hello, and connect once more; a second rejection is final. If there is none, or no
+/// supported one (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the application may connect
+/// without it and reveal the name. The server of the public name is authenticated as far as the context verifies
+/// servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_ech_retry_configs(error: *const netlib_error, len: *mut usize) -> *const u8 {
     lend_bytes(error, len, |error| error.ech_retry_configs())

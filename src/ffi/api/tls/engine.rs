@@ -12,15 +12,15 @@ use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
 /// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
-/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
-/// that of certificates. **Single**: one call at a time, on any thread.
+/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and reads the time for
+/// certificates only. **Single**.
 ///
-/// Give `netlib_tls_engine_feed` what comes from the network, and send what `netlib_tls_engine_drain` gives. Drain
-/// after every other call, a failed one too: the alert that tells the peer why is in the output. `NETLIB_WANT_READ`
-/// says "drain, then feed more".
+/// Pass bytes from the network to `netlib_tls_engine_feed`, and send those of `netlib_tls_engine_drain`. Drain after
+/// every other call, also a failed one: the output may contain an alert for the peer. `NETLIB_WANT_READ` means "drain,
+/// then feed more".
 ///
-/// A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
-/// KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+/// A failure of the session is final: every later call but drain returns it. The engine's buffers are bounded: 68 KiB
+/// of input, one record of plaintext, and 321 KiB of output beside the handshake's.
 ///
 /// An engine belongs to the process that made it: in a forked child its calls are `NETLIB_CLOSED`.
 pub struct netlib_tls_engine {
@@ -32,12 +32,11 @@ impl Handle for netlib_tls_engine {
     type Ownership = Unique;
 }
 
-/// Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
+/// Makes a client's engine. Its first output is available after `netlib_tls_engine_handshake`, a read or a write.
 ///
-/// @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. May be NULL, or
-///        empty, only if the context does not check names.
-/// @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the context has
-///         an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
+/// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, and for an IP address if the context has an
+///         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context has no trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_client(
     context: *const netlib_tls_context,
@@ -54,10 +53,9 @@ pub unsafe extern "C" fn netlib_tls_engine_new_client(
     })
 }
 
-/// Makes a server's engine.
+/// Makes a server's engine. The `context` must have an identity.
 ///
-/// @param context the context, with an identity.
-/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and requests no certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_server(
     context: *const netlib_tls_context,
@@ -72,20 +70,19 @@ pub unsafe extern "C" fn netlib_tls_engine_new_server(
     })
 }
 
-/// Releases an engine. Output that was not drained is lost with it.
+/// Releases an engine. Output that was not drained is lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) {
     guard::nothing(|| handle::free(engine));
 }
 
-/// Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
-/// something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
-/// `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
-/// message everything is taken and nothing of it counts.
+/// Takes bytes from the network, as many as there is room for; a later handshake, read or write processes them. If `n`
+/// is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake, `netlib_tls_engine_handshake`
+/// also makes room), then feed the rest. Bytes after the peer's close_notify are taken and ignored.
 ///
-/// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many were taken.
-/// @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
+/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: the number of bytes taken.
+/// @return `NETLIB_OK`, even if no byte was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
 ///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed(
@@ -102,9 +99,9 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
     })
 }
 
-/// Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
-/// it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
-/// harmless.
+/// Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
+/// close_notify, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it
+/// again is harmless.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engine) {
     guard::value((), || {
@@ -113,11 +110,9 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engi
     });
 }
 
-/// Gives bytes that must go to the network, in this order, each of them once.
+/// Copies bytes to be sent to the peer into `buf`, each once and in order.
 ///
-/// @param buf out: the bytes.
-/// @param len the room in bytes.
-/// @param n out: how many bytes were given; 0 if there are none.
+/// @param n out: the number of bytes copied; 0 if there are none.
 /// @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_drain(
@@ -140,8 +135,8 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
     read(engine, 0, MemoryEngine::output_pending)
 }
 
-/// Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
-/// be output whatever is returned.
+/// Makes the handshake with the bytes that were fed, unless it is done. Reads and writes do it implicitly. There may be
+/// output whatever is returned.
 ///
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
@@ -159,15 +154,14 @@ pub unsafe extern "C" fn netlib_tls_engine_handshake(
     guard::status(err, || Ok(arg_mut!(engine).handshake()?.status()))
 }
 
-/// Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
-/// the fastest: a record's plaintext then goes straight into them.
+/// Reads at least one byte of plaintext and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
+/// fastest: records are decrypted directly into them.
 ///
-/// @param buf out: the bytes.
 /// @param len the room in bytes; with 0 nothing is read.
-/// @param n out: how many bytes were read.
-/// @return `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has closed
-///         the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
-///         missing; all that `netlib_tls_engine_handshake` returns.
+/// @param n out: the number of bytes read.
+/// @return `NETLIB_WANT_READ` when more must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
+///         `NETLIB_TLS_TRUNCATED` when the transport ended without it, so that data may be missing; all that
+///         `netlib_tls_engine_handshake` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_read(
     engine: *mut netlib_tls_engine,
@@ -191,11 +185,11 @@ pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engin
     guard::value(0, || Ok(arg_mut!(engine).pending()))
 }
 
-/// Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
-/// more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+/// Encrypts data into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more
+/// is taken, so a peer that does not read costs at most that memory and one piece of 64 KiB.
 ///
-/// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were written. When less than `len`, drain, and write the rest.
+/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: the number of bytes written. If it is less than `len`, drain, and write the rest.
 /// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
 ///         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_engine_handshake` returns.
@@ -215,9 +209,9 @@ pub unsafe extern "C" fn netlib_tls_engine_write(
     })
 }
 
-/// Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
-/// written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
-/// done, the message follows when it is. Calling it again is harmless.
+/// Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards; reading goes on until
+/// `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify follows after its end. Calling it again is
+/// harmless.
 ///
 /// @return `NETLIB_OK`; the failure of the session.
 #[unsafe(no_mangle)]

@@ -8,7 +8,7 @@ use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`.
+/// TLS versions, with the numbers on the wire, as Python's `ssl.TLSVersion`.
 #[repr(C)]
 pub enum netlib_tls_version {
     /// The oldest that netlib offers.
@@ -17,18 +17,16 @@ pub enum netlib_tls_version {
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /// No version is negotiated yet. This is a result only, not a setting.
     NETLIB_TLS_VERSION_NONE = 0,
-    /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it.
+    /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has it.
     NETLIB_TLS_VERSION_1_2 = 0x0303,
     /// RFC 8446.
     NETLIB_TLS_VERSION_1_3 = 0x0304,
 }
 
-/// The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2.
-/// The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that netlib
-/// speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
+/// Sets the oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS
+/// 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that
+/// netlib speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
 /// `netlib_tls_context_new`.
-///
-/// @param version one of `enum netlib_tls_version`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     options: *mut netlib_tls_options,
@@ -41,8 +39,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
 
 /// Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
 /// 1.3. SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
-///
-/// @param version one of `enum netlib_tls_version`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     options: *mut netlib_tls_options,
@@ -53,11 +49,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     });
 }
 
-/// Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
-/// time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
-/// SSL_CTX_set_alpn_protos. Default: none.
+/// Adds an application protocol (ALPN, RFC 7301), the most preferred first. As Python's `set_alpn_protocols`, but one
+/// name per call: "h2,http/1.1" is refused, and so is the length-prefixed list of OpenSSL's SSL_CTX_set_alpn_protos.
+/// Default: none.
 ///
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together.
+/// @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma; all names together at most 8192 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     options: *mut netlib_tls_options,
@@ -81,9 +77,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
 }
 
 /// Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
-/// `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
-/// tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
-/// their id. The tickets of TLS 1.3 are not affected.
+/// `NETLIB_OP_NO_TICKET` are one setting, and the later call counts. Default: no, as in urllib3, because such tickets
+/// are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by their id.
+/// The tickets of TLS 1.3 are not affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {
@@ -92,8 +88,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
     });
 }
 
-/// Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt what was
-/// captured: whoever reads the file reads the sessions. As Python's `keylog_filename`. Default: the file that the
+/// Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
+/// Anyone who can read the file can read the sessions. As Python's `keylog_filename`. Default: the file that the
 /// environment variable SSLKEYLOGFILE names, if any, as in urllib3, but "$" in it stands for itself; see
 /// `netlib_tls_options_set_use_environment`.
 ///
@@ -102,7 +98,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
 /// each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
 /// for which it has no room are lost.
 ///
-/// @param path the file. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+/// @param path May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_set_keylog_file", |options: &mut TlsOptions| {
@@ -111,10 +107,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
     });
 }
 
-/// Sets whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
-/// where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
-/// `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
-/// neither leads to a certificate.
+/// Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
+/// and SSLKEYLOGFILE the file to which secrets are written. Default: yes, except in a program with raised privileges
+/// (see secure_getenv(3)). Only `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of
+/// the first two is set and neither leads to a certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_use_environment(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_use_environment", |options: &mut TlsOptions| {

@@ -1,4 +1,4 @@
-//! Sessions that are resumed: what a context remembers of them, and sessions in the program's own hands.
+//! Session resumption.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::{Context, SavedSession};
 
-/// A session that a client can resume: a later handshake without certificates, cheaper for both sides. As Python's
-/// `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+/// A session that a client can resume with a later handshake without certificates, which is cheaper for both sides. As
+/// Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
 ///
-/// Few programs need one: a context remembers sessions by itself, and its streams and engines resume them
-/// (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed
-/// only by the context that made it, for the same server name and under the same offer of application protocols. It is
-/// not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
-/// its keys. A stream for which none is set resumes what the context still remembers.
+/// Few applications need one: a context remembers sessions by itself, and its streams and engines resume them
+/// (`netlib_tls_options_set_resumption`). Take one out to choose the connection that resumes it. Only the context that
+/// made it can resume it, for the same server name and with the same application protocols offered. It is not bound to
+/// a port, an address or a proxy: only a server that has proved the name, or that shares its keys, can resume it. A
+/// stream for which none is set resumes a session that the context remembers.
 ///
 /// A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
 /// 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
@@ -35,7 +35,7 @@ impl Handle for netlib_tls_session {
     type Ownership = Shared;
 }
 
-/// Returns another reference to the same session: what uses one up uses up the other.
+/// Returns another reference to the same session. Using up one uses up the other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_session) -> *mut netlib_tls_session {
     handle::clone(session)
@@ -57,38 +57,34 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
     lend_text(session, len, |session| Some(session.server_name()))
 }
 
-/// Returns the version of TLS with which it was made and will be resumed: `NETLIB_TLS_VERSION_1_2` or
-/// `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
+/// Returns its version of TLS: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for
+/// NULL. As SSL_SESSION_get_protocol_version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
 }
 
-/// Returns when the server gave it: seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As Python's
-/// `SSLSession.time`, SSL_SESSION_get_time.
+/// Returns the time at which the server sent it, in seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As
+/// Python's `SSLSession.time`, SSL_SESSION_get_time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
 }
 
-/// Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's
-/// certificates and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it
-/// is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
-/// if the server has forgotten the session.
-///
-/// @return the answer.
+/// Returns 1 if it can still be resumed, else 0: it must not be used up, nor older than seven days or the validity of
+/// the server's certificates and CRLs. When it is resumed, a shorter lifetime set by the server and the wall clock of
+/// the options count too; if it is too old by them, or if the server has forgotten it, the handshake is a full one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
     read_bool(session, false, SavedSession::is_resumable)
 }
 
-/// Takes a session out of the context's memory: the newest that the server has given to this stream. As Python's
+/// Takes a session out of the context's cache: the newest that the server has sent to this client's stream. As Python's
 /// `SSLSocket.session` and SSL_get1_session, but each session is taken once.
 ///
 /// Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
 /// remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
 ///
-/// @param stream the stream, a client's.
 /// @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
 ///        the context has forgotten it or does not resume sessions, or the stream verifies no name.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
@@ -107,21 +103,20 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
     })
 }
 
-/// Sets the session that this stream resumes. Call it before the handshake. As Python's `wrap_socket(session=…)` and
-/// SSL_set_session. Default: a session that the context remembers, if there is one; setting another session, or none,
-/// drops it.
+/// Sets the session that this client's stream resumes. Call it before the handshake. As Python's
+/// `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one;
+/// setting another session, or none, drops it.
 ///
 /// If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
 /// is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
 ///
-/// @param stream the stream, a client's.
-/// @param session the session. May be NULL: nothing is resumed, so that nobody can tell by a session that this client
-///        was there before. What the server gives is remembered all the same.
-/// @param err why it cannot be resumed here.
-/// @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while other
-///         application protocols were offered, is used up or too old, and if the handshake has begun, the context does
-///         not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
-///         failure of the session.
+/// @param session May be NULL: nothing is resumed, so that the session does not reveal an earlier visit of this client.
+///        Sessions that the server sends are still remembered.
+/// @param err the reason for which it cannot be resumed here.
+/// @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, with other application
+///         protocols offered, or is used up or too old, and if the handshake has begun, the context does not resume
+///         sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the failure of
+///         the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_session(
     stream: *mut netlib_tls_stream,
@@ -134,9 +129,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_session(
     })
 }
 
-/// The same for an engine: see `netlib_tls_stream_take_session`.
+/// Takes a session of a client's engine, as `netlib_tls_stream_take_session` does of a stream.
 ///
-/// @param engine the engine, a client's.
 /// @param session NULL if there is none.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
 #[unsafe(no_mangle)]
@@ -154,11 +148,11 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
     })
 }
 
-/// The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
+/// Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: one
+/// that the context remembers.
 ///
-/// @param engine the engine, a client's.
-/// @param session the session. May be NULL: nothing is resumed.
-/// @param err why it cannot be resumed here.
+/// @param session May be NULL: nothing is resumed.
+/// @param err the reason for which it cannot be resumed here.
 /// @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_set_session(
@@ -172,14 +166,14 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
     })
 }
 
-/// Returns how many sessions the context remembers that a client could resume, at most 256. As SSL_CTX_sess_number.
+/// Returns the number of remembered sessions that a client could resume, at most 256. As SSL_CTX_sess_number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::session_count)
 }
 
 /// Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
-/// handshake, which proves its identity anew. Sessions that were taken out stay. As SSL_CTX_flush_sessions.
+/// handshake, which proves its identity anew. Sessions that were taken out remain usable. As SSL_CTX_flush_sessions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_forget_sessions(context: *const netlib_tls_context) {
     read(context, (), Context::forget_sessions);

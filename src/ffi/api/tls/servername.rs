@@ -1,4 +1,4 @@
-//! A server that has several names, each with a context of its own.
+//! Servers with several names (SNI).
 
 use std::ffi::{c_char, c_void};
 
@@ -9,16 +9,16 @@ use crate::ffi::options as builder;
 use crate::ffi::tls_callbacks;
 use crate::tls::TlsOptions;
 
-/// Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3). It is called once in a handshake,
-/// as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
-/// several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
-/// or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
+/// Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
+/// the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
+/// once. It may call the getters of the stream that it is called for, but not read, write or handshake on it. A call on
+/// the engine that it is called for is `NETLIB_BUSY`.
 ///
-/// @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
+/// @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
 ///        client sent none, or an IP address.
-/// @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
-///        what is asked of the client are then all its own; its own callback is not called. netlib takes over the
-///        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
+/// @param replacement in/out: NULL. A context stored here replaces this one: certificate, versions, application
+///        protocols and client verification are then its own; its callback is not called. netlib takes ownership of the
+///        reference, whatever is returned: store a clone (`netlib_tls_context_clone`).
 /// @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
 ///         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
 ///         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
@@ -32,13 +32,13 @@ pub type netlib_tls_servername_fn = Option<
     ) -> enum_netlib_verdict,
 >;
 
-/// Lets a server choose its context by the name that the client asks for. As Python's `sni_callback`, OpenSSL's
-/// SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context, whatever it asks for.
+/// Sets a callback with which a server chooses its context by the name that the client requests. As Python's
+/// `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context.
 ///
-/// This context needs an identity too, for clients that are not given another. A client's first message is held until
-/// it is complete, up to 64 KiB. On a client the setting has no effect.
+/// This context needs an identity too, for clients that get no other. A ClientHello is buffered until it is complete,
+/// up to 64 KiB. On a client the setting has no effect.
 ///
-/// @param callback the function. May be NULL: none.
+/// @param callback May be NULL: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_servername_callback(
     options: *mut netlib_tls_options,

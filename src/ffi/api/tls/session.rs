@@ -1,4 +1,4 @@
-//! What the two sides of a stream have agreed on.
+//! Negotiated parameters of a stream.
 
 use std::ffi::c_char;
 

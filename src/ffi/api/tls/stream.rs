@@ -15,15 +15,15 @@ use crate::status::Status;
 use crate::timeout;
 use crate::tls::Stream;
 
-/// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
+/// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
 /// (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
 /// writer**: one thread may read while another one writes; a third gets `NETLIB_BUSY`. Shutting down counts as writing.
 /// The settings and getters may be called from any thread at any time.
 ///
-/// A descriptor is borrowed: a connected stream socket that stays open as long as the stream is used, and that you
-/// close. Its O_NONBLOCK is neither changed nor asked: whether calls wait is `netlib_tls_stream_set_blocking`.
+/// The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
+/// closes. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether calls wait.
 ///
-/// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
+/// A failure of the session is final: every later call returns it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
 /// `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
 ///
 /// A stream belongs to the process that made it. In a forked child every call that reads, writes, handshakes, shuts
@@ -37,33 +37,33 @@ impl Handle for netlib_tls_stream {
     type Ownership = Shared;
 }
 
-/// A piece of the data of one write; as POSIX's iovec, but not to be written to.
+/// A piece of the data of one write; as POSIX's iovec, but read-only.
 #[repr(C)]
 pub struct netlib_slice {
     /// The bytes; NULL only if there are none.
     pub data: *const c_void,
-    /// How many.
+    /// The number of bytes.
     pub len: usize,
 }
 
-/// Makes a client's stream on a connected descriptor. No I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake. Unless set otherwise it blocks and waits for ever: see
+/// Makes a client's stream on a connected descriptor. It does no I/O: the first read or write, or
+/// `netlib_tls_stream_handshake`, makes the handshake. By default it blocks and waits without bound: see
 /// `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
 ///
-/// The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
-/// It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing
-/// dot is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed only between streams of the same
-/// context, name and offer of application protocols.
+/// The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). It is a
+/// DNS name, in Unicode too (converted to IDNA by UTS 46), or an IP address, in brackets too; one trailing dot is
+/// dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams of the same context,
+/// name and offer of application protocols.
 ///
 /// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
 /// SSL_set_tlsext_host_name.
 ///
-/// @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
+/// @param fd a connected stream socket, borrowed. An invalid descriptor is reported by the handshake as `NETLIB_IO`.
 /// @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
 ///        not check names (`netlib_tls_options_set_check_hostname` with 0).
-/// @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context has an
-///         ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the
-///         context trusts nobody.
+/// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, for an IP address if the context has an
+///         ECHConfigList, and for a listening socket; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context
+///         has no trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_fd(
     context: *const netlib_tls_context,
@@ -81,13 +81,14 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
     })
 }
 
-/// Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
-/// protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
+/// Makes a server's stream on an accepted descriptor. It does no I/O, as `netlib_tls_wrap_fd`. If the context has
+/// application protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with
+/// server_side=True.
 ///
 /// @param context the context, with an identity.
-/// @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
-/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate, or has an
-///         ECHConfigList, and for a socket that listens.
+/// @param fd as for `netlib_tls_wrap_fd`: an invalid one is `NETLIB_IO` in the handshake.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
+///         ECHConfigList, and for a listening socket.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_fd(
     context: *const netlib_tls_context,
@@ -103,16 +104,15 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
     })
 }
 
-/// Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
-///
-/// @param stream owned; no other call is using it.
+/// Releases a stream. It does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
+/// descriptor. No other call may be using the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
     guard::nothing(|| handle::free(stream));
 }
 
-/// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
-/// that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
+/// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
+/// call in progress on another thread keeps the limit with which it began. If an event loop waits instead of the
 /// stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
@@ -120,10 +120,10 @@ pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_str
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 
-/// How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
-/// of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets how long a read waits for bytes each time that none are available: the gap between reads of the socket, not the
+/// time of the whole call. It applies to the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
 ///
-/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
 /// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
@@ -134,9 +134,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
     guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets how long a write waits for room to send each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
 ///
-/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
 /// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
@@ -147,18 +147,18 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
-/// ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they
-/// have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
-/// Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+/// Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
+/// timeout. Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins.
+/// Otherwise the waiting read ends with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default: none. As
+/// curl's CURLOPT_LOW_SPEED_LIMIT, but the application's time between its reads does not count.
 ///
-/// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
-/// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
-/// counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
-/// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
-/// the handshake of the one below, a limit is needed.
+/// The bytes that reads return count, and in the handshake every byte. A non-blocking stream waits from
+/// `NETLIB_WANT_READ` to the next call; if nothing arrives, a timer of yours must make that call. The server's thinking
+/// time counts too: if it may be long, call this when the answer has begun. Each call starts a new period, and so does
+/// `netlib_tls_stream_is_dropped`. For TLS in TLS only the stream that is read is guarded, and while its first call
+/// makes the outer handshake, a limit is needed.
 ///
-/// @param bytes how many; 0 for no minimum, whatever `seconds` is.
+/// @param bytes 0 for no minimum, whatever `seconds` is.
 /// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
 /// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -171,12 +171,11 @@ pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
     guard::status(err, || arg!(stream).set_minimum_throughput(Throughput::new(bytes, seconds)?))
 }
 
-/// Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
-/// `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
-/// want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
-/// plaintext may be there although the descriptor has nothing more.
+/// Sets whether calls wait. Default: yes. With 0, a call that would have to wait returns `NETLIB_WANT_READ` or
+/// `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. During the
+/// handshake a read may want to write and a write to read. Before you poll for input, read until `NETLIB_WANT_READ`:
+/// plaintext may be buffered although the descriptor has no more data.
 ///
-/// @param blocking 0 or 1.
 /// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
@@ -187,24 +186,24 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
     guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
 }
 
-/// Makes the handshake, if that is not done yet. Reading and writing do it by themselves; call it to know that the peer
-/// is the right one before anything is sent. A thread that needs the handshake while another one makes it waits for
-/// that. As SSL_do_handshake, Python's `do_handshake`.
+/// Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
+/// anything is sent. A thread that needs the handshake while another one makes it waits for that. As SSL_do_handshake,
+/// Python's `do_handshake`.
 ///
-/// When it fails, `netlib_error_message` says what was wrong, `netlib_error_advice` which setting would change it,
-/// `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
-/// first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
-/// refuses the client is then told by the first read.
+/// If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
+/// it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
+/// peer an alert first. In TLS 1.3 a server verifies the client's certificate after the client's handshake is done: the
+/// client's first read then reports a refusal.
 ///
-/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
+/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
 ///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
-///         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
-///         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
+///         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
+///         when this side has nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
 ///         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
 ///         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of
 ///         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
 ///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
-///         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
+///         `NETLIB_IO`; with `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_handshake(
     stream: *mut netlib_tls_stream,
@@ -213,15 +212,14 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
     guard::status(err, || Ok(arg_held!(stream, Stream::may_call_back).handshake()?.status()))
 }
 
-/// Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
-/// record's plaintext then goes straight into them. As SSL_read_ex.
+/// Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
+/// records are decrypted directly into them. As SSL_read_ex.
 ///
-/// @param buf out: the bytes.
 /// @param len the room in bytes; with 0 nothing is read.
-/// @param n out: how many bytes were read.
-/// @return `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the
-///         connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
-///         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+/// @param n out: the number of bytes read.
+/// @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
+///         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+///         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
 /// @threads one reader at a time, beside one writer
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_read(
@@ -246,26 +244,25 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
     read(stream, 0, Stream::pending)
 }
 
-/// Says whether an idle connection can no longer carry a request and should be closed, as
-/// `netlib_is_connection_dropped` does for a descriptor. With TLS that says dropped too often: session tickets and key
-/// updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read, which
-/// returns them.
+/// Checks whether an idle connection can no longer carry a request and should be closed. `netlib_is_connection_dropped`
+/// reports a TLS connection as dropped too often, because session tickets and key updates may arrive at any time. This
+/// function processes them; it leaves data and failures to the next read.
 ///
-/// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
-/// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
-/// is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+/// It never waits and obeys no limit; TLS answers are sent as far as possible at once. It calls the callbacks of
+/// `netlib_tls_wrap_callbacks`, and for TLS in TLS reads the outer streams. Before the handshake is done it leaves
+/// input to the handshake, and only a connection that has ended or a handshake that has failed is dropped.
 ///
 /// @param dropped out: 0 or 1.
-/// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
-///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
-///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
-///        whose message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait,
-///        `NETLIB_TOO_MUCH_DATA` when tens of kilobytes of tickets were there, or what a write would return:
+/// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection is
+///        not dropped; `NETLIB_OK`: unsolicited data; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
+///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session: a
+///        read returns the error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
+///        `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
 ///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
 ///        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
-/// @return `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
-///         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
-///         `netlib_tls_wrap_callbacks` made, what its functions report.
+/// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
+///         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
+///         the statuses that its callbacks report.
 /// @threads one call at a time, which counts as reading and as writing
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_dropped(

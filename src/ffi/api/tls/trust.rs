@@ -1,4 +1,4 @@
-//! Which authorities are trusted.
+//! Trusted authorities.
 
 use std::ffi::{c_char, c_void};
 
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 /// Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
 /// read when the context is made. Default: none.
 ///
-/// If there are names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are read, so
-/// that the same is trusted as by OpenSSL. If there are none, every file is read that is not hidden; subdirectories are
+/// If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
+/// read, so that netlib and OpenSSL trust the same. Otherwise every file that is not hidden is read; subdirectories are
 /// not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
 /// cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
 /// message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
@@ -56,7 +56,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_dir(options: *mut netlib_tls_
     });
 }
 
-/// As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
+/// Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. As Python's cadata. Default:
+/// none.
 ///
 /// @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
 #[unsafe(no_mangle)]
@@ -71,10 +72,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 }
 
 /// Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
-/// authorities were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
-/// `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
-/// none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
-/// those of `netlib_tls_options_add_ca_file`.
+/// authorities were added or the built-in ones were requested, or nothing is verified (`NETLIB_CERT_NONE`, or
+/// `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. If the system has none,
+/// those built into netlib replace them. Certificates of the system's store have the same limits as those of
+/// `netlib_tls_options_add_ca_file`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {
@@ -85,7 +86,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
 
 /// Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
 /// client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
-/// certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
+/// certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
 /// with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
 /// authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time.
+//! Verification of the peer's certificate: names, pins, revocation, flags, time.
 
 use std::ffi::{c_char, c_void};
 
@@ -22,7 +22,7 @@ pub enum netlib_verify_mode {
     NETLIB_CERT_REQUIRED = 2,
 }
 
-/// Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
+/// Bits for `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
 /// `ssl.VerifyFlags`.
 #[repr(C)]
 pub enum netlib_verify_flag {
@@ -30,7 +30,7 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /// The peer's own certificate must not be revoked, and its issuer's CRL must be present.
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 0x4,
-    /// The same for every certificate of the chain but the trusted authority's.
+    /// The same for every certificate of the chain, except the trusted authority's.
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
     /// Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
     /// of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
@@ -39,17 +39,15 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
     /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 0x40,
-    /// Trusted authorities are looked for before those that the peer sent. Always so.
+    /// Trusted authorities are tried before certificates that the peer sent. Always so.
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 0x8000,
-    /// A trusted authority ends the chain, also when another one has issued it. Always so.
+    /// A trusted authority ends the chain, even if another one issued it. Always so.
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 
 /// Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
 /// requires one, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
 /// `netlib_tls_options_set_check_hostname` with 1.
-///
-/// @param mode the mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
     options: *mut netlib_tls_options,
@@ -62,7 +60,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
 
 /// Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
 /// `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
-/// accepted, and `netlib_tls_wrap_fd` can do without a name.
+/// accepted, and `netlib_tls_wrap_fd` needs no name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {
@@ -112,23 +110,23 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
     });
 }
 
-/// Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
+/// Adds CRLs (RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
 /// load_verify_locations. Default: none; nothing is ever fetched.
 ///
-/// Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
+/// Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
 /// peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
-/// has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
-/// of one authority the newest counts. A list is used only if its issuer may sign CRLs: its keyUsage, if it has one,
-/// must have cRLSign, that of a trusted certificate too.
+/// has no CRL here, or only an expired one, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several CRLs of
+/// one authority the newest counts. A CRL is used only if its issuer may sign CRLs: its keyUsage, if any, must have
+/// cRLSign, also for a trusted certificate.
 ///
-/// A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the lists of its
+/// A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the CRLs of its
 /// issuer, a self-signed one in its own, whatever else the peer sends. If no path through its issuer is accepted, the
-/// issuer must be trusted too, because only a trusted key verifies the list, and a list with an
-/// issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
-/// self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
+/// issuer must be trusted too, because only a trusted key verifies the CRL, and a CRL with an issuingDistributionPoint
+/// covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted self-signed certificate
+/// that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
 ///
-/// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
-///        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`.
+/// @param path the file: PEM, whose sections "X509 CRL" are all read and others skipped, or DER; up to 16 MiB. It may
+///        be a pipe that ends within 5 seconds. Delta and indirect CRLs are `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_add_crl_file", |options: &mut TlsOptions| {
@@ -137,9 +135,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tl
     });
 }
 
-/// As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
+/// Adds CRLs from memory, as `netlib_tls_options_add_crl_file` does from a file. As OpenSSL's X509_STORE_add_crl.
+/// Default: none.
 ///
-/// @param data lists in PEM, or in DER one after the other; up to 16 MiB.
+/// @param data CRLs in PEM, or in DER one after the other; up to 16 MiB.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     options: *mut netlib_tls_options,
@@ -151,7 +150,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     });
 }
 
-/// Additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
+/// Sets additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
 /// `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
 /// makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
 /// 3.13 or newer.
@@ -164,8 +163,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
     });
 }
 
-/// Sets the clock by which certificates have expired or are not yet valid, and revocation lists have ended. As
-/// OpenSSL's X509_VERIFY_PARAM_set_time. Default: the system's clock.
+/// Sets the clock for the validity of certificates and CRLs. As OpenSSL's X509_VERIFY_PARAM_set_time. Default: the
+/// system's clock.
 ///
 /// Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
 /// called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
@@ -173,8 +172,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
 /// expires.
 ///
-/// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
-///        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+/// @param clock stores a finite number, 0 or more; anything else, or its failure, fails the handshake with
+///        `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
     options: *mut netlib_tls_options,

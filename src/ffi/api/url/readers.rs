@@ -1,4 +1,4 @@
-//! How other programs read a URL, and in what they differ.
+//! Comparison of URL parsers.
 
 use std::ffi::c_char;
 use std::sync::Arc;
