@@ -1,4 +1,4 @@
-//! The machine the tests run on: directories, tools, running programs within a time, in parallel.
+//! The environment of the tests: directories, tools, and programs run with a time limit or in parallel.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::Header;
 
-/// What C code must compile with.
+/// The warning flags for all C code.
 pub const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
 /// The build of the library that the suites test.
@@ -74,7 +74,7 @@ impl Env {
         &self.development
     }
 
-    /// An empty directory for a suite.
+    /// Creates an empty directory for a suite.
     pub fn scratch(&self, suite: &str) -> PathBuf {
         let directory = self.target.join("contract").join(suite);
         let _ = fs::remove_dir_all(&directory);
@@ -94,7 +94,7 @@ impl Env {
         Header::parse(&self.header_text())
     }
 
-    /// The project's files under `directory` whose name begins and ends so, sorted.
+    /// The files in `directory` whose names start with `prefix` and end with `suffix`, sorted.
     pub fn files(&self, directory: impl AsRef<Path>, prefix: &str, suffix: &str) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = fs::read_dir(self.root.join(directory))
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
@@ -117,7 +117,7 @@ impl Env {
         tests
     }
 
-    /// A program, run from the project's root.
+    /// A command that runs in the project's root.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Program {
         let program = program.as_ref();
         let mut command = match program.to_str().is_some_and(|name| name.contains('/')) {
@@ -128,7 +128,7 @@ impl Env {
         Program(command)
     }
 
-    /// The C compiler of the machine.
+    /// The C compiler: `CC`, or cc.
     pub fn cc(&self) -> Program {
         self.command(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()))
     }
@@ -148,7 +148,7 @@ impl Env {
     }
 }
 
-/// A command, with few conveniences.
+/// A command with a time limit and captured output.
 pub struct Program(Command);
 
 impl Program {
@@ -167,15 +167,15 @@ impl Program {
         self
     }
 
-    /// Links with the shared library in a directory. POSIX threads and mathematics are what the tests use besides.
+    /// Links with the shared library in a directory, POSIX threads and libm.
     pub fn link_to(&mut self, library: &Path) -> &mut Program {
         let mut directory = std::ffi::OsString::from("-L");
         directory.push(library);
         self.arg(directory).args(["-lnetlib", "-lm", "-pthread"])
     }
 
-    /// Loads shared libraries from a directory. What a TLS context would read from the environment is not there: cargo
-    /// adds such variables to those it found.
+    /// Loads shared libraries from a directory. Removes the variables that a TLS context reads, because cargo sets some
+    /// of them.
     pub fn load_from(&mut self, library: &Path) -> &mut Program {
         for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"] {
             self.0.env_remove(variable);
@@ -183,10 +183,10 @@ impl Program {
         self.env("LD_LIBRARY_PATH", library)
     }
 
-    /// Runs it, for so many seconds at most.
+    /// Runs it and kills it after `seconds`.
     pub fn run(&mut self, seconds: u64) -> Ran {
         let name = self.0.get_program().to_string_lossy().into_owned();
-        // A group of its own, so that what it started ends with it.
+        // In its own process group, so that its child processes are killed with it.
         let spawned = self.0.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
         let mut child = match spawned {
             Ok(child) => child,
@@ -229,13 +229,13 @@ impl Program {
     }
 }
 
-/// What came of a program.
+/// The result of a program.
 pub struct Ran {
     pub ok: bool,
     pub code: Option<i32>,
-    /// Its standard output.
+    /// Standard output.
     pub out: String,
-    /// Its standard output, then its standard error, then how it ended if that was not by itself.
+    /// Standard output, then standard error, then a line if it was killed or ended by a signal.
     pub text: String,
 }
 
@@ -253,13 +253,13 @@ pub fn stem(path: &Path) -> &str {
     path.file_stem().and_then(OsStr::to_str).unwrap_or("?")
 }
 
-/// Whether a program is on the PATH.
+/// Returns true if a program is on the PATH.
 pub fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// Applies `work` to each item, on all processors; the results keep the order.
+/// Applies `work` to each item on all processors. Returns the results in the order of the items.
 pub fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());

@@ -1,15 +1,15 @@
-//! Counting checks, and saying what failed.
+//! Counts checks and prints failures.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// What a suite found.
+/// The result of a suite.
 #[derive(Default)]
 pub struct Report {
     pub passed: usize,
     pub failures: Vec<String>,
-    /// Failures that a program under test counted and printed itself.
+    /// The number of failures that a program under test counted and printed.
     pub failed_elsewhere: usize,
     pub notes: Vec<String>,
 }
@@ -31,13 +31,13 @@ impl Report {
         self.failures.push(what.to_string());
     }
 
-    /// Checks that were counted elsewhere: `failed` are printed there too.
+    /// Adds the counts of a program, which prints its failures itself.
     pub fn add(&mut self, passed: usize, failed: usize) {
         self.passed += passed;
         self.failed_elsewhere += failed;
     }
 
-    /// One check for each failure found, or one that passed.
+    /// Records each problem as a failure, or one passed check if there is none.
     pub fn problems(&mut self, what: impl Display, problems: Vec<String>) {
         if problems.is_empty() {
             self.passed += 1;
@@ -61,7 +61,7 @@ impl Report {
     }
 }
 
-/// The first lines of a text: the first errors of a compiler matter, not the hundredth.
+/// The first lines of a text, indented. A compiler's first errors explain the others.
 fn indented(text: &str) -> String {
     const LINES: usize = 25;
     let mut lines: Vec<&str> = text.trim_end().lines().take(LINES + 1).collect();
@@ -71,7 +71,7 @@ fn indented(text: &str) -> String {
     lines.join("\n    ")
 }
 
-/// Runs one suite and prints its lines. A panic in a suite is a failure of it.
+/// Runs a suite and prints its notes, failures and counts. A panic in the suite is a failure.
 pub fn run(name: &str, suite: impl FnOnce(&mut Report)) -> Report {
     let start = Instant::now();
     let mut report = Report::default();

@@ -5,9 +5,9 @@
 //!
 //! In DIR it leaves `ca.pem` and `proxy-ca.pem` (the roots to trust for servers and for proxies), `ca/root.pem` (the
 //! first again, alone in a directory), `crl.pem`, `sha256` (that of the certificate of `https`), and the Unix domain
-//! sockets `http.sock`, `https.sock` and `proxy.sock`, then `ports` (`name=port` a line, and `abstract=NAME` for a socket
-//! without a path; made in one step once all of them listen), and it adds a line to `requests` for each request that
-//! arrived, before it is answered.
+//! sockets `http.sock`, `https.sock` and `proxy.sock`, then `ports` (`name=port` a line, and `abstract=NAME` for a
+//! socket without a path; made in one step once all of them listen), and it adds a line to `requests` for each request
+//! that arrived, before it is answered.
 //! What each port does is in `ports.rs`, what each socket in `unix.rs`, what each path does in `scenarios.rs`, what a
 //! proxy does in `proxy.rs`.
 

@@ -8,7 +8,7 @@ use crate::data::Table;
 use crate::env::Env;
 use crate::report::Report;
 
-/// Two versions of one of these would mean two states or two verdicts.
+/// Crates that may be locked in one version only. A second version would have its own global state.
 const ONE_VERSION: &[&str] =
     &["rustls", "rustls-webpki", "rustls-pki-types", "aws-lc-rs", "aws-lc-sys", "webpki-roots"];
 
@@ -38,7 +38,7 @@ fn r25_no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
     report.check(env.root.join("Cargo.lock").is_file(), "the versions are locked");
 }
 
-/// Holds one lock file against the table.
+/// Compares a lock file with the table.
 pub fn check_lock(lock: &str, text: &str, table: &Table, report: &mut Report) {
     let packages = packages(text);
     let advisories = advisories(table);
@@ -97,7 +97,7 @@ fn packages(lock: &str) -> Vec<Package<'_>> {
         .collect()
 }
 
-/// A version that cannot be read, or comes before a release, counts as below.
+/// An unreadable version or a pre-release counts as below.
 fn is_below(version: &str, fixed: &str) -> bool {
     match (numbers(version), numbers(fixed)) {
         (Some(version), Some(fixed)) => version < fixed,
@@ -112,7 +112,7 @@ fn numbers(version: &str) -> Option<[u64; 3]> {
     numbers?.try_into().ok()
 }
 
-/// Of the library, what builds it and what tests it, on this machine's platform: cargo has those at hand.
+/// Licences of the dependencies for building and testing on this platform, which cargo has downloaded.
 fn licences(env: &Env, report: &mut Report) {
     let mut cargo = env.command(std::env!("CARGO"));
     cargo.args(["tree", "--offline", "--locked", "--edges", "normal,build,dev", "--prefix", "none"]);
@@ -143,13 +143,13 @@ pub fn check_licences(tree: &str, deny: &str, report: &mut Report) {
     }
 }
 
-/// What is quoted between `start` and the bracket that closes it.
+/// The quoted strings between `start` and the next closing bracket.
 fn quoted_behind<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     let list = text.split_once(start).and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// As SPDX writes them: AND before OR, WITH before both; "/" for OR in old ones.
+/// Evaluates an SPDX expression: WITH binds tightest, then AND, then OR. Old expressions have "/" for OR.
 struct Expression<'a> {
     rest: &'a str,
     allowed: &'a [&'a str],

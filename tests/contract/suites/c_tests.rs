@@ -1,5 +1,4 @@
-//! The programs of c-tests: built with strict flags against the library that users get, and run; then once more under
-//! valgrind.
+//! Compiles the C tests with strict warnings and runs them, directly and under valgrind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,13 +8,13 @@ use crate::env::{Env, Ran, has, parallel, stem};
 use crate::model::Header;
 use crate::report::Report;
 
-/// Longer than any of them takes, under valgrind too.
+/// The time limit of a test. No test reaches it, not even under valgrind.
 const SECONDS: u64 = 300;
 
 pub const VALGRIND: &[&str] = &[
     "--quiet",
-    // At exit it would free glibc's resolver configuration, and report as lost what a lookup's thread that has given its
-    // answer and not quite ended still refers to.
+    // A lookup thread may still use glibc's resolver configuration at exit. If valgrind freed it then, it would report
+    // a leak.
     "--run-libc-freeres=no",
     "--leak-check=full",
     "--show-leak-kinds=definite,indirect",
@@ -36,7 +35,7 @@ pub fn run(env: &Env, report: &mut Report) {
     untested(&env.header(), &texts, report);
 }
 
-/// Every function of the header is called by a C test.
+/// Checks that a C test calls every function of the header.
 pub fn untested(header: &Header, texts: &str, report: &mut Report) {
     let words: BTreeSet<&str> = texts.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
     for function in &header.functions {
@@ -58,7 +57,7 @@ pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -
     let mut under_valgrind = vec!["valgrind"];
     under_valgrind.extend(VALGRIND);
     let ran = test(env, source, scratch, library, &under_valgrind);
-    // One check a program: the tests' own counts are the suite c's.
+    // One check per program; the suite c counts the checks inside it.
     let mut report = Report::default();
     match ran.failed() {
         0 => report.passed = 1,
@@ -71,7 +70,7 @@ pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -
     report
 }
 
-/// Compiles and runs one program; `before` stands before it on its command line.
+/// Compiles and runs a test. `before` precedes it on the command line, for example valgrind.
 pub fn test(env: &Env, source: &Path, scratch: &Path, library: &Path, before: &[&str]) -> Report {
     let mut report = Report::default();
     let program = scratch.join(stem(source));
@@ -91,7 +90,7 @@ pub fn run_counted(env: &Env, program: &Path, library: &Path, before: &[&str], r
     take_counts(stem(program), &ran, report);
 }
 
-/// Takes what such a program counted.
+/// Adds the counts that a program printed.
 pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
     let counts = ran.out.lines().rev().find_map(counts);
     if let Some((passed, failed)) = counts {
@@ -106,7 +105,7 @@ pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
     }
 }
 
-/// Of a line "NAME: N passed, M failed".
+/// Parses a line "NAME: N passed, M failed".
 fn counts(line: &str) -> Option<(usize, usize)> {
     let (passed, failed) = line.rsplit_once(": ")?.1.split_once(" passed, ")?;
     Some((passed.parse().ok()?, failed.strip_suffix(" failed")?.parse().ok()?))

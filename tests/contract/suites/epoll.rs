@@ -1,6 +1,6 @@
-//! The example that gets many URLs in one thread, against the server that misbehaves: each line that it prints, and how it
-//! ends. That it has all of them under way at once the server shows: it answers nobody before everybody has asked.
-//! Once as it is, once under valgrind.
+//! examples-c/epoll, which fetches many URLs in one thread, against the misbehaving server: its output and exit code.
+//! The server answers no request before it has received all of them, so they must run at the same time. Runs once
+//! directly and once under valgrind.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,15 @@ use crate::suites::c_tests::VALGRIND;
 
 struct Case {
     name: &'static str,
-    /// Options. The authority of the servers is trusted already, and each URL may take as long as it wants; `{timeout}`
-    /// is long enough for what is not to fail, `{half}` half of that.
+    /// Options. The servers' CA is always trusted, and there is no time limit. `{timeout}` is long enough for requests
+    /// that must succeed; `{half}` is half of it.
     args: &'static [&'static str],
-    /// So many times each URL.
+    /// How many times each URL is requested.
     urls: &'static [(usize, &'static str)],
-    /// Runs the program, which is "$@", through this script.
+    /// A shell script that runs the program as "$@".
     shell: &'static str,
     code: i32,
-    /// Every line that it prints, in any order: for which URL, how often, the answer with the bytes and the attempts, and
-    /// what went wrong.
+    /// The lines it prints, in any order: URL, how often, the answer with bytes and attempts, and the error.
     lines: &'static [(&'static str, usize, &'static str, &'static str)],
 }
 
@@ -416,7 +415,7 @@ fn compile(env: &Env, scratch: &Path) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// How it ended and what it printed, against what it should have.
+/// Compares the exit code and the output with the case.
 fn otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let mut problems = Vec::new();
     if ran.code != Some(case.code) {
@@ -438,7 +437,7 @@ fn otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<St
     problems
 }
 
-/// `200  6 bytes  0.123 s  …` with `T` for the seconds.
+/// Replaces the seconds of a line `200  6 bytes  0.123 s  …` by `T`.
 fn without_time(line: &str) -> String {
     let mut parts: Vec<&str> = line.splitn(4, "  ").collect();
     let seconds = parts.get(2).and_then(|part| part.strip_suffix(" s")).and_then(|number| number.parse::<f64>().ok());

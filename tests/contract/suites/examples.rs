@@ -1,5 +1,5 @@
-//! The programs of examples-c compile with all warnings, and answer a call without arguments, without a leak. What they do
-//! with arguments is another suite's, or a row of [`RUNS`].
+//! The programs of examples-c compile with all warnings and run without arguments, without a leak. Runs with arguments
+//! are rows of [`RUNS`] or have their own suite.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::env::{Env, STRICT, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
 
-/// Programs with arguments that need nothing but the files of this project, and what they print.
+/// Runs that need only files of the repository: program, arguments, expected output.
 const RUNS: &[(&str, &[&str], &str)] = &[(
     "engine",
     &["tests/certs/server.pem", "tests/certs/server.key", "tests/certs/ca.pem", "localhost"],
@@ -19,7 +19,7 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
-/// Each C file of examples-c is a program, with the files of the directory of its name.
+/// The examples. `NAME.c` is a program; its other sources are in the folder `NAME`.
 pub fn programs(env: &Env) -> Vec<Example> {
     let program = |main: PathBuf| {
         let name = stem(&main).to_owned();
@@ -29,7 +29,7 @@ pub fn programs(env: &Env) -> Vec<Example> {
     env.files("examples-c", "", ".c").into_iter().map(program).collect()
 }
 
-/// Compiled as a user does, who names no version of C; with all warnings.
+/// Compiles an example with the compiler's default C version and all warnings.
 pub fn build(env: &Env, example: &Example, program: &Path, library: &Path) -> Result<(), String> {
     let mut cc = env.cc();
     cc.args(["-g", "-Iinclude"]).args(STRICT).args(&example.sources).arg("-o").arg(program);

@@ -1,4 +1,4 @@
-//! What is generated from the sources is committed, and is what the sources generate.
+//! The generated files in the repository equal what the sources generate now.
 
 use std::fs;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::suites::named_tests::files_below;
 use crate::suites::statuses;
 
-/// Each generated file and its text.
+/// The path and text of each generated file.
 fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
     let exports = exports(&Header::parse(&text));
@@ -21,7 +21,7 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
     files
 }
 
-/// The functions of the header, sorted: what the libraries export.
+/// The list of exported functions: the functions of the header, sorted.
 fn exports(header: &Header) -> String {
     let mut names: Vec<&str> = header.functions.iter().map(|function| function.name.as_str()).collect();
     names.sort_unstable();
@@ -52,7 +52,8 @@ pub fn run(env: &Env, report: &mut Report) {
     programs(env, report);
 }
 
-/// The programs that teach: the one that netlib.h opens with, and those of the pages.
+/// Compiles and runs the programs in the documentation: the one on the first page of netlib.h, and those in README and
+/// docs/.
 fn programs(env: &Env, report: &mut Report) {
     let scratch = env.scratch("header");
     let mut programs = vec![("the program of netlib.h".to_owned(), program_of_header(&env.header_text()))];
@@ -90,13 +91,13 @@ pub fn program_of_header(header: &str) -> String {
     text
 }
 
-/// The fenced C programs: those with a `main`.
+/// The fenced C blocks that have a `main`.
 fn programs_of_markdown(text: &str) -> Vec<String> {
     let fenced = text.split("```c\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
     fenced.map(|(code, _)| code.to_owned() + "\n").filter(|code| code.contains("int main(")).collect()
 }
 
-/// Fails when a committed file is not what is generated, with the first line that differs.
+/// Fails if the committed file differs from the generated text, and names the first line that differs.
 pub fn drift(file: &str, committed: &str, generated: &str, report: &mut Report) {
     if report.check(committed == generated, format!("{file} is not what the sources generate: run `make header`")) {
         return;

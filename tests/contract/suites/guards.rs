@@ -1,5 +1,5 @@
-//! Every exported function runs in one panic guard: nothing of its body stands outside. Most bodies are a call of the
-//! machinery in `src/ffi`, which holds the guard; that it does is checked too.
+//! The whole body of every exported function runs inside one panic guard. Most bodies call a function of `src/ffi` that
+//! has the guard; the suite checks these functions too.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::env::Env;
 use crate::report::Report;
 use crate::suites::unsafe_code::rust_files;
 
-/// The guards themselves, and the functions of the machinery that run what they are given inside one.
+/// The guards, and the functions of `src/ffi` that run their argument inside one.
 const GUARDS: &[&str] = &["guard::status", "guard::value", "guard::nothing"];
 const GUARDED: &[(&str, &str, &str)] = &[
     // As it is called; where it is, and its name there.
@@ -46,7 +46,7 @@ pub fn run(env: &Env, report: &mut Report) {
         .check(count >= exported, format!("{count} exported functions were looked at, of {exported} in the header"));
 }
 
-/// How many functions there were.
+/// Returns the number of functions checked.
 pub fn check(file: &str, text: &str, report: &mut Report) -> usize {
     let mut count = 0;
     for (name, body) in definitions(text, "extern \"C\" fn netlib_") {
@@ -57,7 +57,7 @@ pub fn check(file: &str, text: &str, report: &mut Report) -> usize {
     count
 }
 
-/// The rest of the name and the body of each function whose definition begins so.
+/// The rest of the name and the body of each function whose definition starts with `start`.
 fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     text.match_indices(beginning).filter_map(move |(at, found)| {
         let rest = &text[at + found.len()..];
@@ -73,7 +73,7 @@ fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a 
     })
 }
 
-/// Of a body, what is neither a constant before the guarded call nor that call.
+/// The part of a body that is neither the guarded call nor a constant before it.
 fn outside(body: &str) -> Option<String> {
     let code: String = body.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
     let mut rest = code.trim();
@@ -103,7 +103,7 @@ fn is_guarded(call: &str) -> bool {
     GUARDS.contains(&call) || GUARDED.iter().any(|(name, ..)| *name == call)
 }
 
-/// The names before each opening parenthesis.
+/// The names before opening parentheses.
 fn calls(body: &str) -> impl Iterator<Item = String> {
     body.match_indices('(').map(|(at, _)| {
         let before = &body[..at];
@@ -112,7 +112,7 @@ fn calls(body: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// What stands between the bracket that `text` begins with and the one that closes it.
+/// The text between the bracket that `text` starts with and its closing bracket.
 fn inside(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     let mut quoted = false;
@@ -132,7 +132,7 @@ fn inside(text: &str) -> Option<&str> {
     None
 }
 
-/// The end of a constant: the semicolon outside of all brackets.
+/// The end of a constant: its first semicolon outside brackets.
 fn end_of_item(text: &str) -> Option<usize> {
     let mut depth = 0i32;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! `make install` puts in place all that a program needs, and the tree works after it is moved.
+//! `make install` installs everything that a program needs, and the tree works after it is moved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &moved.join("opt/netlib"), "lib64", &scratch, report);
 }
 
-/// `tree` is where the prefix ended up.
+/// Checks an installed tree. `tree` is the prefix after the move.
 pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Report) {
     let libdir = tree.join(lib);
     let version = std::env!("CARGO_PKG_VERSION");
@@ -87,7 +87,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
     }
 }
 
-/// What the compiler is told, as netlib.pc says.
+/// The compiler and linker flags from netlib.pc.
 struct Flags {
     compile: Vec<String>,
     shared: Vec<String>,

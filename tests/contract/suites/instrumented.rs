@@ -1,19 +1,18 @@
-//! The library built with a sanitizer, and programs linked with it. The runtime is the one that comes with the Rust
-//! toolchain: it is linked into the program, where both halves find it. (gcc's own may be older than the calls that
-//! rustc makes.)
+//! Builds the library with a sanitizer and links programs with it. The library and the program share the sanitizer
+//! runtime of the Rust toolchain, which is linked into the program. gcc's runtime may lack functions that rustc calls.
 
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 
-/// A sanitizer, by the name that rustc and the C compilers have for it.
+/// A sanitizer; `name` is the name for rustc and the C compiler.
 pub struct Sanitizer {
     pub name: &'static str,
-    /// What its runtime is called: librustc-stable_rt.NAME.a. Its build has a directory of this name under target.
+    /// The NAME in its runtime librustc-stable_rt.NAME.a, and its directory under target.
     pub short: &'static str,
 }
 
-/// The toolchain's parts that an instrumented build needs.
+/// The parts of the Rust toolchain that an instrumented build needs.
 pub struct Toolchain {
     pub host: String,
     pub sysroot: PathBuf,
@@ -34,25 +33,25 @@ impl Toolchain {
         Ok(Toolchain { runtime: runtime.ok_or_else(missing)?, host, sysroot })
     }
 
-    /// Where the crates that come compiled are.
+    /// The directory of the precompiled crates.
     pub fn libraries(&self) -> PathBuf {
         self.sysroot.join("lib/rustlib").join(&self.host).join("lib")
     }
 }
 
-/// How the library is built, beyond what every sanitizer needs.
+/// Build settings besides those that every sanitizer needs.
 #[derive(Default)]
 pub struct How {
-    /// Of rustc, for each crate.
+    /// rustc flags for each crate.
     pub rustflags: &'static str,
-    /// Of rustc, for the library itself.
+    /// rustc flags for the library itself.
     pub last: Vec<String>,
     pub env: Vec<(String, String)>,
-    /// What each program is linked with besides.
+    /// Objects that are linked into each program.
     pub objects: Vec<PathBuf>,
 }
 
-/// A library that was built so.
+/// An instrumented library.
 pub struct Instrumented {
     pub library: PathBuf,
     flag: String,
@@ -84,7 +83,7 @@ impl Instrumented {
         })
     }
 
-    /// What the C compiler needs to be told to instrument.
+    /// The C compiler's flag for this sanitizer.
     pub fn flag(&self) -> &str {
         &self.flag
     }

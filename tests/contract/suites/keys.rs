@@ -1,5 +1,5 @@
-//! Private keys as the openssl command writes them: every kind, container and encryption, each loaded from a file and
-//! from memory with the right password, a wrong one and none, and with the certificate of another key. PKCS#12 likewise.
+//! Private keys and PKCS#12 files written by the openssl command: every kind, container and encryption. Each is loaded
+//! from a file and from memory, with the right password, a wrong one and none, and with the certificate of another key.
 
 mod pkcs12;
 
@@ -17,8 +17,7 @@ const CIPHERS: [&str; 4] = ["aes-128-cbc", "aes-192-cbc", "aes-256-cbc", "des-ed
 const PRFS: [&str; 5] = ["hmacWithSHA1", "hmacWithSHA224", "hmacWithSHA256", "hmacWithSHA384", "hmacWithSHA512"];
 const TRADITIONAL_CIPHERS: [&str; 4] = ["-aes128", "-aes192", "-aes256", "-des3"];
 
-/// The kinds of key that are usable: a name, the subcommand that writes the kind's own form, what `openssl genpkey` is
-/// told.
+/// The supported kinds of key: name, openssl subcommand for the traditional form, arguments of `openssl genpkey`.
 const KINDS: [(&str, &str, &str); 6] = [
     ("rsa-2048", "rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
     ("rsa-3072", "rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:3072"),
@@ -28,7 +27,7 @@ const KINDS: [(&str, &str, &str); 6] = [
     ("ed25519", "", "-algorithm ED25519"),
 ];
 
-/// Kinds that are not, and what the message says.
+/// Unsupported kinds: name, arguments of `openssl genpkey`, a part of the error message.
 const UNUSABLE: [(&str, &str, &str); 7] = [
     ("rsa-1024", "-algorithm RSA -pkeyopt rsa_keygen_bits:1024", "is an RSA key of 1024 bits; 2048 to 8192"),
     ("rsa-pss", "-algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048", "RSA-PSS (1.2.840.113549.1.1.10)"),
@@ -43,7 +42,7 @@ const UNUSABLE: [(&str, &str, &str); 7] = [
     ("x25519", "-algorithm X25519", "is one for the algorithm X25519 (1.3.101.110)"),
 ];
 
-/// Ways to encrypt a kind that are not supported, and what the message says.
+/// Unsupported encryptions: kind of key, openssl command, a part of the error message.
 const UNSUPPORTED: [(&str, &str, &str); 6] = [
     ("p-256", "pkcs8 -topk8 -v2 camellia-256-cbc", "the cipher CAMELLIA-256-CBC (1.2.392.200011.61.1.1.1.4)"),
     ("p-256", "pkcs8 -topk8 -v2 aria-128-cbc", "the cipher ARIA-128-CBC (1.2.410.200046.1.1.2)"),
@@ -53,7 +52,7 @@ const UNSUPPORTED: [(&str, &str, &str); 6] = [
     ("rsa-2048", "rsa -traditional -aria256", "the cipher \"ARIA-256-CBC\""),
 ];
 
-/// A file to be made by openssl, and how it is encrypted then.
+/// A file that openssl writes, and its encryption.
 struct Form {
     kind: &'static str,
     file: PathBuf,
@@ -86,7 +85,7 @@ pub fn run(env: &Env, report: &mut Report) {
     load(env, &scratch, &file, report);
 }
 
-/// Loads the identities of a list: c-tests/tls/credentials/keys.c says how one is written.
+/// Loads the identities of a list. c-tests/tls/credentials/keys.c describes its format.
 pub fn load(env: &Env, scratch: &Path, list: &Path, report: &mut Report) {
     let program = scratch.join("keys");
     match env.compile(&env.root.join("c-tests/tls/credentials/keys.c"), &program, env.library()) {
@@ -98,13 +97,13 @@ pub fn load(env: &Env, scratch: &Path, list: &Path, report: &mut Report) {
     }
 }
 
-/// An openssl command, whose arguments have no spaces but for the password.
+/// Runs an openssl command. Only the password may contain spaces.
 fn openssl(env: &Env, command: &str) -> Result<(), String> {
     let arguments = command.split(' ').map(|argument| argument.replace('\u{1}', " "));
     env.command("openssl").args(arguments).run(SECONDS).or_text().map_err(|text| format!("openssl {command}\n{text}"))
 }
 
-/// The keys, each followed by what is made of it first: its certificate.
+/// Creates each key and its certificate.
 fn generate(scratch: &Path) -> Vec<[String; 2]> {
     let at = |name: &str| scratch.join(name).display().to_string();
     let make = |(name, _, how): &(&str, &str, &str)| {
@@ -169,7 +168,7 @@ fn forms(scratch: &Path) -> Vec<Form> {
     forms
 }
 
-/// One line of the list, for each of the two ways to give an identity.
+/// Adds a line to the list for each way to load an identity: from a file and from memory.
 fn row(list: &mut Vec<u8>, status: &str, chain: &Path, key: Option<&Path>, password: Option<&[u8]>, says: &str) {
     for how in ["file", "memory"] {
         let key = key.map_or("-".to_owned(), |key| key.display().to_string());
@@ -198,7 +197,7 @@ fn rows(form: &Form, scratch: &Path, list: &mut Vec<u8>) {
     }
 }
 
-/// Chain and key in one file, in either order, in PEM with something between them; and as openssl's ecparam writes keys.
+/// Chain and key in one PEM file, in either order, with text between them; and keys as openssl ecparam writes them.
 fn combined(forms: &[Form], scratch: &Path, list: &mut Vec<u8>) {
     let read = |path: &Path| fs::read(path).expect("it was made");
     for (i, form) in forms.iter().enumerate() {
@@ -219,7 +218,7 @@ fn combined(forms: &[Form], scratch: &Path, list: &mut Vec<u8>) {
     }
 }
 
-/// The first certificate of PEM text.
+/// The first certificate of a PEM text.
 fn der_of(pem: &[u8]) -> Vec<u8> {
     use rustls_pki_types::pem::PemObject;
     rustls_pki_types::CertificateDer::from_pem_slice(pem).expect("openssl wrote it").to_vec()

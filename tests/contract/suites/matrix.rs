@@ -1,4 +1,4 @@
-//! netlib.h compiles everywhere: each compiler, each language version, all warnings, included twice, in two units.
+//! netlib.h compiles with each compiler and language version, with all warnings, included twice, and in two units.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.root.join("include"), &scratch, Some(env.library()), report);
 }
 
-/// `include` is the directory with netlib.h; without a `library` nothing is linked.
+/// `include` is the directory of netlib.h. Links only if `library` is given.
 pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, report: &mut Report) {
     // Each unit includes the header twice and takes an address, so that both need it and the linker sees both.
     let unit = |own: &str, other: &str| {
@@ -90,7 +90,7 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
     }
 }
 
-/// Tools that read the preprocessed header (cffi, LuaJIT, generators for ctypes) know plain C99 only.
+/// Tools that read the preprocessed header (cffi, LuaJIT, ctypes generators) accept only plain C99.
 fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
     let std = format!("-std={version}");
     let run = env.cc().args([&std, "-E", "-P", "-DNETLIB_PLAIN_C"]).arg(include.join("netlib.h")).run(60);
@@ -106,7 +106,7 @@ fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
     }
 }
 
-/// A value of another enum is a warning in C and an error in C++; one of the right enum is neither.
+/// A value of another enum is a warning in C and an error in C++. A value of the right enum is accepted.
 fn r35_a_value_of_another_enum_is_reported(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
     let text = "#include <netlib.h>\nvoid set(netlib_tls_options *options);\n\
                 void set(netlib_tls_options *options) { netlib_tls_options_set_verify_mode(options, VALUE); }\n";

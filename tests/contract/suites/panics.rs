@@ -1,4 +1,4 @@
-//! A panic inside the library becomes NETLIB_INTERNAL. The function that panics is in a build of the tests' own.
+//! A panic inside the library becomes NETLIB_INTERNAL. The function that panics exists only in a test build.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// Builds the static library with the feature self-test. As a static library alone it has a file name of its own.
+/// Builds the static library with the feature self-test. With one crate type its file name differs from the release's.
 fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     let mut cargo = env.command(std::env!("CARGO"));
     cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--features", "self-test"]);
@@ -40,7 +40,7 @@ fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     }
 }
 
-/// `library` is the static library as cargo made it: the test uses it as `make lib` would leave it.
+/// `library` is the static library from cargo; its symbols are localised as `make lib` does.
 pub fn check(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let (localised, program) = (scratch.join("libnetlib.a"), scratch.join("panic"));
     let mut localise = env.command("scripts/localise-symbols");

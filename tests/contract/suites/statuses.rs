@@ -1,4 +1,4 @@
-//! The status table is the same from C as in Rust, number by number, and its page is current.
+//! The status table read from C equals the one in Rust, for every number.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::report::Report;
 use crate::suites::c_tests::run_counted;
 
-/// The C program looks at every number from 0 to this.
+/// The C program checks the numbers from 0 to this one.
 const LAST: i32 = 1199;
 
 pub struct Row {
@@ -55,7 +55,7 @@ pub fn rows() -> Vec<Row> {
     Status::ALL.iter().map(row).collect()
 }
 
-/// A C program that compares every number's answers with the table.
+/// Writes a C program that compares the functions for each number with the table.
 pub fn program(rows: &[Row]) -> String {
     let mut text = String::from(
         "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant;\n    enum netlib_class class;\n    \

@@ -1,4 +1,4 @@
-//! What the libraries show to a linker: netlib_* and nothing else, in the shared and in the static library.
+//! The shared and the static library export netlib_* symbols only; SONAME, hardening flags, no build paths.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ pub fn run(env: &Env, report: &mut Report) {
     beside_another_rust_library(env, &library.join("libnetlib.a"), report);
 }
 
-/// The dynamic symbols, the SONAME and the flags of a shared library.
+/// Checks the dynamic symbols, the SONAME and the flags of a shared library.
 pub fn shared(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
     let exported = defined(env, &["-D"], library);
     report.problems("the shared library exports only netlib_*", strays(&exported));
@@ -37,14 +37,14 @@ pub fn shared(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &
     report.check(line("(TEXTREL)").is_empty(), "no relocation changes code");
 }
 
-/// The global symbols of a static library.
+/// Checks the global symbols of a static library.
 pub fn archive(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
     let global = defined(env, &["-g"], library);
     report.problems("the static library's globals are only netlib_*", strays(&global));
     compare("the static library has", &global, "include/netlib.exports lists", committed, report);
 }
 
-/// What the checks that scripts/build-lib and Cargo.toml turn on leave in the library.
+/// Checks for the traces of the hardening flags in scripts/build-lib and Cargo.toml.
 fn hardened(env: &Env, library: &Path, report: &mut Report) {
     if !cfg!(all(target_os = "linux", target_env = "gnu")) {
         return report.skip("the names of the checks are known for glibc");
@@ -62,7 +62,7 @@ fn hardened(env: &Env, library: &Path, report: &mut Report) {
     report.check(own.contains("overflow-checks = true"), "overflow-checks are on for this crate");
 }
 
-/// No path of the machine that built it.
+/// Checks that a library contains no path of the build machine.
 fn without_paths(env: &Env, library: &Path, report: &mut Report) {
     let bytes = fs::read(library).expect("the library is there");
     let sysroot = env.command("rustc").args(["--print", "sysroot"]).run(60).out;
@@ -77,7 +77,8 @@ fn without_paths(env: &Env, library: &Path, report: &mut Report) {
     }
 }
 
-/// The static library links into one program with another Rust static library, which brings Rust's own library again.
+/// Checks that the static library links beside another Rust static library, which also contains Rust's standard
+/// library.
 fn beside_another_rust_library(env: &Env, library: &Path, report: &mut Report) {
     let scratch = env.scratch("symbols");
     let (source, other) = (scratch.join("other.rs"), scratch.join("libother.a"));
@@ -131,7 +132,7 @@ fn strays(symbols: &BTreeSet<String>) -> Vec<String> {
     symbols.iter().filter(|symbol| !symbol.starts_with("netlib_")).cloned().collect()
 }
 
-/// One check for each name of either list.
+/// Checks each name of either list.
 fn compare(left: &str, a: &BTreeSet<String>, right: &str, b: &BTreeSet<String>, report: &mut Report) {
     for name in a.union(b) {
         report.check(

@@ -1,4 +1,4 @@
-//! Handles in many threads, and the library loaded and closed in threads that end.
+//! Handles used by many threads; the library loaded and closed in threads that end.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn run(env: &Env, report: &mut Report) {
     dlopen(env, &env.library().join("libnetlib.so"), &scratch, report);
 }
 
-/// The compiler's command line for threads.c, without what it is linked with.
+/// The compiler's command line for threads.c, without the libraries.
 pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
     make_identity(scratch);
     fs::write(scratch.join("have.h"), have(&env.header())).expect("target is writable");
@@ -28,7 +28,7 @@ pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
     cc
 }
 
-/// A library of another kind than ours, given by path, is what the negative check uses.
+/// `library` is a parameter because the suite `negative` passes a broken one.
 pub fn dlopen(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let program = scratch.join("dlopen");
     let mut cc = env.strict_cc();

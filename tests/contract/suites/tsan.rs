@@ -1,6 +1,6 @@
-//! Programs with threads, with both halves instrumented by ThreadSanitizer: the library by rustc, with aws-lc by the C
-//! compiler; the tests by the C compiler. Rust's standard library comes compiled, and without its locks every use of one
-//! would look like a race: c-tests/tsan/instrument.c shows them. Nothing is suppressed.
+//! Threaded programs under ThreadSanitizer. rustc instruments the library, the C compiler aws-lc and the programs.
+//! Rust's standard library is precompiled without instrumentation, so c-tests/tsan/instrument.c instruments its locks;
+//! otherwise every use of a lock would be reported as a race. Nothing is suppressed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::suites::threads;
 
 const SANITIZER: Sanitizer = Sanitizer { name: "thread", short: "tsan" };
 
-/// Longer than any of the programs takes.
+/// The time limit of a program. No program reaches it.
 const SECONDS: u64 = 300;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -64,10 +64,10 @@ fn build(env: &Env) -> Result<Instrumented, String> {
     let mut cc = env.strict_cc();
     cc.args(["-O2", "-c", "c-tests/tsan/fences.c", "-o"]).arg(&fences).run(60).or_text()?;
     let how = How {
-        // The standard library's crates are not built so.
+        // The precompiled crates of the standard library are not instrumented.
         rustflags: "-Zunstable-options -Cunsafe-allow-abi-mismatch=sanitizer",
         last: vec![
-            // Before the archive of the same crate, of which then nothing is missing and nothing taken.
+            // Before the archive of the same crate, whose objects are then not linked.
             format!("-Zpre-link-arg={}", std.display()),
             "-Clink-arg=-Wl,--wrap=__tsan_atomic64_fetch_sub,--wrap=__tsan_atomic_thread_fence".to_owned(),
         ],
@@ -116,20 +116,20 @@ fn test(env: &Env, build: &Instrumented, source: &Path, scratch: &Path) -> Repor
 }
 
 fn run_counted(env: &Env, build: &Instrumented, program: &Path, report: &mut Report) {
-    // Some fork while threads run, and the child makes more.
+    // Some programs fork while threads run, and the child starts threads.
     let ran = env.command(program).load_from(&build.library).env("TSAN_OPTIONS", "die_after_fork=0").run(SECONDS);
     take_counts(stem(program), &ran, report);
 }
 
-/// What a program does to race, and what the report names.
+/// A deliberate race, and the name that its report must contain.
 struct Race {
     name: &'static str,
-    /// Of one thread, and of the other.
+    /// The code of the two threads.
     bodies: [&'static str; 2],
     found: &'static str,
 }
 
-/// The names are those of c-tests/tsan/race.h; `say` and `wait` let one thread go first without ordering anything.
+/// The code uses the variables of c-tests/tsan/race.h. `say` and `wait` let one thread go first without synchronising.
 const RACES: &[Race] = &[
     Race { name: "a variable of the program", bodies: ["plain++;", "plain++;"], found: "global 'plain'" },
     Race {
@@ -160,7 +160,7 @@ const RACES: &[Race] = &[
     },
 ];
 
-/// Deliberate races are reported, where they are; the same program without its race is not.
+/// Checks that each deliberate race is reported at its place, and that the same program without the race is clean.
 fn races(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let programs = parallel(RACES, |race| {
         let program = scratch.join(format!("race-{}", race.name.replace(' ', "-")));

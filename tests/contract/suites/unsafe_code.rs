@@ -1,5 +1,5 @@
-//! Where the sources may use `unsafe`, and where they may speak of C. Parsers and policies are safe Rust: incident R29.
-//! Also where they may use locks of the standard library, which a fork can leave locked in the child.
+//! Lists the files that may use `unsafe`, C types, or locks of the standard library, which a fork can leave locked in
+//! the child. Parsers and policies are safe Rust: incident R29.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::env::Env;
 use crate::report::Report;
 
-/// The files that allow it. `src/ffi.rs` allows it for the directory.
+/// The files that may allow unsafe code. `src/ffi.rs` allows it for its directory.
 const ALLOWING: &[&str] = &["src/ffi.rs", "src/socket/sys.rs", "src/url/scan.rs"];
 
 /// The files that may use locks of the standard library, with the reason why no forked child waits for one. Others use

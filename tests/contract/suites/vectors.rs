@@ -1,5 +1,5 @@
-//! What urllib3 answered, compared through the C ABI: the programs of c-tests/vectors. Every case that differs belongs to
-//! a class of the table `differences`, and every class has a case.
+//! What urllib3 answered, compared through the C ABI: the programs of c-tests/vectors. Every case that differs belongs
+//! to a class of the table `differences`, and every class has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::suites::c_tests::{VALGRIND, take_counts};
 use crate::suites::named_tests::NamedTests;
 
 const SECONDS: u64 = 300;
-/// How many classes with cases there may be.
+/// The maximum number of classes with cases.
 const CLASSES: usize = 27;
 
-/// How many cases each class covers.
+/// The number of cases per class.
 pub type Hits = BTreeMap<String, usize>;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -32,7 +32,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &Table::load(env, "differences"), &hits, report);
 }
 
-/// One case of many: what is looked for are the programs' ways, not the answers.
+/// Runs a sample of the cases: valgrind looks for memory errors, not for wrong answers.
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
@@ -49,7 +49,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     }
 }
 
-/// Compiles and runs one of the programs; `before` stands before it on its command line.
+/// Compiles and runs a program. `before` precedes it on the command line, for example valgrind.
 pub fn program(
     env: &Env,
     source: &Path,
@@ -66,7 +66,7 @@ pub fn program(
     Ok(env.command(&command[0]).args(&command[1..]).load_from(library).run(SECONDS))
 }
 
-/// Takes the counts, and notes what the program says of the versions.
+/// Adds the counts, and notes the versions that the program prints.
 pub fn take(what: &str, ran: &Ran, hits: &mut Hits, report: &mut Report) {
     take_counts(what, ran, report);
     for line in ran.out.lines() {
@@ -79,7 +79,7 @@ pub fn take(what: &str, ran: &Ran, hits: &mut Hits, report: &mut Report) {
     }
 }
 
-/// The table against what the programs found.
+/// Compares the table with the classes that the programs found.
 pub fn check(env: &Env, table: &Table, hits: &Hits, report: &mut Report) {
     let tests = NamedTests::of(env);
     let mut counts = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Chains of certificates of every kind, each judged by netlib_tls_context_verify_chain and by `openssl verify`: the same
-//! verdict for the same reason, or a difference that the table `chains` explains. The table has the counts.
+//! Chains of certificates of every kind, each judged by netlib_tls_context_verify_chain and by `openssl verify`: the
+//! same verdict for the same reason, or a difference that the table `chains` explains. The table has the counts.
 
 mod cases;
 mod roots;

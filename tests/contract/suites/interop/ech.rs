@@ -1,6 +1,6 @@
-//! Encrypted Client Hello with a server of Go's crypto/tls, `c-tests/interop/ech.go`: no other implementation that systems
-//! package today has the server's side of it. Go is not among the project's prerequisites; what a fresh machine can run
-//! is in `src/tls/config/ech/tests.rs`.
+//! Encrypted Client Hello with a server of Go's crypto/tls, `c-tests/interop/ech.go`: no other implementation that
+//! systems package today has the server's side of it. Go is not among the project's prerequisites; what a fresh machine
+//! can run is in `src/tls/config/ech/tests.rs`.
 
 use std::path::Path;
 

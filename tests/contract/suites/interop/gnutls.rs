@@ -118,8 +118,8 @@ pub fn never(row: &Row, resumed: bool) -> Vec<&'static str> {
     lines
 }
 
-/// "(TLS1.3-X.509)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-256-GCM)", of which the key exchange is told of a session
-/// that is not resumed.
+/// "(TLS1.3-X.509)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-256-GCM)", of which the key exchange is told of a
+/// session that is not resumed.
 pub fn described(row: &Row, resumed: bool, said: &str) -> Result<(), String> {
     let version = format!("(TLS{}", row.suite.version.number());
     let cipher = format!("({})", row.suite.gnutls);

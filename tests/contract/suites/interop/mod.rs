@@ -1,8 +1,8 @@
-//! netlib and other implementations of TLS speak with each other: the openssl command's and GnuTLS's clients and servers.
-//! What netlib says of a session is compared with what must come of it, and so is what the other end prints.
+//! netlib and other implementations of TLS speak with each other: the openssl command's and GnuTLS's clients and
+//! servers. What netlib says of a session is compared with what must come of it, and so is what the other end prints.
 //!
-//! `c-tests/interop/peer.c` is netlib's end, a program against netlib.h and the library that users get. Certificates are
-//! made anew by `c-tests/interop/certs.sh`. Every wait has an end, and none of them is what makes a row right.
+//! `c-tests/interop/peer.c` is netlib's end, a program against netlib.h and the library that users get. Certificates
+//! are made anew by `c-tests/interop/certs.sh`. Every wait has an end, and none of them is what makes a row right.
 
 pub mod ech;
 pub mod early;

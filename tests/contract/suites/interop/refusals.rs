@@ -1,5 +1,5 @@
-//! Sessions that must not be: netlib's status, alert and certificate problem, and what the other end says of it, with the
-//! number of netlib's alert where it prints one.
+//! Sessions that must not be: netlib's status, alert and certificate problem, and what the other end says of it, with
+//! the number of netlib's alert where it prints one.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! A gate that cannot fail is no gate: each suite's checking code is given something broken, and must say so.
+//! Gives the checking code of each suite something broken, and fails if it does not report it.
 
 mod answers;
 mod documents;
@@ -40,7 +40,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// One check for each complaint that the gate owes.
+/// Checks that a gate reports each of the expected complaints.
 fn finds(report: &mut Report, gate: &str, complaints: &[&str], check: impl FnOnce(&mut Report)) {
     let mut inner = Report::default();
     check(&mut inner);
