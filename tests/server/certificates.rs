@@ -1,4 +1,4 @@
-//! Certificate chains made on the spot: root → intermediate → leaf, and leaves with one thing wrong each.
+//! Creates certificate chains: root → intermediate → leaf, and leaves with one defect each.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Whose certificates the client is asked for. `client.pem` beside it is one.
+/// The CA in the server's certificate request. It issued `client.pem` in the same folder.
 const CLIENTS_CA: &[u8] = include_bytes!("../certs/ca.pem");
 
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS12, &TLS13];
 
-/// The number of the leaf that its authority has taken back.
+/// The serial number of the revoked leaf.
 const REVOKED: u64 = 0x7e57;
 
 pub struct Certificates {
-    /// The root that clients are to trust for servers, and the one for proxies.
+    /// The root that clients trust for servers, and the one for proxies.
     pub root_pem: String,
     pub proxy_root_pem: String,
-    /// What the first root and its intermediate have revoked.
+    /// The CRLs of the first root and of its intermediate.
     pub crl_pem: String,
     /// For localhost, 127.0.0.1 and ::1, with the whole chain.
     pub good: Arc<ServerConfig>,
@@ -35,20 +35,20 @@ pub struct Certificates {
     pub expired: Arc<ServerConfig>,
     /// For other.test only.
     pub wrong_host: Arc<ServerConfig>,
-    /// As `good`, but of a root that nobody was told about.
+    /// As `good`, but from a root that clients do not trust.
     pub untrusted: Arc<ServerConfig>,
-    /// As `good`, but with a number that is in the list.
+    /// As `good`, but revoked.
     pub revoked: Arc<ServerConfig>,
-    /// The certificate of `good`, for one version only.
+    /// The certificate of `good`, for one TLS version only.
     pub tls12: Arc<ServerConfig>,
     pub tls13: Arc<ServerConfig>,
-    /// The certificate of `good`, for clients with a certificate.
+    /// The certificate of `good`; requires a client certificate.
     pub known_clients: Arc<ServerConfig>,
-    /// For origin.test and *.origin.test, which only a proxy finds.
+    /// For origin.test and *.origin.test, names that only a proxy resolves.
     pub origin: Arc<ServerConfig>,
-    /// For localhost, of the root for proxies.
+    /// For localhost, from the root for proxies.
     pub proxy: Arc<ServerConfig>,
-    /// For other.test, of the root for proxies.
+    /// For other.test, from the root for proxies.
     pub wrong_proxy: Arc<ServerConfig>,
 }
 
@@ -125,7 +125,7 @@ impl Authority {
         })
     }
 
-    /// Two lists: the root has revoked nothing, the intermediate one leaf.
+    /// Two CRLs: the root's is empty, the intermediate's has one leaf.
     fn revocations(&self) -> Result<String> {
         let list = |serials: &[u64], issuer: &Issuer<'static, KeyPair>| {
             let revoked = |serial: &u64| RevokedCertParams {
@@ -159,7 +159,7 @@ impl Leaf {
         Ok(Arc::new(config.with_single_cert(self.chain.clone(), self.key.clone_key())?))
     }
 
-    /// Shakes hands with nobody who has no certificate.
+    /// Refuses clients without a certificate.
     fn server_for_known_clients(&self) -> Result<Arc<ServerConfig>> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(CLIENTS_CA)?)?;

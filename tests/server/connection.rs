@@ -14,7 +14,7 @@ pub enum Connection {
 }
 
 impl Connection {
-    /// TLS when there is a configuration. The first read shakes hands.
+    /// TLS if there is a configuration. The first read does the handshake.
     pub fn new(socket: Socket, tls: Option<&Arc<ServerConfig>>) -> std::result::Result<Connection, rustls::Error> {
         Ok(match tls {
             None => Connection::Plain(socket),
@@ -32,7 +32,7 @@ impl Connection {
         }
     }
 
-    /// The TLS session, if there is one, and what it runs over.
+    /// The TLS session, if there is one, and its transport.
     pub fn into_parts(self) -> (Option<ServerConnection>, Socket) {
         match self {
             Connection::Plain(socket) => (None, socket),
@@ -43,7 +43,7 @@ impl Connection {
         }
     }
 
-    /// The polite end: everything is delivered, TLS says goodbye, and the peer closes first.
+    /// A clean end: delivers everything, sends close_notify, and waits until the peer closes.
     pub fn close(mut self) {
         if let Connection::Tls(tls) = &mut self {
             tls.conn.send_close_notify();
@@ -52,16 +52,16 @@ impl Connection {
         self.cut();
     }
 
-    /// The stream just ends, without TLS's closing message. What was sent is delivered.
+    /// Ends the stream without close_notify. Data sent before is delivered.
     pub fn cut(self) {
         let mut socket = self.socket();
         let _ = socket.shutdown(Shutdown::Write);
-        // Closing with unread input would reset the connection and destroy what is still on its way.
+        // close(2) with unread input resets the connection and discards data in flight.
         let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
         let _ = std::io::copy(&mut socket, &mut std::io::sink());
     }
 
-    /// Bytes that look like a record of TLS, and that no session decrypts; then the end.
+    /// Sends a TLS record that no session can decrypt, then ends.
     pub fn garble(self) {
         let mut record = [0; 37];
         record[..5].copy_from_slice(&[0x17, 3, 3, 0, 32]);
@@ -70,12 +70,12 @@ impl Connection {
         self.cut();
     }
 
-    /// A TCP reset; a Unix domain socket is just closed.
+    /// Resets a TCP connection; closes a Unix domain socket.
     pub fn reset(self) {
         let _ = self.socket().set_linger(Some(Duration::ZERO));
     }
 
-    /// Says nothing more until the peer has gone.
+    /// Sends nothing more until the peer closes.
     pub fn stay_silent(mut self) {
         let _ = std::io::copy(&mut self, &mut std::io::sink());
     }

@@ -1,4 +1,4 @@
-//! The ports: who listens where, with which certificate. A row of `open` each.
+//! The ports: which service listens where, with which certificate. One row of `open` each.
 
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
@@ -19,13 +19,13 @@ pub struct Port {
 }
 
 enum Kind {
-    /// Serves the scenarios, in clear or over TLS.
+    /// Serves the scenarios, in plaintext or over TLS.
     Serve(TcpListener, Option<Arc<ServerConfig>>),
     /// The same, but opens tunnels for CONNECT.
     Proxy(TcpListener, Option<Arc<ServerConfig>>),
-    /// Accepts and never says a word, not even of TLS.
+    /// Accepts connections and sends nothing, not even TLS.
     Mute(TcpListener),
-    /// Holds the port without serving it.
+    /// Reserves the port without serving it.
     Reserve { _held: (Socket, Vec<Socket>) },
 }
 
@@ -77,13 +77,13 @@ fn bound() -> Result<(Socket, SocketAddrV4)> {
     Ok((socket, address))
 }
 
-/// Refuses: it is bound, so that nobody else gets it, but it does not listen.
+/// Refuses connections: the socket is bound, so that no other program gets the port, but does not listen.
 fn closed() -> Result<Port> {
     let (socket, address) = bound()?;
     Ok(Port { name: "closed", number: address.port(), kind: Kind::Reserve { _held: (socket, Vec::new()) } })
 }
 
-/// Never completes a connection: its queue is as short as it can be, and full.
+/// Never completes a connection: its backlog has the minimum length and is full.
 fn full() -> Result<Port> {
     let (socket, address) = bound()?;
     fill("full", socket, address)
@@ -91,7 +91,7 @@ fn full() -> Result<Port> {
 
 /// Two addresses with the same port: 127.0.0.1 never completes a connection, 127.0.0.2 serves.
 fn half() -> Result<[Port; 2]> {
-    // A port that is free on one of them may be taken on the other.
+    // A port that is free on one address may be in use on the other.
     for _ in 0..100 {
         let (socket, address) = bound()?;
         if let Ok(listener) = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2), address.port())) {
@@ -108,14 +108,14 @@ fn fill(name: &'static str, socket: Socket, address: SocketAddrV4) -> Result<Por
     for _ in 0..4 {
         let filler = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         filler.set_nonblocking(true)?;
-        // EINPROGRESS is what is wanted.
+        // EINPROGRESS is expected.
         let _ = filler.connect(&address.into());
         fillers.push(filler);
     }
     Ok(Port { name, number: address.port(), kind: Kind::Reserve { _held: (socket, fillers) } })
 }
 
-/// A thread for each port, and one for each connection. What it returns holds the ports that nobody serves.
+/// Starts a thread for each port, and one for each connection. The returned sockets reserve the other ports.
 pub fn start(ports: Vec<Port>, world: &Arc<World>) -> Vec<Port> {
     let mut reserved = Vec::new();
     for port in ports {

@@ -1,7 +1,7 @@
-//! The proxy's side of CONNECT (RFC 9110 section 9.3.6): what it answers to whom, in one table.
+//! The proxy's side of CONNECT (RFC 9110 section 9.3.6): one table of its answers.
 //!
-//! Every host under `.test` is this machine, so that a client can ask for names that only a proxy knows. Any other
-//! request is answered as an origin does, as if from a cache.
+//! Every host under `.test` is this machine, so that a client can request names that only a proxy resolves. The proxy
+//! answers other requests itself, like an origin server.
 
 use std::io::{BufReader, Result, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -16,15 +16,15 @@ use Reply::*;
 
 #[derive(Clone, Copy)]
 enum Reply {
-    /// Says this, and tunnels.
+    /// Sends this response and opens the tunnel.
     Open(&'static str),
-    /// As `Open`, for who brings the credentials; else 407.
+    /// As `Open` if the request has the credentials; otherwise 407.
     OpenFor(&'static str),
-    /// Says this, and closes.
+    /// Sends this response and closes.
     Say(&'static str),
-    /// Says that there is a tunnel, and closes.
+    /// Sends 200 and closes.
     Cut,
-    /// A head without an end.
+    /// Sends a response head that does not end.
     Babble,
     HangUp,
     NeverAnswer,
@@ -35,7 +35,7 @@ const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 8\r\n\r\n
 const WHO_ARE_YOU: &str = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tests\"\r\nContent-Length: 0\r\n\r\n";
 
 /// By the first word of the host, as in "garbage.origin.test". The nth request for the same target on the same port
-/// gets the nth answer; the last one stays. Who is not listed gets a tunnel.
+/// gets the nth answer, later ones the last. A host that is not listed gets a tunnel.
 const ANSWERS: &[(&str, &[Reply])] = &[
     // me:pass word@:
     ("password", &[OpenFor("Basic bWU6cGFzcyB3b3JkQDo=")]),
@@ -49,17 +49,17 @@ const ANSWERS: &[(&str, &[Reply])] = &[
     ("hang-up", &[HangUp]),
     ("hang-up-once", &[HangUp, Open(OPENED)]),
     ("never", &[NeverAnswer]),
-    // What these headers announce is not there: a tunnel has no body.
+    // A tunnel has no body, whatever these headers announce.
     ("framed", &[Open("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")]),
     ("interim", &[Open("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.0 299 Connection established\r\n\r\n")]),
     ("early", &[Say("HTTP/1.1 200 Connection established\r\n\r\ntoo early")]),
     ("cut", &[Cut]),
 ];
 
-/// Answers one request, and ends the connection.
+/// Answers one request and ends the connection.
 pub fn serve(world: &World, port: &'static str, connection: Connection) {
     let mut from = BufReader::new(connection);
-    // A client that goes away, or refuses the certificate, is no news.
+    // A client may disconnect or refuse the certificate.
     let _ = match scenarios::read_request(world, port, &mut from) {
         Ok(Some(request)) if request.method == "CONNECT" => connect(world, port, &request, from.into_inner()),
         Ok(Some(request)) => scenarios::answer(world, port, request, from),
@@ -104,7 +104,7 @@ fn open(world: &World, request: &Request, mut client: Connection, head: &str) ->
     }
 }
 
-/// The proxy reaches the ports of this server, and no others.
+/// The proxy connects to the ports of this server only.
 fn find(world: &World, authority: &str) -> Option<Socket> {
     let (host, port) = authority.rsplit_once(':')?;
     let here = host.ends_with(".test") || ["localhost", "127.0.0.1", "[::1]"].contains(&host);
@@ -118,7 +118,7 @@ fn say(mut client: Connection, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Ends when the client has gone.
+/// Returns when the client disconnects.
 fn babble(client: &mut Connection) -> Result<()> {
     client.write_all(b"HTTP/1.1 200 Connection established\r\n")?;
     loop {

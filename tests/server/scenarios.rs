@@ -1,4 +1,4 @@
-//! What the server does at which path: one table, and the code that acts it out.
+//! The server's behaviour at each path: a table, and the code that executes it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,60 +14,61 @@ use crate::ports::Port;
 use crate::request::Request;
 use Act::*;
 
-/// What is done with one request.
+/// The behaviour for one request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Exactly these bytes (to HEAD, those of the head), then the end.
+    /// Sends exactly these bytes (to HEAD, only the head), then ends the connection.
     Say(&'static str, End),
-    /// The `Location` is on the port of this name; "" is a relative reference on the same one.
+    /// Redirects to the port of this name; "" sends a relative reference.
     Redirect(u16, &'static str, &'static str),
-    /// Resets the connection once it has read the head.
+    /// Resets the connection after reading the head.
     ResetAfterHead,
-    /// … the head and half of the body.
+    /// Resets the connection after the head and half of the body.
     ResetMidBody,
-    /// … all of the request.
+    /// Resets the connection after the whole request.
     ResetAfterBody,
-    /// Closes without a word.
+    /// Closes without an answer.
     HangUp,
-    /// Answers with a broken record of TLS, once it has read all of the request.
+    /// Sends a broken TLS record after reading the whole request.
     Garble,
-    /// Keeps the connection, and never answers.
+    /// Keeps the connection open and never answers.
     NeverAnswer,
-    /// A body of one byte a second that does not end.
+    /// Sends an endless body of one byte per second.
     Drip,
-    /// A body that does not end, as fast as it is taken.
+    /// Sends an endless body as fast as the client reads.
     Flood,
-    /// 32 MiB with their checksum in `x-sha256`. `x-authorization` says whether the request carried one.
+    /// Sends 32 MiB with their checksum in `x-sha256`. `x-authorization` states whether the request had an
+    /// Authorization.
     Large,
-    /// 200 with the request, exactly as it came, as the body.
+    /// Answers 200 with the request, byte for byte, as the body.
     Echo,
-    /// Answers when so many requests for the same target have come, on whichever ports, and none before.
+    /// Answers only after this number of requests for the same target has arrived, on any ports.
     Together(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// With TLS's closing message.
+    /// Ends with close_notify.
     Close,
-    /// Without it.
+    /// Ends without close_notify.
     Cut,
     Reset,
 }
 
-/// What a TLS client says first. It is answered in clear, as servers do.
+/// The start of a ClientHello. A plaintext port answers it in plaintext, as servers do.
 const TLS_HANDSHAKE: u8 = 0x16;
 
 const UNAVAILABLE: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\nbusy\n";
 const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
 
-/// The nth request for the same target on the same port gets the nth act; the last one stays. A query makes another
-/// target of the same path, so that tests do not disturb each other.
+/// The nth request for the same target on the same port gets the nth act, later ones the last. A query makes a separate
+/// target of the same path, so that tests are independent.
 const SCENARIOS: &[(&str, &[Act])] = &[
     ("/demo", &[ResetAfterHead, Say(UNAVAILABLE, End::Close), Redirect(302, "https2nd", "/large")]),
     ("/large", &[Large]),
     ("/hello", &[Say(HELLO, End::Close)]),
     ("/echo", &[Echo]),
-    // Who asks for one after the other waits for ever.
+    // A client that requests one after the other waits forever.
     ("/when-two-ask", &[Together(2)]),
     ("/when-forty-ask", &[Together(40)]),
     ("/when-fifty-ask", &[Together(50)]),
@@ -93,7 +94,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
             End::Close,
         )],
     ),
-    // The announced body is complete, and that is enough.
+    // The announced body is complete, so a missing close_notify does not matter.
     ("/no-goodbye", &[Say(HELLO, End::Cut)]),
     // Bodies that break.
     ("/cut-length", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this\n", End::Close)]),
@@ -102,7 +103,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/cut-between-chunks",
         &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nonly this\n\r\n", End::Close)],
     ),
-    // Over TLS, nothing but the closing message tells that this body is all.
+    // Over TLS only close_notify shows that this body is complete.
     ("/cut-until-close", &[Say("HTTP/1.1 200 OK\r\n\r\nonly this\n", End::Cut)]),
     ("/reset-mid-body", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this\n", End::Reset)]),
     ("/bad-chunk", &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", End::Close)]),
@@ -114,7 +115,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/overlong-chunk",
         &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n", End::Close)],
     ),
-    // The second answer is whole.
+    // The second answer is complete.
     (
         "/cut-once",
         &[
@@ -169,7 +170,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/redirect-to-gopher",
         &[Say("HTTP/1.1 302 Found\r\nLocation: gopher://127.0.0.1/\r\nContent-Length: 0\r\n\r\n", End::Close)],
     ),
-    // Where a server should not get anybody to go.
+    // Redirects that a client must refuse.
     (
         "/redirect-to-private",
         &[Say("HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n", End::Close)],
@@ -185,13 +186,13 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/redirect-to-inside",
         &[Say("HTTP/1.1 302 Found\r\nLocation: http://inside.test/\r\nContent-Length: 0\r\n\r\n", End::Close)],
     ),
-    // Requests that have to be sent twice.
+    // Requests that must be sent twice.
     ("/reset-after-head", &[ResetAfterHead, Echo]),
     ("/reset-mid-request", &[ResetMidBody, Echo]),
     ("/reset-after-request", &[ResetAfterBody, Echo]),
 ];
 
-/// What all connections share.
+/// The state that all connections share.
 pub struct World {
     ports: HashMap<&'static str, u16>,
     visits: Mutex<HashMap<(&'static str, String), usize>>,
@@ -221,7 +222,7 @@ impl World {
         acts.get(self.visit(port, &request.target)).or(acts.last()).copied()
     }
 
-    /// How often this target was asked for before.
+    /// The number of earlier requests for this target.
     pub fn visit(&self, port: &'static str, target: &str) -> usize {
         let mut visits = self.visits.lock().unwrap();
         let visit = visits.entry((port, target.to_owned())).or_insert(0);
@@ -241,7 +242,7 @@ impl World {
         self.ports.values().any(|&port| port == number)
     }
 
-    /// One write, so that lines do not mix.
+    /// Writes in one call, so that lines do not mix.
     fn note(&self, port: &str, request: &Request) -> Result<()> {
         let names: Vec<String> = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         let line = format!("{port} {} {} {}\n", request.method, request.target, names.join(","));
@@ -249,10 +250,10 @@ impl World {
     }
 }
 
-/// Answers one request, and ends the connection.
+/// Answers one request and ends the connection.
 pub fn serve(world: &World, port: &'static str, connection: Connection) {
     let mut from = BufReader::new(connection);
-    // A client that goes away, or refuses the certificate, is no news.
+    // A client may disconnect or refuse the certificate.
     let _ = match read_request(world, port, &mut from) {
         Ok(Some(request)) => answer(world, port, request, from),
         Ok(None) => refuse_tls(from.into_inner()),
@@ -260,7 +261,7 @@ pub fn serve(world: &World, port: &'static str, connection: Connection) {
     };
 }
 
-/// The head of the request, noted; `None` when it is TLS that comes.
+/// Reads and logs the head of the request; `None` if the client speaks TLS.
 pub fn read_request(world: &World, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
     if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
         return Ok(None);
@@ -332,7 +333,7 @@ fn say(mut to: Connection, request: &Request, text: &str, end: End) -> Result<()
         End::Close => to.close(),
         End::Cut => to.cut(),
         End::Reset => {
-            // Time for the client to take what was sent: a reset destroys what it has not read.
+            // Gives the client time to read: a reset discards data it has not read.
             std::thread::sleep(Duration::from_millis(100));
             to.reset();
         }
@@ -350,7 +351,7 @@ fn location(world: &World, port: &str, path: &str) -> String {
     }
 }
 
-/// Ends when the client has gone.
+/// Returns when the client disconnects.
 fn drip(to: &mut Connection) -> Result<()> {
     to.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")?;
     loop {
@@ -360,7 +361,7 @@ fn drip(to: &mut Connection) -> Result<()> {
     }
 }
 
-/// Ends when the client has gone.
+/// Returns when the client disconnects.
 fn flood(to: &mut Connection) -> Result<()> {
     to.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
     loop {
@@ -393,7 +394,7 @@ fn as_it_came(request: &Request) -> Vec<u8> {
     bytes
 }
 
-/// Bytes without a pattern, the same in every run (xorshift).
+/// Pseudo-random bytes, the same in every run (xorshift).
 fn noise(length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,4 +1,4 @@
-//! A server that misbehaves on purpose, for the tests and the demo. It listens on free loopback ports only.
+//! A server that misbehaves on purpose, for the tests and the demo. It listens on free loopback ports.
 //!
 //!     misbehaving-server DIR [SECONDS]   serves until its standard input closes, or for SECONDS (default 600)
 //!     misbehaving-server sha256 FILE     prints the file's SHA-256
@@ -77,7 +77,7 @@ fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A reader sees the whole file or none.
+/// Writes the file atomically.
 fn write_at_once(dir: &Path, name: &str, text: &str) -> std::io::Result<()> {
     let draft = dir.join(format!("{name}.draft"));
     std::fs::write(&draft, text)?;

@@ -1,4 +1,4 @@
-//! The inside of a tunnel: bytes from the client to the origin and back, until both have ended.
+//! Copies bytes between the client and the origin until both have ended.
 
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::Shutdown;
@@ -14,7 +14,7 @@ pub fn join(client: Connection, origin: Socket) {
     let (session, client) = client.into_parts();
     let session = session.map(Mutex::new);
     let ended = |done: Result<()>| {
-        // An end in one direction is passed on and leaves the other open; a failure ends both.
+        // The end of one direction is passed on and leaves the other open. A failure ends both.
         if done.is_err() {
             let _ = client.shutdown(Shutdown::Both);
             let _ = origin.shutdown(Shutdown::Both);
@@ -41,7 +41,7 @@ fn up(session: Option<&Mutex<ServerConnection>>, mut client: &Socket, mut origin
     }
 }
 
-/// From the origin to the client. The lock is held while it writes, so that records do not mix.
+/// From the origin to the client. Holds the lock while writing, so that records do not mix.
 fn down(session: Option<&Mutex<ServerConnection>>, mut origin: &Socket, mut client: &Socket) -> Result<()> {
     let mut buffer = [0; 16 * 1024];
     loop {

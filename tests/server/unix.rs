@@ -1,4 +1,4 @@
-//! Unix domain sockets, with which the scenarios need no port. A row of `start` each.
+//! The Unix domain sockets that serve the scenarios. One row of `start` each.
 
 use std::io::Result;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn serve(name: &'static str, path: &str, tls: Option<Arc<ServerConfig>>, world: 
     Ok(())
 }
 
-/// In place of what an earlier server has left.
+/// Replaces a socket that an earlier server left.
 fn listen(path: &str) -> Result<Socket> {
     if Path::new(path).exists() {
         std::fs::remove_file(path)?;

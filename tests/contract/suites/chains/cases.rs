@@ -1,4 +1,4 @@
-//! The chains. Each axis varies one or two things of a chain that is good: a root, an intermediate, a leaf for
+//! The chains. Each axis varies one or two properties of a valid chain: a root, an intermediate, a leaf for
 //! www.example.test.
 
 use std::fs;
@@ -16,7 +16,7 @@ use rcgen::{
 
 const HOST: &str = "www.example.test";
 
-/// A certificate that has been made, and what signs with its key.
+/// A certificate and its signing key.
 struct Made {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -99,14 +99,14 @@ fn list(by: &Made, revoked: &[u64], until: i32) -> String {
     params.signed_by(&by.issuer).expect("a list").pem().expect("PEM")
 }
 
-/// The certificate with another signature: the last line is a part of it.
+/// The certificate with an altered signature, which is in the last line.
 fn altered(pem: &str) -> String {
     let at = pem.trim_end().rmatch_indices('\n').nth(1).expect("lines").0 + 1;
     let other = if pem.as_bytes()[at] == b'A' { "B" } else { "A" };
     format!("{}{other}{}", &pem[..at], &pem[at + 1..])
 }
 
-/// A second handle of one key.
+/// A second handle of the same key.
 fn generate_from(key: &KeyPair) -> KeyPair {
     KeyPair::try_from(key.serialize_der()).expect("a key")
 }
@@ -136,7 +136,7 @@ impl Maker<'_> {
         path
     }
 
-    /// A question about the chain that the root is trusted for, at the usual time, for any name.
+    /// A question about a chain with a trusted root, at the default time, for any name.
     fn ask(&mut self, axis: &'static str, what: String, chain: &[&str]) -> &mut Case {
         let root = self.root.pem.clone();
         let (anchors, chain) = (self.file(&root), self.file(&chain.concat()));
@@ -321,7 +321,7 @@ impl Maker<'_> {
         let key = generate();
         let own = authority("int");
         let int = own.signed_by(&key, &self.root.issuer).expect("a certificate").pem();
-        // The same authority, by another root.
+        // The same CA, issued by another root.
         let crossed = own.signed_by(&key, &self.other.issuer).expect("a certificate").pem();
         let leaf_pem = signed(leaf(), &Made { pem: String::new(), issuer: Issuer::new(own, key) }).pem;
         let alone = self_signed(leaf()).pem;
@@ -380,7 +380,7 @@ impl Maker<'_> {
                 }
             }
         }
-        // Two of one name and key.
+        // Two roots with the same name and key.
         let pem = |wanted: &str| kinds.iter().find(|(what, _)| *what == wanted).map(|(_, pem)| pem.clone());
         for first in ["authority", "CA:FALSE", "expired", "pathlen 0", "clients"] {
             for second in ["authority", "CA:FALSE", "expired", "pathlen 0", "clients"] {
@@ -389,7 +389,7 @@ impl Maker<'_> {
                 self.ask("anchor", format!("{first} and {second}"), &[&through, &int.pem]).anchors = anchors;
             }
         }
-        // Lists of a root that may not sign any.
+        // CRLs of a root that may not sign CRLs.
         for usages in [vec![KeyUsagePurpose::KeyCertSign], vec![]] {
             for revoked in [7, 101] {
                 let mut root = named.clone();
@@ -467,7 +467,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What the tests of handshakes use: weak keys, broken digests, what cannot be parsed.
+    /// The certificates of the handshake tests: weak keys, broken digests, unparsable ones.
     fn committed(&mut self, env: &Env) {
         let folder = env.root.join("tests/certs/verify");
         for chain in env.files("tests/certs/verify", "", ".pem") {

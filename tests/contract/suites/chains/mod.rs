@@ -16,7 +16,7 @@ const SECONDS: u64 = 120;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: i64 = 1_767_225_600;
 
-/// One question: files, and what they are to prove.
+/// One question: the files, and the purpose, time and name to verify.
 pub struct Case {
     /// The axis, and what it varies: "purpose: …".
     pub axis: &'static str,
@@ -115,7 +115,7 @@ pub fn run(env: &Env, report: &mut Report) {
     report.problems("every class is in the table", counts.keys().map(|class| class.to_string()).collect());
 }
 
-/// What netlib says of each: the status's name and the problem.
+/// netlib's verdict for each: the name of the status, and the problem.
 fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)>, String> {
     let show = |path: &PathBuf| path.display().to_string();
     let line = |case: &Case| {
@@ -139,7 +139,7 @@ fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)
     Ok(ran.out.lines().filter_map(verdict).collect())
 }
 
-/// The number of the error that openssl has; 0 for none.
+/// openssl's error number; 0 for none.
 fn openssl(env: &Env, case: &Case) -> Result<i32, String> {
     let mut command = env.command("openssl");
     command.args(["verify", "-no-CAfile", "-no-CApath", "-no-CAstore", "-partial_chain", "-auth_level", "2"]);

@@ -1,4 +1,4 @@
-//! Trusted certificates of every kind, self-signed, of one name and key.
+//! Trust anchors of every kind, self-signed, with the same name and key.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;

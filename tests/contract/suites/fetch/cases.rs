@@ -1,30 +1,30 @@
-//! What fetch is run with, and what must come of it: a row each.
+//! The cases of fetch: command line and expected result.
 
 mod addresses;
 mod proxy;
 mod sockets;
 mod tls;
 
-/// What is not said is not asked for.
+/// A test case. An empty field is not checked.
 pub struct Case {
     pub name: &'static str,
-    /// See `Stage::fill_in`. The authorities of the servers and of the proxies are trusted already.
+    /// Arguments, with the placeholders of `Stage::fill_in`. The CAs of the servers and proxies are always trusted.
     pub args: &'static [&'static str],
-    /// Files made in the case's directory beforehand.
+    /// Files created in the case's directory before the run.
     pub files: &'static [(&'static str, &'static str)],
-    /// Runs fetch, which is "$@", through this script; filled in as `args` are.
+    /// A shell script that runs fetch as "$@", with placeholders as in `args`.
     pub shell: &'static str,
     pub code: i32,
-    /// All of standard output.
+    /// The whole standard output.
     pub body: Option<&'static str>,
-    /// Parts of standard output, and of standard error, filled in as `args` are.
+    /// Parts of standard output and of standard error, with placeholders as in `args`.
     pub out: &'static [&'static str],
     pub err: &'static [&'static str],
-    /// What must be in neither.
+    /// Texts that must be in neither.
     pub never: &'static [&'static str],
-    /// Files of the case's directory afterwards; `None`: there is none.
+    /// Files of the case's directory after the run; `None` if the file must not exist.
     pub leaves: &'static [(&'static str, Option<&'static str>)],
-    /// How long it may take at least and at most. Under valgrind this, and what is said, is left aside.
+    /// The minimum and maximum duration in seconds. Not checked under valgrind, as are the texts.
     pub seconds: (f64, f64),
 }
 
@@ -42,12 +42,12 @@ const NOTHING: Case = Case {
     seconds: (0.0, 10.0),
 };
 
-/// A GET of a path over TLS, its whole body, and its exit code.
+/// A GET over TLS: path, whole body, exit code.
 const fn get(name: &'static str, args: &'static [&'static str], body: &'static str) -> Case {
     Case { name, args, body: Some(body), ..NOTHING }
 }
 
-/// A failure: its exit code, and what the message says.
+/// A failure: exit code and parts of the message.
 const fn fails(name: &'static str, args: &'static [&'static str], code: i32, err: &'static [&'static str]) -> Case {
     Case { name, args, code, err, ..NOTHING }
 }
@@ -136,7 +136,7 @@ const HTTP: &[Case] = &[
         out: &["PUT /echo\n", "\nTransfer-Encoding: chunked\n", "\n\nthrough a pipe"],
         ..NOTHING
     },
-    // Sent again, with the body.
+    // Retries that send the body again.
     get("hang-up-once", &["-X", "HEAD", "https://localhost:{https}/hang-up-once"], ""),
     Case {
         name: "reset-after-head",
@@ -169,7 +169,7 @@ const HTTP: &[Case] = &[
             &["fetch: "],
         )
     },
-    // What nothing was read from need not be rewound.
+    // A body that was not read yet needs no rewind.
     Case {
         shell: "printf 'through a pipe' | \"$@\"",
         ..fails(
@@ -179,7 +179,7 @@ const HTTP: &[Case] = &[
             &["refused (attempt 4)"],
         )
     },
-    // What a POST did is not known: it is not sent twice.
+    // A POST may have had an effect, so it is not sent twice.
     fails(
         "post-hang-up",
         &["-v", "-d", "x", "http://localhost:{http}/hang-up-once?post"],
@@ -219,7 +219,7 @@ const HTTP: &[Case] = &[
         body: Some("busy\n"),
         ..fails("post-busy", &["-d", "x", "https://localhost:{https}/busy-once?post"], 22, &["answered 503"])
     },
-    // There is no point in waiting for what --max-time does not allow.
+    // No wait beyond --max-time.
     fails(
         "come-back-in-a-minute",
         &["--max-time", "9", "https://localhost:{https}/come-back-in-a-minute"],
@@ -227,7 +227,7 @@ const HTTP: &[Case] = &[
         &["fetch: --max-time: "],
     )
     .within(5.0),
-    // Nor in asking before the server wants it.
+    // No request before the time in Retry-After.
     Case {
         body: Some("busy\n"),
         ..fails(
@@ -248,7 +248,7 @@ const HTTP: &[Case] = &[
         )
     },
     Case { body: Some("none\n"), ..fails("missing", &["http://localhost:{http}/missing"], 22, &["answered 404"]) },
-    // A body that broke is never taken for a whole one.
+    // A truncated body is never treated as complete.
     Case {
         name: "cut-once",
         args: &["-o", "{dir}/out", "https://localhost:{https}/cut-once"],
@@ -403,7 +403,7 @@ const HTTP: &[Case] = &[
     },
     fails("not-tls", &["https://localhost:{http}/hello"], 11, &["fetch: "]),
     fails("tls-in-clear", &["--retries", "0", "http://localhost:{https}/hello"], 14, &["fetch: "]),
-    // Silence.
+    // Peers that send nothing.
     fails("never", &["--retries", "0", "--read-timeout", "1", "https://localhost:{https}/never"], 12, &["fetch: "])
         .within(3.0),
     fails(
@@ -422,7 +422,7 @@ const HTTP: &[Case] = &[
     fails("drip-http", &["--max-time", "2", "http://localhost:{http}/drip"], 13, &["--max-time: ", "not complete"])
         .within(4.0),
     Case {
-        // Once the request is there, fetch waits for the answer.
+        // After the request has arrived, fetch waits for the answer.
         shell: "\"$@\" & until grep -q 'never?interrupted' '{requests}'; do sleep 0.1; done; kill -TERM $!; wait $!",
         ..fails("interrupted", &["https://localhost:{https}/never?interrupted"], 130, &["fetch: ", "cancelled"])
     }
@@ -470,7 +470,7 @@ const HTTP: &[Case] = &[
     },
 ];
 
-/// A success of which only parts are looked at.
+/// A success of which only parts of the output are checked.
 const fn get_any(name: &'static str, args: &'static [&'static str]) -> Case {
     Case { name, args, ..NOTHING }
 }

@@ -27,7 +27,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     play(env, report, "fetch-valgrind", &before, &cases::all());
 }
 
-/// `make demo`, as a user types it.
+/// Runs `make demo` and checks its output.
 pub fn demo(env: &Env, report: &mut Report) {
     let ran = env.command("scripts/demo.sh").env("CARGO_TARGET_DIR", &env.target).run(600);
     report.check(ran.ok, format!("scripts/demo.sh ended with {:?}\n{}", ran.code, ran.text));
@@ -61,7 +61,7 @@ fn play(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases: &[&
     }
 }
 
-/// More than there are processors: most of the time fetch waits.
+/// Runs more cases at once than there are processors, because fetch mostly waits.
 fn many_at_once(cases: &[&Case], play: impl Fn(&Case) -> Report + Sync) -> Vec<Report> {
     const AT_ONCE: usize = 6;
     let next = AtomicUsize::new(0);
@@ -75,7 +75,7 @@ fn many_at_once(cases: &[&Case], play: impl Fn(&Case) -> Report + Sync) -> Vec<R
     })
 }
 
-/// fetch from its sources, with nothing but netlib.h and the library that users get.
+/// Compiles fetch with netlib.h and the library only.
 fn compile(env: &Env, scratch: &Path) -> Result<PathBuf, String> {
     let program = scratch.join("fetch");
     let mut cc = env.strict_cc();
@@ -119,7 +119,7 @@ impl Stage<'_> {
         if ran.code != Some(case.code) {
             problems.push(format!("ended with {:?}, not {}", ran.code, case.code));
         }
-        // Under valgrind every limit may pass earlier in the story, which is told otherwise then.
+        // Under valgrind a limit may expire earlier, so that the output differs.
         if self.before.is_empty() {
             problems.extend(told_otherwise(case, &ran, |part| self.fill_in(part, &dir)));
             problems.extend(left_otherwise(case, &dir));
@@ -139,7 +139,7 @@ impl Stage<'_> {
     }
 }
 
-/// What it said, against what it should have.
+/// Compares the output with the case.
 fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let error = ran.text.strip_prefix(&ran.out).unwrap_or(&ran.text);
     let missing = |what: &'static str, text: &str, wanted: &[&str]| {

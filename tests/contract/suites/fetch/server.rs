@@ -1,4 +1,4 @@
-//! Starting the misbehaving server of tests/server, and ending it.
+//! Starts and stops the misbehaving server of tests/server.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::env::Env;
 
-/// Longer than any suite takes, under valgrind on a machine that is busy with something else too.
+/// The server's time limit. No suite reaches it, not even under valgrind on a busy machine.
 const SECONDS: &str = "3600";
 
 pub struct Server {

@@ -1,9 +1,9 @@
-//! Which addresses are connected to: those that race, and those that are refused.
+//! Address selection: racing addresses and refused addresses.
 
 use super::{Case, NOTHING, fails, get};
 
 pub const ALL: &[Case] = &[
-    // Who does not listen is followed at once, and all are told.
+    // After a refused connection the next address follows at once; the error lists all.
     Case {
         name: "resolve",
         args: &["-v", "--resolve", "name.test:{http}:127.0.0.2,127.0.0.3,127.0.0.1", "http://NAME.test:{http}/hello"],
@@ -17,7 +17,7 @@ pub const ALL: &[Case] = &[
         never: &["attempt 2"],
         ..NOTHING
     },
-    // Who does not answer is not waited for: the other one wins a quarter of a second later.
+    // If an address does not answer, the next one starts 250 ms later and wins.
     Case {
         name: "resolve-silent",
         args: &[
@@ -38,7 +38,7 @@ pub const ALL: &[Case] = &[
         seconds: (0.25, 10.0),
         ..NOTHING
     },
-    // The name is still who the server must be.
+    // The certificate must still match the name.
     get(
         "resolve-tls",
         &["--resolve", "origin.test:{origin}:127.0.0.1", "https://origin.test:{origin}/hello"],
@@ -50,7 +50,7 @@ pub const ALL: &[Case] = &[
         8,
         &["origin.test"],
     ),
-    // The last word on a name and port counts; another port is another matter.
+    // The last option for a name and port wins. Another port is not affected.
     get(
         "resolve-twice",
         &[
@@ -92,7 +92,7 @@ pub const ALL: &[Case] = &[
         2,
         &["--resolve: HOST:PORT:ADDRESS"],
     ),
-    // Refused: at once, whatever the name and however it is written.
+    // Refused at once, for every spelling of the address and every name.
     fails(
         "refuse-loopback",
         &["-v", "--refuse-addresses", "loopback", "http://localhost:{http}/hello"],
@@ -123,7 +123,7 @@ pub const ALL: &[Case] = &[
         &["--refuse-addresses", "metadata,private,global", "http://127.0.0.1:{http}/hello"],
         "hello\n",
     ),
-    // What is left of a host's addresses is tried.
+    // The remaining addresses of a host are tried.
     Case {
         name: "refuse-some",
         args: &[
@@ -143,7 +143,7 @@ pub const ALL: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Wherever redirects lead: an address, one inside of another, a name.
+    // Redirects to an address, an embedded IPv4 address, a name.
     fails(
         "refuse-redirect",
         &["-v", "--refuse-addresses", "private", "http://127.0.0.1:{http}/redirect-to-private"],
@@ -172,7 +172,7 @@ pub const ALL: &[Case] = &[
         19,
         &["cannot connect to inside.test port 80, 2 addresses refused, ", " refuses fd00::1: private (attempt 2)\n"],
     ),
-    // Through a proxy it is the proxy's address that counts.
+    // With a proxy the policy applies to the proxy's address.
     fails(
         "refuse-proxy",
         &["--refuse-addresses", "loopback", "--proxy", "http://localhost:{proxy}", "http://origin.test/echo"],

@@ -1,9 +1,9 @@
-//! Through a proxy: in clear, over TLS, and TLS in TLS. What a proxy does is in tests/server/proxy.rs.
+//! Proxies: plaintext, over TLS, TLS in TLS. The proxy's behaviour is in tests/server/proxy.rs.
 
 use super::{Case, NOTHING, fails, get};
 
 pub const ALL: &[Case] = &[
-    // The proxy reads requests for http: they name the whole URL.
+    // For http the proxy gets the request with the absolute URL.
     Case {
         name: "proxy",
         args: &["--proxy", "http://me:secret@localhost:{proxy}", "http://origin.test:81/echo?a=b"],
@@ -35,7 +35,7 @@ pub const ALL: &[Case] = &[
         never: &["\nauthorization", "secret"],
         ..NOTHING
     },
-    // It tunnels for https.
+    // For https it opens a tunnel.
     get("tunnel", &["--proxy", "http://localhost:{proxy}", "https://origin.test:{origin}/hello"], "hello\n"),
     Case {
         name: "tunnel-in-tls",
@@ -50,7 +50,7 @@ pub const ALL: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Who we are to the proxy is nobody else's business, and not the trace's.
+    // Proxy credentials reach neither the origin nor the trace.
     Case {
         name: "tunnel-password",
         args: &[
@@ -109,7 +109,7 @@ pub const ALL: &[Case] = &[
             &["502 Bad Gateway"],
         )
     },
-    // 2xx is a tunnel, whatever the headers announce and whatever came before.
+    // A 2xx opens the tunnel, whatever its headers announce and whatever came before.
     get(
         "tunnel-framed",
         &["--proxy", "https://localhost:{tlsproxy}", "https://framed.origin.test:{origin}/hello"],
@@ -120,7 +120,7 @@ pub const ALL: &[Case] = &[
         &["--proxy", "http://localhost:{proxy}", "https://interim.origin.test:{origin}/hello"],
         "hello\n",
     ),
-    // What breaks inside is the server's, and told as without a proxy.
+    // A failure inside the tunnel is the server's, with the same message as without a proxy.
     fails(
         "tunnel-cut-length",
         &["--retries", "0", "--proxy", "https://localhost:{tlsproxy}", "https://origin.test:{origin}/cut-length"],
@@ -173,7 +173,7 @@ pub const ALL: &[Case] = &[
         &["--max-time: "],
     )
     .within(3.0),
-    // Each layer proves its own name, to trust of its own. Nothing is asked of a proxy that is not the right one.
+    // Each layer has its own name and trust anchors. A proxy that fails verification gets no request.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'CONNECT wrong-proxy' '{requests}' && exit 99; exit $code",
         ..fails(
@@ -238,7 +238,7 @@ pub const ALL: &[Case] = &[
         18,
         &["is for other.test"],
     ),
-    // A proxy that does not want to: once is enough.
+    // A proxy that refuses is not asked again.
     fails(
         "tunnel-407",
         &["--proxy", "http://me:secret@localhost:{proxy}", "https://password.origin.test:{origin}/hello"],
@@ -260,7 +260,7 @@ pub const ALL: &[Case] = &[
         &["it answered 302 Found\n"],
     )
     .silent_about(&["attempt"]),
-    // One that cannot: the server has not been asked, so that is no connection, and even a POST is tried again.
+    // If the proxy cannot connect, the server got nothing, so even a POST is retried.
     fails(
         "tunnel-502",
         &[
@@ -362,7 +362,7 @@ pub const ALL: &[Case] = &[
         &["--max-time: "],
     )
     .within(3.0),
-    // No proxy there, or another than was said.
+    // No proxy at the address, or one of another kind.
     fails(
         "proxy-closed",
         &["--retries", "1", "--proxy", "https://localhost:{closed}", "http://origin.test/"],

@@ -1,12 +1,12 @@
-//! By which way connections go, what they are watched for, and how much they must bring.
+//! Unix domain sockets, source addresses, socket options and minimum throughput.
 
 use super::{Case, NOTHING, fails, get};
 
-/// Where the server's sockets are, so that their names are short.
+/// Runs in the directory of the server's sockets, so that their paths are short.
 const AT_THE_SERVER: &str = "cd '{server}' && \"$@\"";
 
 pub const ALL: &[Case] = &[
-    // Unix domain sockets. The host is not looked up, and it is who the server must be.
+    // Unix domain sockets. The host is not resolved, and the certificate must match it.
     Case {
         name: "unix",
         args: &["-v", "--unix-socket", "http.sock", "http://no-such-host.invalid:81/echo"],
@@ -40,7 +40,7 @@ pub const ALL: &[Case] = &[
         &["--unix-socket", "none.sock", "--abstract-unix-socket", "{abstract}", "http://name.test/hello"],
         "hello\n",
     ),
-    // What TCP alone has is passed over.
+    // Options of TCP are ignored.
     get(
         "unix-other-options",
         &[
@@ -67,7 +67,7 @@ pub const ALL: &[Case] = &[
             &["attempt 2: GET http://10.0.0.1/\n*   http.sock, 0.0", "fetch: the server answered 404\n"],
         )
     },
-    // With a proxy, it is the proxy that is there.
+    // With a proxy, the socket is the proxy's.
     Case {
         name: "unix-proxy",
         args: &["--unix-socket", "proxy.sock", "--proxy", "http://proxy.test", "http://origin.test/echo"],
@@ -95,7 +95,7 @@ pub const ALL: &[Case] = &[
         5,
         &["fetch: cannot connect to @{abstract}-2: Connection refused: nobody listens on this name\n"],
     ),
-    // A socket of this machine is as good a place as any that a stranger should not name.
+    // The address policy also refuses sockets of this machine.
     Case {
         shell: AT_THE_SERVER,
         ..fails(
@@ -142,7 +142,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --abstract-unix-socket: the address of a Unix domain socket is nothing but NUL bytes ("],
     ),
-    // From where.
+    // Source addresses.
     get("interface", &["--interface", "lo", "https://localhost:{https}/hello"], "hello\n"),
     fails(
         "interface-unknown",
@@ -165,7 +165,7 @@ pub const ALL: &[Case] = &[
         5,
         &["port {http}: cannot bind to 192.0.2.1 port 0: Cannot assign requested address\n"],
     ),
-    // Somebody has this port already.
+    // The port is in use.
     fails(
         "source-port",
         &["--retries", "0", "--source", "127.0.0.1:{closed}", "http://127.0.0.1:{http}/hello"],
@@ -202,7 +202,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --source: the port is none"],
     ),
-    // What they are watched for. The kernel shows that it counts the time to the next probe: timer 02.
+    // Keepalive. /proc/net/tcp shows the keepalive timer as 02.
     Case {
         shell: "\"$@\" & until grep -q 'never?probed' '{requests}'; do sleep 0.1; done; found=99; \
                 for i in $(seq 100); do \
@@ -239,7 +239,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --keepalive: IDLE[,INTERVAL[,COUNT]] is needed, in seconds ("],
     ),
-    // -1 is a word of netlib's for the system's times.
+    // -1 means the system's defaults.
     fails("bad-keepalive-negative", &["--keepalive", "1,-1", "http://localhost/"], 2, &["--keepalive: IDLE[,"]),
     fails(
         "bad-user-timeout",
@@ -253,7 +253,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --user-timeout: "],
     ),
-    // How much they must bring. Silence is never as long as the read timeout here.
+    // Minimum throughput. No pause is as long as the read timeout.
     get("fast-enough", &["--minimum-speed", "6/5", "https://localhost:{https}/hello"], "hello\n"),
     get("fast-enough-http", &["--minimum-speed", "6/5", "http://localhost:{http}/hello"], "hello\n"),
     Case {
@@ -286,7 +286,7 @@ pub const ALL: &[Case] = &[
         20,
         &["fetch: the server was slower than --minimum-speed 20/1; the output is not complete, "],
     ),
-    // A file can begin anew.
+    // A file can be written again from the start.
     Case {
         leaves: &[("out", None), ("out.part", None)],
         ..fails(
@@ -314,14 +314,14 @@ pub const ALL: &[Case] = &[
         leaves: &[("out", Some("hello\n")), ("out.part", None)],
         ..NOTHING
     },
-    // What a POST did is not known.
+    // A POST may have had an effect.
     fails(
         "slow-post",
         &["-d", "x", "--minimum-speed", "20/1", "-o", "{dir}/out", "http://localhost:{http}/drip?post"],
         20,
         &["fetch: the server was slower than --minimum-speed 20/1\n"],
     ),
-    // Nothing is slow too: before the answer, in the handshake, from the proxy.
+    // No data also counts as slow: before the answer, in the handshake, from the proxy.
     fails(
         "slow-to-think",
         &["--retries", "0", "--minimum-speed", "1/0.5", "http://localhost:{http}/never"],

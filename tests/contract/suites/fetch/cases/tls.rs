@@ -1,14 +1,14 @@
-//! What the command line says of TLS: identity, versions, fingerprints.
+//! TLS options of the command line: identity, versions, trust, pins.
 
 use super::{Case, NOTHING, fails, get};
 
 const CLIENT: &str = "{certs}/client.pem";
 
-/// An ECHConfigList whose public name is localhost, for a key that nobody has.
+/// An ECHConfigList with the public name localhost, whose private key nobody has.
 const ECH_LIST: &str = "ADz+DQA4BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUAJbG9jYWxob3N0AAA=";
 
 pub const ALL: &[Case] = &[
-    // Who we are.
+    // Client certificates.
     get("client", &["--cert", CLIENT, "--key", "{certs}/client.key", "https://localhost:{clients}/hello"], "hello\n"),
     Case {
         name: "client-in-one-file",
@@ -48,7 +48,7 @@ pub const ALL: &[Case] = &[
         11,
         &["certificate_required", "\n       to present ", ": --cert FILE and --key FILE\n"],
     ),
-    // A certificate is a name: it is not told to whoever a server redirects to.
+    // A client certificate is not sent to another origin after a redirect.
     fails(
         "client-redirected",
         &[
@@ -144,7 +144,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --pass-file"],
     ),
-    // Which versions.
+    // Versions.
     Case {
         name: "tls-max",
         args: &["-v", "--tls-max", "1.2", "https://localhost:{https}/hello"],
@@ -173,7 +173,7 @@ pub const ALL: &[Case] = &[
         &["fetch: ", "version", "\n       to offer more: without --tls-max\n"],
     ),
     fails("tls-max-too-old", &["--tls-max", "1.1", "https://localhost:{https}/hello"], 2, &["fetch: --tls-max"]),
-    // Which suites.
+    // Cipher suites.
     Case {
         name: "ciphers",
         args: &["-v", "--ciphers", "ECDHE+CHACHA20", "--tls-max", "1.2", "https://localhost:{https}/hello"],
@@ -196,7 +196,7 @@ pub const ALL: &[Case] = &[
         11,
         &["fetch: the server \"localhost\"", "\n       to offer more: without --ciphers and --tls-max\n"],
     ),
-    // Whose name is seen. The server knows nothing of it.
+    // Encrypted Client Hello, to a server without it.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'hello?hidden' '{requests}' && exit 99; exit $code",
         ..fails(
@@ -221,7 +221,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: Encrypted Client Hello needs TLS 1.3"],
     ),
-    // Whom we trust.
+    // Trust anchors.
     get(
         "capath",
         &["--cacert", "{server}/proxy-ca.pem", "--capath", "{server}/ca", "https://localhost:{https}/hello"],
@@ -251,7 +251,7 @@ pub const ALL: &[Case] = &[
         10,
         &["fetch: the certificate", "revoked"],
     ),
-    // The first list alone is the root's; the intermediate's own is missing.
+    // Only the root's CRL is given; the intermediate's is missing.
     Case {
         shell: "sed '/END/q' '{server}/crl.pem' > '{dir}/one.pem' && \"$@\"",
         ..fails(
@@ -267,7 +267,7 @@ pub const ALL: &[Case] = &[
     Case {
         name: "pin-of-key",
         args: &["--pin"],
-        // What is told when it does not match is what matches.
+        // The error of a mismatch states the pin that would match.
         shell: "pin=$(\"$@\" sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= https://localhost:{https}/hello 2>&1 | \
                 sed -n 's/.*the pin of its key is //p' | cut -d' ' -f1) && \
                 \"$@\" \"$pin\" --pin {sha256} https://localhost:{https}/hello && \
@@ -323,7 +323,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: pin must have 64 hex digits"],
     ),
-    // Which certificate.
+    // Fingerprints.
     get("fingerprint", &["--fingerprint", "{sha256}", "https://localhost:{https}/hello"], "hello\n"),
     Case {
         name: "fingerprint-as-openssl-writes-it",
@@ -350,7 +350,7 @@ pub const ALL: &[Case] = &[
         body: Some("hello\n"),
         ..NOTHING
     },
-    // Nothing is sent to who shows another, not even without verification, wherever it was redirected to.
+    // A server with another certificate gets no request, not even without verification or after a redirect.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'hello?pinned' '{requests}' && exit 99; exit $code",
         ..fails(
