@@ -17,7 +17,7 @@ extern char **environ;
 
 static unsigned long opened, asked;
 
-/* Calls the function that stands behind this one: the C library's. */
+/* Calls the C library's function, which this program's function replaces. */
 #define NEXT(type, name) ((union { void *symbol; type function; }){dlsym(RTLD_NEXT, #name)}).function
 
 typedef int (*open_fn)(const char *, int, ...);
@@ -57,7 +57,7 @@ OPENAT(openat64)
 GETENV(getenv)
 GETENV(secure_getenv)
 
-/* URLs: parsed, built, resolved, written; and the old ways to do it. */
+/* URLs: parsed, built, resolved, written; deprecated functions too. */
 static void urls(void) {
     static const char *const texts[] = {"http://user:pw@b\xc3\xbc" "cher.test:8080/a/../b?q#f", "[::1]:80", "~/.netrc", "file:///etc/passwd", "/p?q"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -78,7 +78,7 @@ static void urls(void) {
     netlib_url_free(url);
 }
 
-/* Headers with credentials; a request without any. */
+/* Headers with and without credentials. */
 static void headers(void) {
     netlib_error *err = NULL;
     netlib_headers *made = NULL;
@@ -97,7 +97,7 @@ static void headers(void) {
     netlib_headers_options_free(options);
 }
 
-/* A whole policy's life, with redirects to other origins, the system's clock, randomness and sleep. */
+/* A retry policy with redirects to other origins, the system's clock, random source and sleep. */
 static void policy(void) {
     static const char *const fields[] = {
         "Location: http://other.test/\r\n", "Location: /next\r\n", "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "",
@@ -149,7 +149,7 @@ static void policy(void) {
     netlib_url_free(url);
 }
 
-/* Limits, responses, bodies, a socket that is waited for and connected without a name to look up. */
+/* Limits, responses, bodies, waiting for a socket and connecting to a numeric address. */
 static void the_rest(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
@@ -198,7 +198,7 @@ static void r8_no_file_and_no_environment_is_read(void) {
     munmap(closed, 4096);
 }
 
-/* The counters do see what netlib does: making a TLS context reads SSL_CERT_FILE and the file it names. */
+/* The counters work: creating a TLS context reads SSL_CERT_FILE and the file it names. */
 static void the_counters_see_a_tls_context_being_made(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
@@ -212,7 +212,7 @@ static void the_counters_see_a_tls_context_being_made(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* One setter turns it off: no variable is asked for, and a client that verifies nobody opens no file. */
+/* With use_environment off no variable is read, and a client without verification opens no file. */
 static void a_context_without_the_environment_asks_for_none(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;

@@ -72,14 +72,14 @@ static void facts_of_an_error(void) {
     netlib_error_free(other);
 }
 
-/* For tables. */
+/* Named results for tables. */
 #define UNSET (-1)
 #define NEVER NETLIB_RETRY_KIND_NEVER
 #define CONNECT NETLIB_RETRY_KIND_CONNECT
 #define READ NETLIB_RETRY_KIND_READ
 #define OTHER NETLIB_RETRY_KIND_OTHER
 
-/* An error with these options; `cause` may be NULL. */
+/* Creates an error with these options; `cause` may be NULL. */
 static netlib_error *error_with(netlib_status status, int32_t kind, const netlib_error *cause) {
     netlib_error *err = NULL, *error = NULL;
     netlib_error_options *options = netlib_error_options_new();
@@ -105,13 +105,13 @@ static void kinds_of_errors(void) {
         {NETLIB_INVALID_HEADER, UNSET, 0, UNSET, READ},
         {NETLIB_RESPONSE_STATUS, UNSET, 0, UNSET, READ},
         {NETLIB_TOO_MANY_REDIRECTS, UNSET, 0, UNSET, READ},
-        /* What is chosen wins, whatever the status. */
+        /* An explicit kind wins over the status. */
         {NETLIB_CONNECT_FAILED, READ, 0, UNSET, READ},
         {NETLIB_PROTOCOL, OTHER, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, CONNECT, 0, UNSET, CONNECT},
         {NETLIB_IO, NEVER, 0, UNSET, NEVER},
         {NETLIB_PROXY_FAILED, READ, 0, UNSET, READ},
-        /* A proxy's failure counts as its cause. */
+        /* A proxy error has the kind of its cause. */
         {NETLIB_PROXY_FAILED, UNSET, 0, UNSET, OTHER},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CONNECT_FAILED, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CERTIFICATE_VERIFY, UNSET, OTHER},
@@ -119,11 +119,11 @@ static void kinds_of_errors(void) {
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_READ_TIMEOUT, CONNECT, CONNECT},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CANCELLED, UNSET, NEVER},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_DEADLINE_EXCEEDED, UNSET, NEVER},
-        /* The kind that is chosen for the proxy's failure wins over its cause's. */
+        /* An explicit kind of the proxy error wins over its cause's. */
         {NETLIB_PROXY_FAILED, CONNECT, NETLIB_READ_TIMEOUT, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, CONNECT, NETLIB_CANCELLED, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, OTHER, NETLIB_CONNECT_FAILED, UNSET, OTHER},
-        /* A cause that says that the request was sent. */
+        /* A cause that states that the request was sent. */
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
         {NETLIB_CONNECT_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
         {NETLIB_TLS_ALERT, UNSET, NETLIB_CONNECT_FAILED, READ, READ},
@@ -162,7 +162,7 @@ static void options_of_errors(void) {
         CHECK(error == NULL);
         netlib_error_options_free(options);
     }
-    /* The last cause counts, and the options may be used again and freed before the errors. */
+    /* The last cause is used. Options can be reused, and freed before the errors. */
     netlib_error *first = error_with(NETLIB_IO, UNSET, NULL), *second = error_with(NETLIB_PROTOCOL, UNSET, NULL);
     netlib_error_options *options = netlib_error_options_new();
     netlib_error_options_set_cause(options, first);

@@ -1,10 +1,10 @@
-/* CR, LF and NUL in every text that is built into something: it is refused, or nothing that comes out holds it. */
-/* Some results are of no interest here: what comes after them is. */
+/* CR, LF and NUL in every input text: the call is refused, or no output contains them. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"
 
-/* Set by what hands text out that could break a line. */
+/* Set if an output contains a byte that breaks a line. */
 static bool leaked;
 
 static void look(const char *out, size_t len) {
@@ -14,7 +14,7 @@ static void look(const char *out, size_t len) {
 
 /* ---- headers ---- */
 
-/* The wire form, whose lines end with CRLF: everything but the last two bytes of its one line. */
+/* The wire form of one header without the CRLF at its end. */
 static netlib_status made(netlib_headers_options *options) {
     netlib_headers *headers = NULL;
     netlib_status status = netlib_make_headers(options, &headers, NULL);
@@ -209,7 +209,7 @@ static netlib_status removed_header(const char *text, size_t len) {
     netlib_retry_options_set_remove_headers_on_redirect(options, &text, 1);
     return policy(options);
 }
-/* The method of a decision is what the next request is made of. */
+/* The next request uses the method of the decision. */
 static netlib_status decided_method(const char *text, size_t len) {
     (void)len;
     netlib_url *url = NULL;
@@ -250,7 +250,7 @@ static void r13_cr_lf_and_nul_in_each_argument(void) {
         const char *what;
         netlib_status (*build)(const char *text, size_t len);
         int outcome;
-        bool counted; /* takes a length, so that NUL can be in the text */
+        bool counted; /* takes a length, so the text can contain NUL */
     } rows[] = {
         {"set_accept_encoding", accept_encoding, REFUSED, false},
         {"add_accept_encoding", add_accept_encoding, REFUSED, false},
@@ -290,7 +290,7 @@ static void r13_cr_lf_and_nul_in_each_argument(void) {
         size_t len;
     } bad[] = {{"\r", 1}, {"\n", 1}, {"\r\n", 2}, {"\n\r", 2}, {"\r\nX: y\r\n", 8}, {"\r\n ", 3}, {"\0", 1}, {"\0\r\n", 3}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        /* What is bad about it is nothing but the bytes. A good host would be looked up. */
+        /* Only the bytes make it invalid. A valid host would be resolved. */
         if (rows[i].build != connect_host && rows[i].build != source_host) {
             netlib_status good = rows[i].build("ab", 2);
             if (good != NETLIB_OK) fprintf(stderr, "%s: good text: %s\n", rows[i].what, netlib_status_name(good));

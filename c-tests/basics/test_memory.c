@@ -1,7 +1,7 @@
 /* Near the end of memory: what a caller gives is copied, or refused with a status. Each row runs in a process of its own,
  * whose address space has no room for one more copy of the text. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "harness.h"
 
@@ -14,7 +14,7 @@ static size_t size = (size_t)12 * 1024 * 1024;
 enum { SMALL = 4096 };
 static char *text;
 
-/* ---- what is called, in steps: before the memory is gone, and after ---- */
+/* ---- the calls: steps before and after the memory limit ---- */
 
 static netlib_headers_options *header_options;
 static netlib_headers *headers;
@@ -159,7 +159,7 @@ static netlib_tls_options *tls_options;
 
 static const char ONE[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
 
-/* A section of PEM, all of it base64, or an element of DER. */
+/* One PEM section of base64, or one DER element. */
 static void fill(const char *label) {
     memset(text, 'A', size);
     if (label == NULL) {
@@ -176,7 +176,7 @@ static void fill(const char *label) {
     memcpy(text + size - end, line, end);
 }
 
-/* PKCS#12 whose content is one string in parts, of which there is one. */
+/* PKCS#12 whose content is a constructed string with one part. */
 static void fill_pkcs12(void) {
     static const unsigned char head[] = {0x30, 0x80, 2,    1,    3,    0x30, 0x80, 6,    9,    0x2a, 0x86, 0x48, 0x86, 0xf7,
                                          0x0d, 1,    7,    1,    0xa0, 0x80, 0x24, 0x80, 0x04, 0x84};
@@ -235,7 +235,7 @@ static netlib_status readings(void) {
     return status;
 }
 
-/* ---- what is too long is refused before it is copied: no memory is missing ---- */
+/* ---- input that is too long is refused before it is copied ---- */
 
 static netlib_status source_address(void) {
     netlib_connect_options *options = netlib_connect_options_new();
@@ -247,9 +247,9 @@ static netlib_status source_address(void) {
     return status == NETLIB_INVALID_URL && size > SMALL ? NETLIB_OUT_OF_MEMORY : status;
 }
 
-/* ---- running them ---- */
+/* ---- running the rows ---- */
 
-/* Valgrind and AddressSanitizer need memory of their own: under them the calls are made, but nothing is taken away. */
+/* Valgrind and AddressSanitizer need memory themselves, so under them the calls run without a memory limit. */
 static bool can_limit_memory(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;
@@ -258,7 +258,7 @@ static bool can_limit_memory(void) {
 #endif
 }
 
-/* As much address space as is in use, and a little for errors and their messages. */
+/* Limits the address space to what is in use, plus a little for errors and messages. */
 static void limit_memory(void) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");

@@ -1,4 +1,4 @@
-/* A resolver that stands before the C library's own. Lookups of "hung.test" do not end until they are released. */
+/* Replaces the C library's resolver. Lookups of "hung.test" do not end until they are released. */
 #ifndef NETLIB_TEST_HUNG_LOOKUPS_H
 #define NETLIB_TEST_HUNG_LOOKUPS_H
 
@@ -12,10 +12,10 @@
 static pthread_mutex_t lookup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t lookup_released = PTHREAD_COND_INITIALIZER;
 static bool lookups_hang = true;
-/* How many do at this moment. */
+/* The number of lookups that hang now. */
 static int hung_lookups;
 
-/* A child has the lock as it was and nobody who waits, whatever another thread was at. */
+/* A child gets an unlocked lock and no waiting thread, whatever other threads of the parent did. */
 static void before_fork(void) { pthread_mutex_lock(&lookup_lock); }
 
 static void in_parent(void) { pthread_mutex_unlock(&lookup_lock); }
@@ -34,7 +34,7 @@ static inline void release_lookups(void) {
     pthread_mutex_unlock(&lookup_lock);
 }
 
-/* From then on their threads do nothing until they are released. */
+/* Returns when the lookups hang: their threads do nothing until they are released. */
 static inline void until_lookups_hang(int count) {
     for (double began = netlib_current_time();;) {
         pthread_mutex_lock(&lookup_lock);
@@ -55,7 +55,7 @@ static inline void hold_lookups(void) {
     pthread_mutex_unlock(&lookup_lock);
 }
 
-/* "hung.test" and "good.test" are 127.0.0.1; no other name is known. */
+/* "hung.test" and "good.test" resolve to 127.0.0.1; other names do not exist. */
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
     struct in_addr address;
     (void)service;

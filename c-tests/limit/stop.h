@@ -1,4 +1,4 @@
-/* Blocking calls, and everything that is to end them or must not: one table of phases, each run in every way. */
+/* Blocking calls, and the events that must or must not end them: a table of phases, each run with every event. */
 #ifndef NETLIB_TEST_STOP_H
 #define NETLIB_TEST_STOP_H
 
@@ -8,28 +8,28 @@
 #include <pthread.h>
 #include <time.h>
 
-/* A call that blocks until it is released, stopped, or has waited long enough. */
+/* A call that blocks until it is released, stopped or timed out. */
 struct phase {
     const char *name;
     void (*set_up)(void);
-    /* `limit` is for this call alone: what holds one is given it here. */
+    /* `limit` is for this call only; handles that store a limit get it here. */
     netlib_status (*call)(const netlib_limit *limit, netlib_error **err);
-    /* What the call waits for happens; on another thread. NULL: nothing can make it succeed in a short time. */
+    /* Runs on another thread and makes the call succeed. NULL if nothing can within a short time. */
     void (*release)(void);
-    /* After it has succeeded: that it did what it is there for. May be NULL. */
+    /* Checks the effect of a successful call. May be NULL. */
     void (*check)(void);
     void (*tear_down)(void);
 };
 
-/* How soon a limit ends, and how much later the call may return on a machine that is busy. */
+/* The time until a limit ends, and the tolerance on a busy machine. */
 #define SOON 0.02
 #define ROOM 1.0
 
 static bool prints_times;
-/* For a release that goes on as long as the call does. */
+/* For a release that continues as long as the call. */
 static atomic_int call_is_over;
 
-/* Of signals. Valgrind runs a handler and what it interrupted so slowly that nothing else would be done. */
+/* The time between signals. It is longer under valgrind, where handlers are too slow for one signal per millisecond. */
 static inline long tick_interval_us(void) {
     return under_valgrind() ? 10000 : 1000;
 }
@@ -52,7 +52,7 @@ static inline void short_pause(void) {
     nanosleep(&ms, NULL);
 }
 
-/* Signals are for the thread that is in the call. */
+/* Signals go to the thread that is in the call. */
 static inline void take_no_alarms(void) {
     sigset_t alarms;
     sigemptyset(&alarms);
@@ -60,7 +60,7 @@ static inline void take_no_alarms(void) {
     pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 }
 
-/* How many threads the process has, and whether its first one waits in the kernel. */
+/* The number of threads of the process, and whether the first one waits in the kernel. */
 static inline int thread_count(void) {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -68,7 +68,7 @@ static inline int thread_count(void) {
     for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) count += task->d_name[0] != '.';
     if (tasks != NULL) closedir(tasks);
 #ifdef __SANITIZE_THREAD__
-    /* Its runtime has one, from when the program's first was made. */
+    /* ThreadSanitizer's runtime starts its own thread with the program's first thread. */
     count -= count > 1;
 #endif
     return count;
@@ -149,7 +149,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     if (has_helper) CHECK(pthread_join(helper, NULL) == 0);
     netlib_status expected = by_time ? NETLIB_DEADLINE_EXCEEDED : stop == TICKS_TO_SUCCESS ? NETLIB_OK : NETLIB_CANCELLED;
     CHECK_STATUS(expected, status);
-    /* Neither early nor late. */
+    /* Not too early and not too late. */
     if (by_time) CHECK(took >= seconds && took < seconds + ROOM);
     else CHECK(took < LONG / 3);
     if (stop == TICKS_TO_DEADLINE) CHECK(ticks > 0);
@@ -162,7 +162,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     if (checks_failed > failed_before) fprintf(stderr, "    in %s: %s, after %.3f s\n", phase->name, stop_names[stop], took);
 }
 
-/* With an argument the program prints by how much each call overshot its deadline. */
+/* With an argument the program prints how long after its deadline each call returned. */
 static inline void run_phases(const struct phase *phases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (int stop = 0; stop < STOPS; stop++) {

@@ -1,4 +1,4 @@
-/* Limits: deadline, trigger, and what may pull it. */
+/* Limits: deadline, cancel, and where cancel may be called. */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 
@@ -80,14 +80,14 @@ static void a_cancel_is_for_all_clones_and_for_good(void) {
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_limit_check(clone, &err));
     netlib_limit_cancel(limit);
     netlib_limit_free(limit);
-    /* Cancelling wins over the deadline. */
+    /* Cancel wins over the deadline. */
     CHECK_STATUS(NETLIB_CANCELLED, netlib_limit_check(clone, &err));
     netlib_limit_cancel(clone);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_limit_check(clone, &err));
     netlib_limit_free(clone);
 }
 
-/* Waits on a pipe that stays silent; the limit alone can end it. */
+/* Waits on a pipe without data, so only the limit can end the wait. */
 static netlib_status wait_silently(const netlib_limit *limit) {
     netlib_error *err = NULL;
     int ends[2];
@@ -130,7 +130,7 @@ static void cancel_in_handler(int signal_number) {
     errno = kept;
 }
 
-/* Whether the signal comes before, during or after the first poll, the wait must end: all are tried. */
+/* The wait must end if the signal comes before, during or after the first poll; all three are tested. */
 static void a_signal_handler_may_cancel(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -215,7 +215,7 @@ static void its_descriptor_wakes_a_loop(void) {
     netlib_limit_free(limit);
 }
 
-/* What a child cancels is its own limit, which has another descriptor. */
+/* A child cancels its own copy of the limit, which has another descriptor. */
 static void each_process_has_a_descriptor(void) {
     for (int child_is_cancelled = 0; child_is_cancelled < 2; child_is_cancelled++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);

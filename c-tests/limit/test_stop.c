@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/un.h>
 
-/* What the phase at hand is made of. */
+/* The state of the current phase. */
 static struct {
     int ends[2];
     int server, filler;
@@ -57,7 +57,7 @@ static void read_all_there_is(void) {
 
 static void is_writable_now(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
 
-/* A guard that never ends the wait by itself. */
+/* A guard that never ends the wait itself. */
 static void a_guarded_pair(void) {
     netlib_error *err = NULL;
     a_pair();
@@ -75,7 +75,7 @@ static void end_guarded(void) {
 
 /* ---- connecting ---- */
 
-/* One for all that connect to it in vain: it takes a while to fill its backlog. */
+/* Shared by all phases, because filling its backlog takes a while. */
 static int silent, silent_filler;
 static int32_t silent_port;
 
@@ -86,7 +86,7 @@ static void a_silent_server(void) {
     netlib_connect_options_set_attempt_delay(at.options, 0.01);
 }
 
-/* The same again and again: all silent, while the race goes on. */
+/* The same address many times: none answers while the race goes on. */
 static void a_race_to_silent_servers(void) {
     netlib_error *err = NULL;
     struct sockaddr_in address;
@@ -100,7 +100,7 @@ static void a_race_to_silent_servers(void) {
     netlib_addresses_free(list);
 }
 
-/* One that answers; the lookup before it does not. */
+/* An address that answers, after a lookup that hangs. */
 static void a_server_after_a_lookup(void) {
     at.fd = at.filler = -1;
     at.server = listener(&at.port);
@@ -133,7 +133,7 @@ static netlib_status create_by_name(const netlib_limit *limit, netlib_error **er
     return netlib_create_connection("hung.test", at.port, at.options, limit, &at.fd, err);
 }
 
-/* Nothing but an answer ends it: it blocks in connect(2). */
+/* Blocks in connect(2); only an answer ends it. */
 static netlib_status create_without_limit(const netlib_limit *limit, netlib_error **err) {
     (void)limit;
     return netlib_create_connection("127.0.0.1", at.port, NULL, NULL, &at.fd, err);
@@ -143,7 +143,7 @@ static netlib_status run(const netlib_limit *limit, netlib_error **err) {
     return netlib_connect_run(at.connect, limit, &at.fd, err);
 }
 
-/* As an event loop would. */
+/* Steps like an event loop. */
 static netlib_status step(const netlib_limit *limit, netlib_error **err) {
     netlib_status status = netlib_connect_set_limit(at.connect, limit, err);
     while (status == NETLIB_OK && (status = netlib_connect_step(at.connect, &at.fd, err)) == NETLIB_WANT_WRITE) {
@@ -180,7 +180,7 @@ static void end_connect(void) {
     if (at.server >= 0) close(at.server);
 }
 
-/* A lookup that was given up goes on: its descriptors are closed, and when it ends, its thread frees the rest. */
+/* An abandoned lookup continues. Its descriptors are closed, and its thread frees the rest when it ends. */
 static void end_connect_and_lookups(void) {
     end_connect();
     release_lookups();
@@ -210,7 +210,7 @@ static void a_full_local_server(void) {
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         has_room = connect(fd, (struct sockaddr *)&local.address, local.len) == 0;
         if (!has_room) CHECK_INT(EAGAIN, errno);
-        close(fd); /* Connected: it stays in the backlog without us. */
+        close(fd); /* Connected; it stays in the backlog after close. */
     }
     at.options = netlib_connect_options_new();
     CHECK_OK(netlib_connect_new_unix(local.address.sun_path, local.name_len, at.options, &at.connect, &err));
@@ -233,7 +233,7 @@ static void is_connected_locally(void) {
 
 /* ---- sleeping ---- */
 
-/* Much longer than the signals take that must not end it, on a busy machine too. */
+/* Much longer than the signals, which must not end it, even on a busy machine. */
 static double backoff = LONG;
 #define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
@@ -334,7 +334,7 @@ static const struct phase phases[] = {
     {"netlib_body_read", a_pipe_body, read_body, send_a_byte, NULL, end_body},
 };
 
-/* It ends by itself, and not before its time. */
+/* It ends by itself, and not early. */
 static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
     const struct phase brief = {"netlib_retry_sleep, brief", a_backoff, sleep_backoff, nothing, slept_long_enough, end_sleep};
@@ -342,9 +342,9 @@ static void signals_do_not_shorten_a_sleep(void) {
     backoff = LONG;
 }
 
-/* An answer comes a second later, when the kernel asks again: signals neither fail the attempt nor end it. */
+/* The answer comes after one second, when the kernel repeats the SYN. Signals neither fail nor end the attempt. */
 static void accept_one(void) {
-    /* The one that has waited longer than anybody is to give up its turn. */
+    /* Closes the filler and accepts it, which makes room in the backlog. */
     CHECK(dup2(silent, silent_filler) == silent_filler);
     int fd = accept(silent, NULL, NULL);
     CHECK(fd >= 0);
@@ -365,7 +365,7 @@ static void signals_do_not_fail_a_connect(void) {
     }
 }
 
-/* Of many addresses that fail at once the first 64 are tried in one step; none is tried once the limit is cancelled. */
+/* If many addresses fail at once, one step tries 64. After a cancel it tries none. */
 static void many_addresses_that_fail_at_once(void) {
     enum { MANY = 1000, TRIED = 64 };
     netlib_error *err = NULL;

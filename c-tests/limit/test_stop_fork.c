@@ -1,4 +1,4 @@
-/* Limits and forks: parent and child have a copy each. What ends one ends nothing of the other's, and each can be ended. */
+/* Limits and forks: parent and child have separate copies. Each can be cancelled, without an effect on the other. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Long enough to wait, for which a limit opens its descriptor: a look does not. */
+/* Long enough for a wait. Only a wait opens the limit's descriptor; a check without waiting does not. */
 #define A_MOMENT 0.001
 
 static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit) {
@@ -17,7 +17,7 @@ static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit)
     return status;
 }
 
-/* Waits until it is cancelled, by a handler that interrupts the wait itself. */
+/* Waits until a signal handler that interrupts the wait cancels it. */
 static netlib_status cancelled_wait(int fd, const netlib_limit *limit) {
     limit_of_handler = limit;
     handle_alarms(cancel_in_handler, SA_RESTART);
@@ -40,7 +40,7 @@ static void *wait_in_thread(void *waiting) {
     return NULL;
 }
 
-/* Whether the parent has waited before decides whether the child inherits a descriptor; the child whether it opens one. */
+/* The child inherits a descriptor if the parent has waited before, and opens one if it waits itself. */
 static void each_process_is_cancelled_by_itself(void) {
     for (int row = 0; row < 16; row++) {
         bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
@@ -54,7 +54,7 @@ static void each_process_is_cancelled_by_itself(void) {
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
-                /* The one between has a descriptor of its own, or not. */
+                /* The intermediate process with and without its own descriptor. */
                 if (child_waits) child.told[3] = wait_for(ends[0], A_MOMENT, limit);
                 pid_t grandchild = fork();
                 if (grandchild > 0) waitpid(grandchild, NULL, 0);
@@ -84,7 +84,7 @@ static void each_process_is_cancelled_by_itself(void) {
             CHECK_INT(NETLIB_OK, child.told[5]);
         }
         drop_child(&child);
-        /* Nothing of that came here. */
+        /* None of that affects this process. */
         CHECK_OK(netlib_limit_check(limit, &err));
         CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
         CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
@@ -96,7 +96,7 @@ static void each_process_is_cancelled_by_itself(void) {
     }
 }
 
-/* The child's first cancel comes while its parent waits, and the parent's while the child does. */
+/* The child cancels first while its parent waits, and the parent while the child waits. */
 static void neither_wakes_the_other(void) {
     int ends[2], turn[2];
     connected_pair(ends);
@@ -135,7 +135,7 @@ static void neither_wakes_the_other(void) {
     close(turn[1]);
 }
 
-/* What is done before the fork counts on both sides. */
+/* A cancel before the fork affects both sides. */
 static void a_cancel_before_the_fork_is_for_both(void) {
     int ends[2];
     connected_pair(ends);
@@ -158,7 +158,7 @@ static void a_cancel_before_the_fork_is_for_both(void) {
     close(ends[1]);
 }
 
-/* A race that the parent began goes on in a child as far as waking goes: its descriptor is the child's own. */
+/* A race that the parent started still wakes up in the child, through the child's own descriptor. */
 static void a_connect_in_a_child(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -265,7 +265,7 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
-    /* For good. */
+    /* Permanently. */
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_attempt_status(connect, 0));

@@ -1,4 +1,4 @@
-/* Lookups that hang: nobody waits for one that was given up, however it was, and nothing of it stays when it ends. */
+/* Lookups that hang: no call waits for an abandoned lookup, and it leaves nothing behind when it ends. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -13,7 +13,7 @@ static netlib_connect *connect_to_name(const char *host, int32_t port, const net
     return connect;
 }
 
-/* One step begins the lookup and waits for nothing. */
+/* One step starts the lookup and does not wait. */
 static netlib_connect *hung_connect(const netlib_connect_options *options) {
     netlib_error *err = NULL;
     int fd = -1;
@@ -31,7 +31,7 @@ static void hold_and_free(bool answers_first) {
     netlib_limit *limit = limit_of(LONG);
     netlib_connect *connect = hung_connect(options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    /* Not before: its thread opens a socket for a moment, to see which families there are. */
+    /* Not earlier: the lookup's thread opens a socket for a moment, to find the address families. */
     until_lookups_hang(1);
     CHECK_INT(2, thread_count());
     if (answers_first) {
@@ -43,7 +43,7 @@ static void hold_and_free(bool answers_first) {
     netlib_limit_free(limit);
     netlib_connect_free(connect);
     CHECK(netlib_current_time() - began < ROOM);
-    /* All that is left of it has no descriptor. */
+    /* What remains of it has no descriptor. */
     CHECK_INT(descriptors, open_descriptors());
     CHECK_INT(answers_first ? 1 : 2, thread_count());
     release_lookups();
@@ -51,13 +51,13 @@ static void hold_and_free(bool answers_first) {
     CHECK_INT(descriptors, open_descriptors());
 }
 
-/* Freeing does not wait, whether the answer comes later or nobody has asked for it. */
+/* Freeing does not wait, whether the answer comes later or is not fetched. */
 static void freeing_does_not_wait(void) {
     hold_and_free(false);
     hold_and_free(true);
 }
 
-/* Many that answer at the moment at which they are given up: neither side trips over the other. */
+/* Many lookups that answer at the moment they are abandoned. */
 static void given_up_as_it_answers(void) {
     int descriptors = open_descriptors();
     for (int round = 0; round < 20; round++) {
@@ -87,7 +87,7 @@ static void check_queued(const char *host, int32_t port, const netlib_connect_op
     netlib_limit_free(brief);
 }
 
-/* Lookups beyond the 64th wait for their turn; connects that look nothing up do not. */
+/* Lookups beyond the 64th wait for their turn. Connects without a lookup do not. */
 static void lookups_take_turns(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST], *queued[8];
@@ -105,12 +105,12 @@ static void lookups_take_turns(void) {
         netlib_connect_options_set_source_address(options, "good.test", 0);
         check_queued("127.0.0.1", port, options);
         netlib_connect_options_free(options);
-        /* A number is no name, and without a limit the calling thread looks up itself. */
+        /* A numeric address needs no lookup, and without a limit the calling thread does the lookup itself. */
         CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
         close(fd);
         CHECK_OK(netlib_create_connection("good.test", port, NULL, NULL, &fd, &err));
         close(fd);
-        /* For an event loop a lookup that waits is one that takes long. */
+        /* An event loop sees a queued lookup as a slow one. */
         for (int i = 0; i < 8; i++) {
             queued[i] = connect_to_name("good.test", port, NULL);
             CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued[i], &fd, &err));
@@ -124,7 +124,7 @@ static void lookups_take_turns(void) {
         check_queued("good.test", port, NULL);
         netlib_connect_free(queued[3]);
         release_lookups();
-        /* A turn that has come wakes the loop. */
+        /* The loop wakes up when its turn comes. */
         for (int i = 0; i < 8; i++) {
             if (i == 3) continue;
             CHECK_OK(netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), LONG, NULL, &err));
@@ -136,7 +136,7 @@ static void lookups_take_turns(void) {
         CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
         close(fd);
         until_alone();
-        /* One is the limit's own. */
+        /* One belongs to the limit. */
         CHECK_INT(descriptors + 1, open_descriptors());
     }
     netlib_limit_free(limit);
@@ -154,7 +154,7 @@ static void *connect_in_turn(void *port) {
     return status == NETLIB_OK ? port : NULL;
 }
 
-/* More callers than places, all of them served. */
+/* More callers than places; all get an answer. */
 static void many_callers_at_once(void) {
     pthread_t threads[CALLERS];
     int32_t port = 0;
@@ -180,7 +180,7 @@ static void *begin_and_end(void *unused) {
     return hung_connect(NULL);
 }
 
-/* A lookup belongs to no thread: the one that began it ends, another goes on with it. */
+/* A lookup is not bound to a thread: one thread starts it and ends, another continues it. */
 static void threads_end_before_their_lookups(void) {
     netlib_error *err = NULL;
     int fd = -1;
@@ -221,7 +221,7 @@ static void a_child_has_places_of_its_own(void) {
     CHECK_INT(NETLIB_OK, child.told[0]);
     CHECK_INT(NETLIB_OK, child.told[1]);
     drop_child(&child);
-    /* And the parent's are still taken, and nothing has woken what waits there. */
+    /* The parent's places are still taken, and its queued lookups were not woken. */
     check_queued("good.test", port, NULL);
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued, 0), 0, NULL, &err));
     for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
@@ -245,7 +245,7 @@ static void free_at_exit(void) {
 
 static void *exit_in_thread(void *code) { exit(*(int *)code); }
 
-/* In a process of its own, with a lookup that was given up and one that was not. Returns if main is to return. */
+/* Runs in its own process, with an abandoned lookup and an active one. Returns if main should return. */
 static void end_as_told(const char *how) {
     static int code = 7;
     netlib_error *err = NULL;

@@ -10,24 +10,24 @@
 
 static netlib_tls_context *client, *server;
 
-/* What the phase at hand is made of. */
+/* The state of the current phase. */
 static struct {
     struct pair pair;
     netlib_tls_stream *outer_near, *outer_far;
-    netlib_tls_stream *near, *far; /* the ends of the session in which something blocks */
+    netlib_tls_stream *near, *far; /* the two ends of the session whose calls block */
     size_t n;
     bool intact;
     pthread_t other;
     netlib_status other_status;
 } at;
 
-/* More than any buffer on the way holds. */
+/* More than all buffers on the way hold. */
 static unsigned char data[600000];
 static char scrap[65536];
 
 /* ---- sessions ---- */
 
-/* Both ends, without waiting. */
+/* Runs the handshake on both ends without waiting. */
 static void shake(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
@@ -79,7 +79,7 @@ static void an_inner_session(void) {
     shake(at.near, at.far);
 }
 
-/* As much as goes is written, so that nothing more does. */
+/* Writes until the buffers are full, so that the next write blocks. */
 static void fill(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(at.near, 0, &err));
@@ -107,7 +107,7 @@ static void end_session(void) {
     close_pair(at.pair);
 }
 
-/* ---- what blocks ---- */
+/* ---- calls that block ---- */
 
 static netlib_status handshake(const netlib_limit *limit, netlib_error **err) {
     netlib_tls_stream_set_limit(at.near, limit);
@@ -147,7 +147,7 @@ static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) 
     return netlib_ssl_wrap_socket(at.pair.near, NULL, client, "localhost", limit, &at.near, err);
 }
 
-/* ---- what lets it go on ---- */
+/* ---- events that let the call continue ---- */
 
 static void peer_shakes(void) {
     netlib_error *err = NULL;
@@ -179,7 +179,7 @@ static void peer_reads(void) {
     at.intact &= done == sizeof data;
 }
 
-/* Whatever it is. */
+/* Reads and discards. */
 static void peer_reads_bytes(void) {
     for (double began = netlib_current_time(); !call_is_over && IN_TIME(began); short_pause()) {
         while (recv(at.pair.far, scrap, sizeof scrap, MSG_DONTWAIT) > 0) {}
@@ -196,7 +196,7 @@ static void all_came(void) {
     CHECK_INT(sizeof data, (long long)at.n);
 }
 
-/* ---- another thread shakes hands ---- */
+/* ---- a handshake on another thread ---- */
 
 static void *shake_in_thread(void *unused) {
     (void)unused;
@@ -205,11 +205,11 @@ static void *shake_in_thread(void *unused) {
     return NULL;
 }
 
-/* Without a limit: what is set afterwards is not for the call under way. */
+/* Without a limit: a limit set later does not apply to the call in progress. */
 static void a_thread_that_shakes(void) {
     an_unshaken_client();
     CHECK(pthread_create(&at.other, NULL, shake_in_thread, NULL) == 0);
-    /* It has sent its hello. */
+    /* It has sent its ClientHello. */
     struct pollfd hello = {.fd = at.pair.far, .events = POLLIN};
     CHECK(poll(&hello, 1, (int)(LONG * 1000)) == 1);
 }
@@ -222,7 +222,7 @@ static void peer_shakes_and_writes(void) {
 static void end_both_threads(void) {
     shutdown(at.pair.far, SHUT_RDWR);
     CHECK(pthread_join(at.other, NULL) == 0);
-    /* It was not stopped with the other one. */
+    /* It was not stopped together with the other call. */
     CHECK(at.other_status == NETLIB_OK || at.other_status == NETLIB_TLS_HANDSHAKE_EOF);
     end_session();
 }
@@ -265,14 +265,14 @@ static void an_ended_limit_is_told_first(void) {
     netlib_tls_options_free(options);
 }
 
-/* ---- functions of the program ---- */
+/* ---- callback transports ---- */
 
 struct dripping {
     netlib_limit *limit;
     int calls;
 };
 
-/* A record that never ends, a byte at a time. */
+/* A record that never ends, one byte at a time. */
 static int32_t drip(void *ctx, void *buf, size_t len, size_t *n) {
     static const unsigned char record[] = {22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc};
     struct dripping *dripping = ctx;
@@ -291,7 +291,7 @@ static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* How long they take is theirs; between two calls of them the limit is looked at. */
+/* The limit is checked between two callbacks, not during one. */
 static void callbacks_are_not_called_any_more(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
@@ -304,7 +304,7 @@ static void callbacks_are_not_called_any_more(void) {
     netlib_limit_free(dripping.limit);
 }
 
-/* ---- making a context ---- */
+/* ---- creating a context ---- */
 
 static char fifo[64];
 
@@ -320,7 +320,7 @@ static void *write_authority_slowly(void *pem) {
     return NULL;
 }
 
-/* A file that is a pipe is waited for: signals neither end that nor lose a byte. */
+/* Reading a file that is a pipe waits. Signals neither end the wait nor lose a byte. */
 static void signals_while_a_context_is_made(void) {
     static char pem[8192];
     FILE *file = fopen(CERTS "ca.pem", "re");
@@ -343,7 +343,7 @@ static void signals_while_a_context_is_made(void) {
     unlink(fifo);
 }
 
-/* A stop is no end: with another limit the session goes on, and no byte is lost or doubled, however often that is done. */
+/* A stopped session continues with another limit. No byte is lost or repeated, however often it is stopped. */
 static void stopped_again_and_again(void) {
     netlib_error *err = NULL;
     for (int inner = 0; inner < 2; inner++) {
@@ -352,7 +352,7 @@ static void stopped_again_and_again(void) {
         struct flow flow = {at.far, sizeof data, 10000, NETLIB_OK, false};
         netlib_status status = NETLIB_DEADLINE_EXCEEDED;
         for (int stops = 0; status != NETLIB_OK && stops < 100000; stops++) {
-            /* Longer each time, so that the slowest machine comes to an end. */
+            /* Longer each time, so that even a slow machine finishes. */
             netlib_limit *limit = limit_of(0.0005 * (1 + stops / 20));
             netlib_tls_stream_set_limit(at.near, limit);
             status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err);

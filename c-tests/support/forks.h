@@ -1,4 +1,4 @@
-/* Children that go on in the middle of a test, and tell what they saw. */
+/* Forks in the middle of a test. The child reports its checks to the parent. */
 #ifndef NETLIB_TEST_FORKS_H
 #define NETLIB_TEST_FORKS_H
 
@@ -14,7 +14,7 @@ struct child {
     volatile netlib_status *told;
 };
 
-/* A child that hangs is killed after so many seconds, which fails the test. */
+/* A child that hangs is killed after this many seconds, and the test fails. */
 enum { TOLD = 8, CHILD_SECONDS = 20 };
 
 static inline struct child begin_child(void) {

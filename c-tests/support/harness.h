@@ -1,4 +1,4 @@
-/* A small harness: checks that count themselves, and a main that prints the count. */
+/* A small test harness: CHECK macros that count, and a report of the counts. */
 #ifndef NETLIB_TEST_HARNESS_H
 #define NETLIB_TEST_HARNESS_H
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads check too. */
+/* Atomic, because threads also check. */
 static atomic_ulong checks_passed, checks_failed;
 
 static inline void check_report(bool ok, const char *file, int line, const char *what) {
@@ -28,7 +28,7 @@ static inline void check_int(long long expected, long long actual, const char *f
 }
 
 static inline void check_double(double expected, double actual, const char *file, int line, const char *what) {
-    /* Exact: the tests choose values that are. Two infinities of one sign are equal, two NaNs too. */
+    /* Compares exactly; the tests use values that are exact. Infinities of one sign are equal, and so are two NaNs. */
     bool same = !(expected < actual) && !(expected > actual) && !isnan(expected) == !isnan(actual);
     check_report(same, file, line, what);
     if (!same) fprintf(stderr, "    expected %.17g, got %.17g\n", expected, actual);
@@ -66,7 +66,7 @@ static inline void check_status(netlib_status expected, netlib_status actual, ne
     }
 }
 
-/* Which is slow, and needs memory of its own. */
+/* Valgrind is slow and needs memory itself. */
 static inline bool under_valgrind(void) {
     const char *preloaded = getenv("LD_PRELOAD");
     return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
@@ -77,7 +77,7 @@ static inline bool under_valgrind(void) {
 #define CHECK_DOUBLE(expected, actual) check_double((expected), (actual), __FILE__, __LINE__, #actual)
 #define CHECK_CONTAINS(part, text) check_contains((part), (text), __FILE__, __LINE__, #text)
 #define CHECK_STR(expected, actual) check_str((expected), (actual), __FILE__, __LINE__, #actual)
-/* `call` passes &err of a `netlib_error *err` in scope. */
+/* `call` uses the variable `netlib_error *err` in scope. */
 #define CHECK_STATUS(expected, call) check_status((expected), (call), &err, __FILE__, __LINE__, #call)
 #define CHECK_OK(call) CHECK_STATUS(NETLIB_OK, call)
 
@@ -87,7 +87,7 @@ static inline int report(const char *suite) {
     return checks_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* An error of the test's own, around another one. */
+/* Creates an error with a cause. */
 static inline netlib_error *error_around(netlib_status status, const char *message, const netlib_error *cause) {
     netlib_error *err = NULL, *error = NULL;
     netlib_error_options *options = netlib_error_options_new();

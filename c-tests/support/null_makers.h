@@ -32,7 +32,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A maker that fails ends the child, and with it the case. */
+/* A maker that fails ends the child, so the case fails. */
 static inline void must(bool ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "null_makers.h: cannot make %s\n", what);
@@ -96,7 +96,7 @@ static inline netlib_status use_error_options(netlib_error_options *options, net
 static inline netlib_limit *make_limit(void) {
     netlib_limit *limit = NULL;
     MUST_OK(netlib_limit_new(5.0, &limit, NULL));
-    /* So that cancelling it has somebody to wake. */
+    /* So that a cancel wakes a waiting thread. */
     int fd = -1;
     MUST_OK(netlib_limit_fd(limit, &fd, NULL));
     return limit;
@@ -133,7 +133,7 @@ static inline netlib_timeout *make_timeout(void) {
     MUST_OK(netlib_timeout_new(3.0, 1.0, 2.0, &timeout, NULL));
     return timeout;
 }
-/* The clock runs, for the calls that need it. */
+/* The clock is started, for calls that need it. */
 static inline netlib_timeout *make_started_timeout(void) {
     netlib_timeout *timeout = make_timeout();
     MUST_OK(netlib_timeout_start_connect(timeout, NULL));
@@ -267,7 +267,7 @@ static inline int make_readable_fd(void) {
     MUST(write(pair[1], "data", 4) == 4);
     return pair[0];
 }
-/* A port on which somebody listens. */
+/* A port with a listener. */
 static inline int32_t make_port(void) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
@@ -288,7 +288,7 @@ static inline netlib_status use_connect_options(netlib_connect_options *options,
 #endif
 #define MAKE__netlib_connect_options_ptr netlib_connect_options_new()
 #define USE_OPTIONS__netlib_connect_options(options, err) use_connect_options((options), (err))
-/* Addresses of a port that listens, and the same as C has them. */
+/* Addresses of a listening port, also as sockaddr. */
 #ifdef HAVE_netlib_connect_new_addresses
 static inline const void *make_sockaddr(void) {
     static struct sockaddr_in address;
@@ -307,7 +307,7 @@ static inline netlib_connect *make_connect(void) {
     MUST_OK(netlib_connect_new("127.0.0.1", make_port(), NULL, &connect, NULL));
     return connect;
 }
-/* Over, so that what a step answers is not a matter of time. */
+/* Finished, so that the result of a step does not depend on time. */
 static inline netlib_connect *make_ended_connect(void) {
     netlib_connect *connect = make_connect();
     int fd = -1;
@@ -322,7 +322,7 @@ static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, do
     return netlib_addresses_add(addresses, make_sockaddr(), sizeof(struct sockaddr_in), NULL);
 }
 #endif
-/* The abstract name of a socket that listens: the system's choice, always of six bytes. */
+/* The abstract name of a listening socket, chosen by the system: always six bytes. */
 static inline const char *make_unix_name(void) {
     static struct sockaddr_un address;
     address.sun_family = AF_UNIX;
@@ -370,7 +370,7 @@ static inline enum netlib_verdict make_address_answer(void *ctx, const void *add
 #define MAKE__netlib_classify_address__len sizeof(struct sockaddr_in)
 #define MAKE__netlib_classify_address_text__text "127.0.0.1"
 
-/* tls: the sweep writes a certificate and its key */
+/* tls; the sweep writes a certificate and its key */
 #ifdef HAVE_netlib_tls_context_new
 #define CERT_FILE TEST_DIRECTORY "/cert.pem"
 #define KEY_FILE TEST_DIRECTORY "/key.pem"
@@ -402,7 +402,7 @@ static inline netlib_status use_tls_options(netlib_tls_options *options, netlib_
     netlib_tls_context *context = NULL;
     return netlib_tls_context_new(options, &context, err);
 }
-/* Its peer is silent, so it does not block. */
+/* The peer sends nothing, so it is non-blocking. */
 static inline netlib_tls_stream *make_tls_stream(void) {
     netlib_tls_stream *stream = NULL;
     int pair[2];
@@ -411,7 +411,7 @@ static inline netlib_tls_stream *make_tls_stream(void) {
     MUST_OK(netlib_tls_stream_set_blocking(stream, 0, NULL));
     return stream;
 }
-/* Its peer has said that it will send nothing. */
+/* The peer has sent close_notify. */
 static inline int make_ended_socket(void) {
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
@@ -419,7 +419,7 @@ static inline int make_ended_socket(void) {
     return pair[0];
 }
 #endif
-/* A transport on which nothing comes and nothing goes. */
+/* A transport that neither reads nor writes. */
 static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
     (void)ctx;
     (void)buf;

@@ -1,4 +1,4 @@
-/* The sweep's own part: each call in a child process, so that a crash or a hang is one failure. */
+/* Runs each call of the NULL sweep in a child process, so that a crash or a hang fails one case only. */
 #ifndef NETLIB_TEST_NULL_SWEEP_H
 #define NETLIB_TEST_NULL_SWEEP_H
 
@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No call of the sweep takes long: what lasts this many seconds hangs. */
+/* Seconds after which a call counts as hanging. */
 #ifndef SWEEP_SECONDS
 #define SWEEP_SECONDS 20
 #endif
 
-/* A canceled thread would end the child, too, with status 0. */
+/* A canceled thread would also end the child with status 0. */
 #define SWEEP_PASSED 42
 
 struct sweep_case {
@@ -50,18 +50,18 @@ static inline void expect_refused(netlib_status status, const netlib_error *err,
     expect_text(named, "the message names the parameter", status, err);
 }
 
-/* Anything but a complaint about NULL. */
+/* Any result except NETLIB_NULL_ARGUMENT. */
 static inline void expect_accepted(netlib_status status, const netlib_error *err) {
     expect_text(status != NETLIB_NULL_ARGUMENT && status != NETLIB_INTERNAL, "NULL is accepted", status, err);
 }
 
-/* The sweep's arguments are good ones, or nothing is learnt from the calls in which one of them is NULL. */
+/* The other arguments must be valid, or a call with one NULL argument proves nothing. */
 static inline void expect_valid(netlib_status status, const netlib_error *err, netlib_status expected) {
     bool progress = expected == NETLIB_OK && netlib_status_class(status) == NETLIB_CLASS_PROGRESS;
     expect_text(status == expected || progress, "the arguments are valid", status, err);
 }
 
-/* The next cancellation point ends the thread. */
+/* Cancels this thread: the next cancellation point ends it. */
 static inline void begin_canceled(void) {
     pthread_cancel(pthread_self());
 }
@@ -72,7 +72,7 @@ static inline void end_canceled(void) {
     expect(state == PTHREAD_CANCEL_ENABLE, "the thread can be canceled again");
 }
 
-/* Runs one case in a child and says whether it passed. */
+/* Runs one case in a child. Returns true if it passed. */
 static inline bool sweep_one(const struct sweep_case *one) {
     fflush(NULL);
     pid_t child = fork();

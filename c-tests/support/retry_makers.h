@@ -1,4 +1,4 @@
-/* What the tests of the retry section make. */
+/* Creates retries, URLs and responses for the retry tests. */
 #ifndef NETLIB_TEST_RETRY_MAKERS_H
 #define NETLIB_TEST_RETRY_MAKERS_H
 
@@ -16,7 +16,7 @@ static inline netlib_error *error_of(netlib_status status, const netlib_error *c
     return error_around(status, "what failed", cause);
 }
 
-/* `fields` is what stands between the status line and the empty line. */
+/* `fields` are the header lines. */
 static inline netlib_response *response_of(int status, const char *fields) {
     char head[512];
     size_t used = 0;

@@ -1,10 +1,10 @@
-/* What the retry policy makes of a failure, for each kind of failure and several policies. */
+/* The expected outcome of the retry policy, for each kind of failure and several policies. */
 #ifndef NETLIB_TEST_RETRY_OUTCOMES_H
 #define NETLIB_TEST_RETRY_OUTCOMES_H
 
 #include "harness.h"
 
-/* For tables. */
+/* Named results for tables. */
 #define NEVER NETLIB_RETRY_KIND_NEVER
 #define CONNECT NETLIB_RETRY_KIND_CONNECT
 #define READ NETLIB_RETRY_KIND_READ

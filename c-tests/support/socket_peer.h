@@ -1,4 +1,4 @@
-/* The other end of a socket test: listeners and connected descriptors, and signals that disturb. */
+/* Peers for socket tests: listeners, connected descriptors, and interrupting signals. */
 #ifndef NETLIB_TEST_SOCKET_PEER_H
 #define NETLIB_TEST_SOCKET_PEER_H
 
@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Longer than any wait that ends as it should: a test that takes this long has hung. */
+/* A wait of this length means that the test hangs. */
 #define LONG 30.0
 #define IN_TIME(began) (netlib_current_time() - (began) < 10.0)
 
@@ -61,13 +61,13 @@ static inline int silent_listener(int32_t *port, int *filler) {
         *filler = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         struct pollfd writable = {.fd = *filler, .events = POLLOUT};
         if (connect(*filler, (struct sockaddr *)&address, len) != 0 && poll(&writable, 1, 100) == 0) return fd;
-        close(*filler); /* Connected: it stays in the backlog without us. */
+        close(*filler); /* Connected; it stays in the backlog after close. */
     }
     CHECK(!"the backlog does not fill");
     return fd;
 }
 
-/* The ways of connecting: sequential, and racing. */
+/* The ways to connect: sequential and racing. */
 enum { WAYS = 2 };
 
 static inline netlib_status connect_by(int way, const char *host, int32_t port, const netlib_connect_options *options,
@@ -81,7 +81,7 @@ static inline netlib_status connect_by(int way, const char *host, int32_t port, 
     return status;
 }
 
-/* Both ends of a connection; -1: there is none. */
+/* Both ends of a connection; -1 if there is none. */
 static inline void close_both(int fd, int server) {
     if (fd < 0) return;
     close(fd);

@@ -1,4 +1,4 @@
-/* The other end of a TLS test: contexts from tests/certs, connected descriptors, and servers in a thread. */
+/* Peers for TLS tests: contexts from tests/certs, connected descriptors, and servers in a thread. */
 #ifndef NETLIB_TEST_TLS_PEER_H
 #define NETLIB_TEST_TLS_PEER_H
 
@@ -15,7 +15,7 @@
 #define CERTS "tests/certs/"
 #endif
 
-/* Longer than any wait that ends as it should. */
+/* A wait of this length means that the test hangs. */
 #define LONG 60.0
 
 struct pair {
@@ -29,7 +29,7 @@ static inline struct pair unix_pair(void) {
     return pair;
 }
 
-/* Two ends of a TCP connection, which unlike a socket pair can be reset. */
+/* Two ends of a TCP connection. Unlike a socket pair, it can be reset. */
 static inline struct pair tcp_pair(void) {
     struct pair pair = {-1, -1};
     struct sockaddr_in address;
@@ -53,7 +53,7 @@ static inline void close_pair(struct pair pair) {
     if (pair.far >= 0) close(pair.far);
 }
 
-/* Closes so that the peer is told by a reset. */
+/* Closes with a reset. */
 static inline void reset_connection(int fd) {
     struct linger now = {1, 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -69,7 +69,7 @@ static inline netlib_tls_context *context_of(netlib_tls_options *options) {
     return context;
 }
 
-/* A server with the certificate and key of a name in tests/certs. It asks for no client certificate. */
+/* A server with a certificate and key of tests/certs, given by name. It requests no client certificate. */
 static inline netlib_tls_context *server_context(const char *name) {
     char chain[256], key[256];
     snprintf(chain, sizeof chain, CERTS "%s.pem", name);
@@ -81,7 +81,7 @@ static inline netlib_tls_context *server_context(const char *name) {
     return context_of(options);
 }
 
-/* A client that trusts the tests' authority. */
+/* A client that trusts the CA of the tests. */
 static inline netlib_tls_options *client_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
@@ -104,13 +104,13 @@ static inline netlib_tls_stream *accept_tls(const netlib_tls_context *context, i
     return stream;
 }
 
-/* What a server in a thread does, and what came of it. */
+/* The behaviour of a server thread, and its result. */
 enum server_does {
-    SERVE_ECHO,       /* gives back what comes, until the client's end, and then its own closing message */
-    SERVE_HANDSHAKE,  /* shakes hands, nothing more */
-    SERVE_CLEAN,      /* sends "data" and the closing message */
+    SERVE_ECHO,       /* echoes until the client's close_notify, then sends its own */
+    SERVE_HANDSHAKE,  /* only does the handshake */
+    SERVE_CLEAN,      /* sends "data" and close_notify */
     SERVE_TRUNCATED,  /* sends "data" and closes the descriptor */
-    SERVE_RAW,        /* sends `raw` as it is, in the clear, and reads until the client's end */
+    SERVE_RAW,        /* sends `raw` in plaintext and reads until the client closes */
     SERVE_RAW_CLOSE,  /* sends `raw` and closes the descriptor */
 };
 
@@ -120,7 +120,7 @@ struct server {
     int fd; /* owned */
     const char *raw;
     size_t raw_len;
-    netlib_status status; /* of the call that ended it */
+    netlib_status status; /* the status of its last call */
     int32_t alert, problem;
     int64_t certificate;
     char message[400], advice[200];
@@ -148,7 +148,7 @@ static inline void *server_main(void *argument) {
     server->status = NETLIB_OK;
     server->alert = -1;
     if (server->does == SERVE_RAW || server->does == SERVE_RAW_CLOSE) {
-        /* After the client's hello, so that its sending is over. */
+        /* After the ClientHello, so that the client is not sending. */
         ssize_t got = recv(server->fd, buffer, sizeof buffer, 0);
         if (got > 0) got = send(server->fd, server->raw, server->raw_len, MSG_NOSIGNAL);
         if (server->does == SERVE_RAW) {
@@ -196,7 +196,7 @@ struct flow {
     bool intact;
 };
 
-/* A byte for each position of a flow, so that what is lost, repeated or moved is seen. */
+/* A byte for each position of a stream, so that lost, repeated and moved bytes are detected. */
 static inline unsigned char at_position(size_t i) { return (unsigned char)((i * 2654435761u) >> 24); }
 
 static inline void *write_flow(void *argument) {

@@ -1,4 +1,4 @@
-/* A session of which one end is a stream and the other the test: every byte that comes to the stream is sent by hand. */
+/* A session between a stream and an engine in the test, which sends every byte to the stream explicitly. */
 #ifndef NETLIB_TEST_TLS_SESSION_H
 #define NETLIB_TEST_TLS_SESSION_H
 
@@ -6,10 +6,10 @@
 
 #include <netinet/tcp.h>
 
-/* Made and freed by main. */
+/* Created and freed by main. */
 static netlib_tls_context *client, *server;
 
-/* A client's stream, and a server whose bytes are in the test's hands. */
+/* A client stream, and a server engine whose bytes the test moves. */
 struct session {
     struct pair pair;
     netlib_tls_stream *near;
@@ -18,7 +18,7 @@ struct session {
     size_t tickets_len;
 };
 
-/* What is sent is there when the next system call looks for it: nothing waits for an acknowledgement. */
+/* Disables Nagle's algorithm, so that sent bytes can be read by the next system call. */
 static inline struct pair prompt_pair(void) {
     struct pair pair = tcp_pair();
     CHECK(setsockopt(pair.far, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)) == 0);
@@ -29,7 +29,7 @@ static inline void send_raw(struct session *session, const void *bytes, size_t l
     CHECK_INT((long long)len, send(session->pair.far, bytes, len, MSG_NOSIGNAL));
 }
 
-/* What the client has sent, to the server. */
+/* Moves the bytes that the client has sent to the server. */
 static inline void receive_far(struct session *session) {
     char bytes[20000];
     ssize_t n = 0;
@@ -38,7 +38,7 @@ static inline void receive_far(struct session *session) {
     }
 }
 
-/* Shaken hands; the server's tickets are made and not sent. */
+/* A session after the handshake. The server's tickets are written but not sent. */
 static inline struct session begin(struct pair pair) {
     struct session session = {.pair = pair, .near = wrap(client, pair.near, "localhost"), .far = server_engine(server)};
     netlib_error *err = NULL;
@@ -49,7 +49,7 @@ static inline struct session begin(struct pair pair) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err)); /* from here on nothing may wait */
+    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err)); /* no call may wait from here on */
     receive_far(&session);
     CHECK_OK(netlib_tls_engine_handshake(session.far, &err));
     session.tickets_len = drain_all(session.far, session.tickets, sizeof session.tickets);

@@ -29,7 +29,7 @@ static int32_t forgetful_clock(void *ctx, double *seconds) {
 #define NONE NETLIB_TIMEOUT_NONE
 #define DEFAULT NETLIB_TIMEOUT_DEFAULT
 
-/* The limits, then the connect limit and, 4 seconds after the start, the read limit. */
+/* The configured limits, the connect limit, and the read limit 4 seconds after the start. */
 static void limits_combine(void) {
     static const struct {
         double total, connect, read, connect_timeout, read_timeout;
@@ -128,7 +128,7 @@ static void clock_states(void) {
     CHECK_DOUBLE(0, seconds);
     netlib_timeout_free(copy);
 
-    /* The system's own clock. */
+    /* The system's clock. */
     CHECK_OK(netlib_timeout_from_float(1, &timeout, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));
@@ -182,7 +182,7 @@ static void pause_for(double seconds) {
     nanosleep(&wait, NULL);
 }
 
-/* A server that sends a byte at a time. */
+/* A server that sends one byte at a time. */
 enum { BYTES = 6 };
 static const double gap = 0.1;
 
@@ -203,7 +203,7 @@ static void the_read_limit_measures_gaps(void) {
     int ends[2];
     double seconds = 0;
     connected_pair(ends);
-    /* The whole takes longer than the limit by the server's pauses alone; a gap would have to be five times longer. */
+    /* The pauses together exceed the limit, but each is a fifth of it. */
     CHECK_OK(netlib_timeout_new(NONE, DEFAULT, 5 * gap, &timeout, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     double began = netlib_current_time();
@@ -217,14 +217,14 @@ static void the_read_limit_measures_gaps(void) {
     }
     CHECK(netlib_current_time() - began > 5 * gap);
     pthread_join(server, NULL);
-    /* The server has stopped: now the gap is too long. */
+    /* The server has stopped, so the gap exceeds the limit. */
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], seconds, NULL, &err));
     netlib_timeout_free(timeout);
     close(ends[0]);
     close(ends[1]);
 }
 
-/* Stands before the C library's own: a lookup of "slow.test" that takes its time, and gives 127.0.0.1. */
+/* Replaces the C library's resolver: a slow lookup of "slow.test", which gives 127.0.0.1. */
 static double lookup_takes;
 
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
@@ -275,7 +275,7 @@ static void lookups_do_not_count(void) {
     close(server);
 }
 
-/* Without a timeout of its own an operation has the process default; with one, that. */
+/* An operation without its own timeout uses the process default. */
 static void the_default_is_used_where_none_is_given(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -300,7 +300,7 @@ static void the_default_is_used_where_none_is_given(void) {
     int ends[2];
     connected_pair(ends);
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], DEFAULT, lasting, &err));
-    /* It is asked for at the time of the use: options that were made before follow it. */
+    /* The default is read at the time of use, so options created earlier use the new value. */
     CHECK_OK(netlib_set_default_timeout(NONE, &err));
     netlib_limit *short_one = limit_of(0.1);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, unset, short_one, &fd, &err));

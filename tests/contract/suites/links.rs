@@ -43,5 +43,6 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 /// Paths of documents, such as docs/README.md.
 fn documents(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
-    words.filter(|word| word.starts_with("docs/") && word.ends_with(".md"))
+    // A full stop may follow.
+    words.map(|word| word.trim_end_matches('.')).filter(|word| word.starts_with("docs/") && word.ends_with(".md"))
 }

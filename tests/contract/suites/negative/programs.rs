@@ -138,7 +138,7 @@ pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
     }
 }
 
-/// Stories that are told wrongly, and programs that say "not on this machine" in another way than it is said.
+/// Scenarios with wrong expectations, and programs that skip without following the convention.
 pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
     let source = |name: &str, text: &str| {
         let source = scratch.join(format!("{name}.c"));
@@ -168,21 +168,21 @@ pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
         finds(report, "netns", &[complaint], |inner| check(name, text, inner));
     }
 
-    let story = |name: &str, body: &str| {
-        let start = "#define _GNU_SOURCE\n#include \"netns/story.h\"\n\
-             static void tell(int tun, enum way way) {\n    (void)tun, (void)way;\n    ";
-        let end = "\n}\nint main(void) {\n    static const struct story stories[] = {{\"one\", tell, RUN, 0}};\n    \
-             return TELL(\"x\", stories);\n}\n";
+    let scenario = |name: &str, body: &str| {
+        let start = "#define _GNU_SOURCE\n#include \"netns/scenario.h\"\n\
+             static void run(int tun, enum api api) {\n    (void)tun, (void)api;\n    ";
+        let end = "\n}\nint main(void) {\n    static const struct scenario scenarios[] = {{\"one\", run, 1 << RUN, 0, NULL, NULL}};\n    \
+             return RUN_SCENARIOS(\"x\", scenarios);\n}\n";
         source(name, &[start, body, end].concat())
     };
-    // A host that is said to answer, and does not; an order that is not the one of the packets.
+    // Expects an answer from a silent host, and another order of packets.
     let mistaken = "static const struct host hosts[] = {{.address = \"2001:db8::a\", .answer = SILENT},\n        \
              {.address = \"203.0.113.1\", .answer = ACCEPTS}};\n    \
          static const struct attempt expected[] = {{\"2001:db8::a\", NETLIB_OK, 0, 0.0, 0.0}, \
              {\"203.0.113.1\", NETLIB_CLOSED, 0, 2.0, 2.0}};\n    \
          struct peer peer;\n    START_PEER(&peer, tun, hosts);\n    \
          netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);\n    \
-         struct outcome outcome = connect_to(way, \"name.test\", options, NULL);\n    \
+         struct outcome outcome = connect_to(api, \"name.test\", options, NULL);\n    \
          CHECK_ENDED(NETLIB_OK, outcome);\n    CHECK_CONNECTED(outcome.fd, \"2001:db8::a\");\n    \
          CHECK_ATTEMPTS(outcome.connect, expected);\n    CHECK_GAP(&peer, 0, 1, 0.0);\n    \
          end(&outcome);\n    netlib_connect_options_free(options);\n    stop_peer(&peer);";
@@ -193,17 +193,17 @@ pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
             &[
                 "the address that is connected to",
                 "the winner",
-                "it takes as long as it should",
-                "packets are sent in their order and time",
-                "in the story \"one (run)\"",
+                "the duration",
+                "the time between packets",
+                "in scenario \"one (run)\"",
             ][..],
         ),
-        ("netns_crashes", "CHECK(true);\n    abort();", &["the story \"one (run)\" crashed or hung"]),
-        ("netns_hangs", "CHECK(true);\n    for (alarm(1);;) pause();", &["the story \"one (run)\" crashed or hung"]),
-        ("netns_empty", "", &["a story checks something"]),
+        ("netns_crashes", "CHECK(true);\n    abort();", &["scenario \"one (run)\" crashed or hung"]),
+        ("netns_hangs", "CHECK(true);\n    for (alarm(1);;) pause();", &["scenario \"one (run)\" crashed or hung"]),
+        ("netns_empty", "", &["a scenario has checks"]),
     ] {
         let mut inner = Report::default();
-        netns::check(env, &[story(name, body)], scratch, env.library(), &mut inner);
+        netns::check(env, &[scenario(name, body)], scratch, env.library(), &mut inner);
         if let Some(reason) = inner.notes.iter().find_map(|note| note.strip_prefix("skipped: ")) {
             return report.skip(reason);
         }
