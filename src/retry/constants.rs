@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-/// Idempotent: sending them again does no more than sending them once.
+/// The idempotent methods: repeating such a request has no further effect.
 pub const DEFAULT_ALLOWED_METHODS: &[&CStr] = &[c"DELETE", c"GET", c"HEAD", c"OPTIONS", c"PUT", c"TRACE"];
 
 pub const DEFAULT_REMOVE_HEADERS_ON_REDIRECT: &[&CStr] = &[c"Authorization"];
@@ -83,7 +83,7 @@ pub const SENSITIVE_HEADERS: &[&CStr] = &[
     c"XI-API-Key",
 ];
 
-/// Request headers that describe a body, and go when it does (RFC 9110 section 15.4).
+/// Request headers that describe a body. They are dropped together with the body (RFC 9110 section 15.4).
 pub(super) const CONTENT_HEADERS: &[&CStr] = &[
     c"Content-Digest",
     c"Content-Encoding",

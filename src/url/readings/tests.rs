@@ -1,9 +1,10 @@
 use super::*;
+use crate::tests::random::Random;
 
 const READERS: [Reader; 3] = [Reader::Rfc3986, Reader::Whatwg, Reader::Netlib];
 
 #[test]
-fn numbers_are_readers() {
+fn readers_convert_to_codes_and_back() {
     for reader in READERS {
         assert_eq!(Reader::from_code(reader as i32), Some(reader));
     }
@@ -25,26 +26,10 @@ fn differences_are_symmetric() {
             }
         }
     }
-    assert_eq!(all, 15, "each kind of difference was met");
+    assert_eq!(all, 15, "each kind of difference occurs");
 }
 
-/// Pseudo-random numbers (xorshift64*), the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
-
-/// Of each component, first what strict accepts.
+/// Texts of each component. The first third is accepted by the strict profile.
 const SCHEMES: &[&str] =
     &["http://", "https://", "HTTP://", "hTTps://", "http:/", "http:", "http:///", "ws://", "ftp://", "//", ""];
 const USERINFO: &[&str] = &[
@@ -186,15 +171,15 @@ const QUERIES: &[&str] = &["", "", "?", "?a=b", "?@x", "?a/../b", "?'", "?%00", 
 const FRAGMENTS: &[&str] = &["", "", "", "#", "#a", "#@x", "#a#b", "#\\", "#%41"];
 
 fn by_grammar(random: &mut Random) -> String {
-    // Mostly what is good, so that all of a text often is.
+    // Mostly valid texts, so that a whole URL is often valid.
     let mut pick = |from: &[&'static str]| {
-        let bound = if random.below(8) == 0 { from.len() } else { from.len() / 3 + 1 };
+        let bound = if random.one_in(8) { from.len() } else { from.len() / 3 + 1 };
         from[random.below(bound)]
     };
     [SCHEMES, USERINFO, HOSTS, PORTS, PATHS, QUERIES, FRAGMENTS].map(&mut pick).concat()
 }
 
-/// What is put into a text that was good, cut from it, or written over it.
+/// Texts that replace, or are inserted into, a part of a valid URL.
 const BITS: &[&str] = &[
     "@",
     ":",
@@ -271,13 +256,13 @@ fn mutated(random: &mut Random) -> String {
             0 => at,
             _ => boundaries.get(which + 1).copied().unwrap_or(at),
         };
-        let bit = if random.below(5) == 0 { "" } else { random.pick(BITS) };
+        let bit = if random.one_in(5) { "" } else { random.pick(BITS) };
         text.replace_range(at..end, bit);
     }
     text
 }
 
-/// What is percent-encoded is the same whether or not, but for the case of the digits.
+/// Decodes percent-encodings, so that texts that are encoded differently compare equal.
 fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut i = 0;
@@ -290,7 +275,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The promise of the strict profile: what it accepts, all three readers read alike, and as its own result says.
+/// All three readers agree on every text that the strict profile accepts, and with the parsed URL.
 #[test]
 fn r10_what_strict_accepts_all_read_alike() {
     let mut random = Random(0x006e_6574_6c69_6221);
@@ -298,7 +283,7 @@ fn r10_what_strict_accepts_all_read_alike() {
     for round in 0..240_000 {
         let text = if round % 3 == 0 { by_grammar(&mut random) } else { mutated(&mut random) };
         let strict = Url::parse_strict(text.as_bytes());
-        // Most of what is refused need not be read by the others; some is, to see that the readers can differ.
+        // Few refused texts are passed to the readers, to verify that the readers can differ.
         if strict.is_err() && round % 16 != 0 {
             continue;
         }
@@ -316,10 +301,10 @@ fn r10_what_strict_accepts_all_read_alike() {
             assert_eq!(reading.port, url.effective_port().map(u32::from), "{text:?}: {reader:?}");
             assert_eq!(readings.differences(reader, Reader::Rfc3986), Differences::NONE, "{text:?}: {reader:?}");
         }
-        // And so is the rest, as far as the WHATWG's reader tells.
+        // The other components also equal those of the WHATWG reader.
         let other = url::Url::parse(&text).unwrap();
         let own = |part: Option<&CStr>| decoded(part.unwrap_or_default().to_str().unwrap());
-        // The url crate lets no ".." take away a drive letter, "a:", which the standard says of file alone.
+        // In the url crate ".." never removes a drive letter, "a:". In the standard that holds only for file URLs.
         if !text.contains("..") || text.matches(":/").count() == 1 {
             assert_eq!(
                 own(Some(url.request_uri().unwrap())),
@@ -334,7 +319,7 @@ fn r10_what_strict_accepts_all_read_alike() {
             decoded(other.password().unwrap_or("")),
             "{text:?}"
         );
-        // What it is written as is strict too, and the same.
+        // The URL's text is accepted too, and gives the same URL.
         assert_eq!(Url::parse_strict(url.url().unwrap().to_bytes()).unwrap(), url, "{text:?}");
     }
     assert!(accepted > 20_000 && differing > 2_000, "{accepted} accepted, {differing} read differently");

@@ -4,7 +4,7 @@ use crate::status::Status;
 use crate::url::readings::as_rfc3986;
 use crate::url::{MAX_LENGTH, Readings};
 
-/// Input, and the URL that comes of it.
+/// Input, and the text of the resulting URL.
 const ACCEPTED: &[(&str, &str)] = &[
     ("http://example.com", "http://example.com"),
     ("HTTPS://Example.COM:8443/a/./b/../c?q#f", "https://example.com:8443/a/c?q#f"),
@@ -39,7 +39,7 @@ const ACCEPTED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn accepts_what_all_read_alike() {
+fn unambiguous_urls_are_accepted() {
     for (text, expected) in ACCEPTED {
         let url = Url::parse_strict(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         assert_eq!(url.url().unwrap().to_str().unwrap(), *expected, "{text:?}");
@@ -66,9 +66,9 @@ fn refuses(rows: &[(&str, &str, usize)]) {
     }
 }
 
-/// Input, words of the message, the offset.
+/// Input, words of the message, and the offset.
 #[test]
-fn refuses_and_says_where() {
+fn errors_state_the_offset() {
     refuses(&[
         ("", "no scheme", 0),
         ("example.com", "no scheme", 0),
@@ -151,7 +151,7 @@ fn refuses_and_says_where() {
 }
 
 #[test]
-fn names_fit_the_dns() {
+fn names_and_labels_have_dns_lengths() {
     let label = "a".repeat(63);
     let name = [&label[..], &label, &label, &label[..61]].join(".");
     assert_eq!(name.len(), 253);
@@ -166,9 +166,9 @@ fn names_fit_the_dns() {
     refused(&international(longest + 1));
 }
 
-/// What IDNA maps, drops or reads in two ways.
+/// Names that IDNA maps, shortens or interprets in two ways.
 #[test]
-fn international_names_are_taken_as_they_are() {
+fn names_that_idna_changes_are_refused() {
     refuses(&[
         ("http://\u{ff45}xample.com", "IDNA", 7),
         ("http://example\u{3002}com", "IDNA", 7),
@@ -186,7 +186,7 @@ fn international_names_are_taken_as_they_are() {
         ("http://x.\u{3c3}\u{3c2}", "IDNA", 9),
         ("http://x.\u{3a3}\u{3a3}", "IDNA", 9),
         ("http://a\u{200d}b", "IDNA", 7),
-        // Programs write it in small letters, and IDNA in capitals.
+        // Unicode lower case and IDNA, which uses capitals, differ.
         ("http://\u{13a0}.com", "IDNA", 7),
         ("http://\u{ab70}.com", "IDNA", 7),
         ("http://\u{200b}a", "IDNA", 7),
@@ -196,7 +196,7 @@ fn international_names_are_taken_as_they_are() {
     ]);
 }
 
-/// R10: CVE-like `\@` confusers. Each would be another host to another program.
+/// R10: authorities with `\@` and the like. Different parsers find different hosts in them.
 #[test]
 fn r10_confused_authorities_are_refused() {
     for text in [
@@ -232,7 +232,7 @@ fn r10_confused_authorities_are_refused() {
     }
 }
 
-/// URLs of every shape, to put bytes into.
+/// Valid URLs of every shape, into which the test inserts bytes.
 const SEEDS: [&str; 50] = [
     "http://a",
     "http://a/",
@@ -329,7 +329,7 @@ fn r12_brackets_stand_first_and_last_in_a_host() {
     ]);
 }
 
-/// R14: the bytes that are looked at, counted.
+/// R14: the number of bytes that the checks examine.
 #[test]
 fn r14_strict_and_rfc_reader_look_at_few_bytes() {
     let check_one = |text: &str, least: usize| {
@@ -358,7 +358,7 @@ fn r14_strict_and_rfc_reader_look_at_few_bytes() {
     check(&accepted).unwrap();
 }
 
-/// R14: the input is capped before it is looked at.
+/// R14: the length of the input is limited.
 #[test]
 fn r14_input_is_capped() {
     let mut text = b"http://h/".to_vec();
@@ -385,7 +385,7 @@ fn r15_ace_labels_round_trip() {
         ("http://xn--a-ecp.ru", "IDNA", 7),
         ("http://xn--bcher-kva.xn--0", "IDNA", 21),
     ]);
-    // IDNA refuses them too, whatever hyphens are to a name.
+    // IDNA refuses them too, even if hyphens are allowed.
     assert_eq!((unambiguous_ascii("xn--example-.org"), unambiguous_ascii("example.org.xn--")), (Err(0), Err(12)));
     for name in ["xn--bcher-kva.de", "xn--wgv71a119e.jp", "xn--p1ai", "a.xn--fiqs8s"] {
         Url::parse_strict(format!("http://{name}").as_bytes()).unwrap();
