@@ -1,8 +1,9 @@
-//! What a certificate says: a reader for explanations, for text, and for the questions that webpki does not answer.
-//! Chains are judged by webpki, never by this.
+//! Reads certificates: for error messages, for their text form, and for the checks that webpki lacks. webpki verifies
+//! chains; this reader does not.
 //!
-//! [`Certificate`] borrows everything from its DER and allocates nothing until text is asked for. It is lenient: what
-//! authorities have issued in thirty years is read although a rule of RFC 5280 is broken. But what it gives was there.
+//! [`Certificate`] borrows everything from its DER and allocates only when text is requested. The reader is lenient: it
+//! accepts certificates that violate RFC 5280 in ways that authorities have used, but it never reports a value that is
+//! not in the certificate.
 
 pub mod certificate_text;
 pub mod fingerprint;

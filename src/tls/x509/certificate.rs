@@ -1,4 +1,4 @@
-//! One certificate.
+//! Parses one certificate.
 
 use std::ops::Range;
 
@@ -12,24 +12,24 @@ use super::time;
 /// The fields of RFC 5280, borrowed from the DER.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Certificate<'a> {
-    /// 1 to 3, unless whoever made it erred.
+    /// 1 to 3 in valid certificates.
     pub(crate) version: i32,
-    /// A number of any size, in two's complement; at least one byte.
+    /// Two's complement, of any length; at least one byte.
     pub(crate) serial: &'a [u8],
     pub(crate) signature_algorithm: SignatureAlgorithm<'a>,
     pub(crate) issuer: Name<'a>,
-    /// Seconds since 1970; both ends belong to the validity.
+    /// Seconds since 1970. Both limits are inclusive.
     pub(crate) not_before: i64,
     pub(crate) not_after: i64,
     pub(crate) subject: Name<'a>,
     pub(crate) public_key: PublicKey<'a>,
-    /// The whole SubjectPublicKeyInfo: what pins of keys are made of, and what two certificates of one key share.
+    /// The whole SubjectPublicKeyInfo. Key pins are digests of it, and certificates of the same key share it.
     pub(crate) public_key_info: &'a [u8],
     pub(crate) extensions: Extensions<'a>,
 }
 
 impl<'a> Certificate<'a> {
-    /// When the certificate `der` is valid, in seconds since 1970, its last second left out. Nothing behind that is read.
+    /// The validity of a certificate in seconds since 1970, end exclusive. Parses nothing after it.
     pub(crate) fn validity_of(der: &[u8]) -> Result<Range<u64>, Malformed> {
         let mut outer = Der::new(der).read(tag::SEQUENCE, "the certificate")?.inside();
         let mut fields = outer.read(tag::SEQUENCE, "the signed part")?.inside();
@@ -42,7 +42,7 @@ impl<'a> Certificate<'a> {
         Ok(seconds(not_before)..seconds(not_after))
     }
 
-    /// `der` is one whole certificate and nothing else.
+    /// `der` must be exactly one certificate.
     pub(crate) fn parse(der: &'a [u8]) -> Result<Certificate<'a>, Malformed> {
         let mut all = Der::new(der);
         let mut outer = all.read(tag::SEQUENCE, "the certificate")?.inside();
@@ -70,7 +70,7 @@ impl<'a> Certificate<'a> {
         let subject = Name::read(&mut fields, "the subject")?;
         let info = fields.read(tag::SEQUENCE, "the public key")?;
         let public_key = PublicKey::read(&info)?;
-        // The unique identifiers of X.509 version 2, which nobody uses.
+        // The unique identifiers of X.509 version 2, which are not in use.
         fields.take(tag::implicit(1));
         fields.take(tag::implicit(2));
         let extensions = match fields.take(tag::explicit(3)) {
@@ -92,13 +92,12 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// Subject and issuer are the same; whether it is signed by itself only its signature says.
+    /// True if subject and issuer are equal. The signature may still be another key's.
     pub(crate) fn is_self_issued(&self) -> bool {
         self.subject == self.issuer
     }
 
-    /// It says of itself that it is an authority's: CA:TRUE, or it is of a version that could not say so and is its own
-    /// issuer, as the oldest roots.
+    /// True for CA:TRUE, and for a self-issued certificate of a version without extensions, like the oldest roots.
     pub(crate) fn is_ca(&self) -> bool {
         match self.extensions.basic_constraints {
             Some(constraints) => constraints.ca,
@@ -106,7 +105,7 @@ impl<'a> Certificate<'a> {
         }
     }
 
-    /// The names of its subjectAltName.
+    /// The names in subjectAltName.
     pub(crate) fn names(&self) -> impl Iterator<Item = GeneralName<'a>> + use<'a> {
         self.extensions.subject_alt_name.into_iter().flatten()
     }
@@ -116,7 +115,7 @@ impl<'a> Certificate<'a> {
         let negative = self.serial.first().is_some_and(|first| *first >= 0x80);
         let mut magnitude = self.serial.to_vec();
         if negative {
-            // Two's complement: all bits turned, and one more.
+            // Negates a two's complement number: inverts all bits and adds one.
             let mut carry = true;
             for byte in magnitude.iter_mut().rev() {
                 let (sum, more) = (!*byte).overflowing_add(u8::from(carry));

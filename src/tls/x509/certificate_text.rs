@@ -1,4 +1,4 @@
-//! A certificate that a program holds: its DER, and everything that it says as text.
+//! A certificate as DER and as text: the core of `netlib_certificate`.
 
 use std::ffi::{CStr, CString};
 
@@ -13,11 +13,10 @@ use crate::tls::credentials::pem;
 use crate::tls::verify::pins;
 use crate::tls::x509::{self, time};
 
-/// The largest certificate that is read: no larger one fits a message of a handshake here. All its texts together are a
-/// few times as large.
+/// The size of the largest certificate that a handshake message can hold. The texts take a few times as much memory.
 const MAX_CERTIFICATE: usize = 0xffff;
 
-/// What a name of a certificate is of.
+/// The kind of a name in subjectAltName.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
@@ -27,7 +26,7 @@ pub enum NameKind {
     Uri = 4,
 }
 
-/// Immutable. Texts have no NUL in them and nothing that ends a line.
+/// Immutable. Texts contain no NUL and no line ends.
 #[derive(Debug)]
 pub struct Certificate {
     der: Vec<u8>,
@@ -51,7 +50,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// One certificate in DER, or the first one in PEM text.
+    /// Parses one certificate in DER, or the first one in PEM text.
     pub fn parse(bytes: &[u8]) -> Result<Certificate> {
         let bytes = pem::bounded(bytes, "data")?;
         let bad = |why: String| Error::new(Status::InvalidPem, why);
@@ -65,7 +64,7 @@ impl Certificate {
         }
     }
 
-    /// `is_input`: offsets in `der` are offsets in what the caller gave.
+    /// `is_input`: true if `der` is the caller's input, so that its offsets may be reported.
     fn from_der(der: &[u8], is_input: bool) -> Result<Certificate> {
         if der.len() > MAX_CERTIFICATE {
             let message = format!("a certificate has at most {MAX_CERTIFICATE} bytes; this has {}", der.len());
@@ -171,7 +170,7 @@ impl Certificate {
         &self.fingerprint
     }
 
-    /// As a pin is written.
+    /// In the syntax of a pin.
     pub fn public_key_pin(&self) -> &CStr {
         &self.public_key_pin
     }

@@ -1,4 +1,4 @@
-//! A cursor over DER, which knows where it is; and over BER, where a format asks for no more than that.
+//! A cursor over DER that tracks its offset. Also reads BER for PKCS#12.
 
 use std::ops::Deref;
 
@@ -7,23 +7,23 @@ use zeroize::Zeroizing;
 use crate::error::Result as Fallible;
 use crate::memory;
 
-/// What could not be read, and at which byte of the input.
+/// The part that could not be parsed and its offset in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) what: &'static str,
     pub(crate) at: usize,
 }
 
-/// Elements that stand one after the other.
+/// A sequence of elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Der<'a> {
     rest: &'a [u8],
     at: usize,
-    /// Whether lengths may be indefinite.
+    /// True if lengths may be indefinite.
     is_ber: bool,
 }
 
-/// One element: its tag, all its bytes, its content, and where that begins.
+/// One element: tag, all bytes, content, and the offset of the content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) tag: u8,
@@ -33,7 +33,7 @@ pub(crate) struct Element<'a> {
     is_ber: bool,
 }
 
-/// The bytes of an OCTET STRING, which may be secret.
+/// The content of an OCTET STRING, which may be secret.
 pub(crate) enum Octets<'a> {
     Whole(&'a [u8]),
     Joined(Zeroizing<Vec<u8>>),
@@ -68,15 +68,15 @@ pub(crate) mod tag {
     pub(crate) const BMP_STRING: u8 = 0x1e;
     pub(crate) const SEQUENCE: u8 = 0x30;
     pub(crate) const SET: u8 = 0x31;
-    /// In the tag of an element that is made of others.
+    /// The tag bit of an element that contains others.
     pub(crate) const CONSTRUCTED: u8 = 0x20;
 
-    /// `[number]` around whole elements.
+    /// The tag of an explicitly tagged field.
     pub(crate) const fn explicit(number: u8) -> u8 {
         0xa0 | number
     }
 
-    /// `[number]` in place of the tag of a primitive element.
+    /// The tag of an implicitly tagged primitive field.
     pub(crate) const fn implicit(number: u8) -> u8 {
         0x80 | number
     }
@@ -87,8 +87,8 @@ impl<'a> Der<'a> {
         Der { rest: bytes, at: 0, is_ber: false }
     }
 
-    /// Elements whose lengths may be indefinite, as everything's in them. What is read of them costs its size once for
-    /// each such element around it.
+    /// Accepts indefinite lengths at every level. Finding the end of an element with indefinite length costs time in
+    /// proportion to its size, at each level.
     pub(crate) fn ber(bytes: &'a [u8], at: usize) -> Der<'a> {
         Der { rest: bytes, at, is_ber: true }
     }
@@ -101,8 +101,8 @@ impl<'a> Der<'a> {
         Malformed { what, at: self.at }
     }
 
-    /// `None` at the end, and where no whole element is. Lengths of more than four bytes and tags of more than one byte
-    /// are in no certificate.
+    /// `None` at the end and at a malformed element. Lengths of more than four bytes and tags of more than one byte do
+    /// not occur in certificates and count as malformed.
     pub(crate) fn next(&mut self) -> Option<Element<'a>> {
         let (tag, len, rest) = header(self.rest)?;
         let (content, after) = match len {
@@ -120,7 +120,7 @@ impl<'a> Der<'a> {
         Some(Element { tag, whole, content, at, is_ber: self.is_ber })
     }
 
-    /// The next element if it has this tag; else nothing is taken.
+    /// Takes the next element only if it has this tag.
     pub(crate) fn take(&mut self, tag: u8) -> Option<Element<'a>> {
         let before = *self;
         let element = self.next().filter(|element| element.tag == tag);
@@ -130,7 +130,7 @@ impl<'a> Der<'a> {
         element
     }
 
-    /// As [`Der::take`] for what must be there.
+    /// As [`Der::take`], but a missing element is an error.
     pub(crate) fn read(&mut self, tag: u8, what: &'static str) -> Result<Element<'a>, Malformed> {
         self.take(tag).ok_or_else(|| self.malformed(what))
     }
@@ -149,8 +149,8 @@ impl<'a> Element<'a> {
         Der { rest: self.content, at: self.at, is_ber: self.is_ber }
     }
 
-    /// An OCTET STRING's bytes. BER may have it in parts, which are such strings again, or of more parts; the tag of the
-    /// whole says whether it has. `None` for what is none.
+    /// The content of an OCTET STRING. BER allows a constructed string, whose parts are strings themselves. `None` for
+    /// other elements.
     pub(crate) fn octets(&self) -> Fallible<Option<Octets<'a>>> {
         if self.tag & tag::CONSTRUCTED == 0 {
             return Ok(Some(Octets::Whole(self.content)));
@@ -158,7 +158,7 @@ impl<'a> Element<'a> {
         let mut joined = Zeroizing::new(Vec::new());
         memory::reserve(&mut joined, self.content.len(), "a string")?;
         let mut rest = self.content;
-        // All its parts, whatever they are in, stand one after the other.
+        // The primitive parts follow each other, whatever their nesting.
         while let Some((tag, len, after)) = header(rest) {
             rest = match (tag, len) {
                 (tag::OCTET_STRING, Some(len)) => {
@@ -178,7 +178,7 @@ impl<'a> Element<'a> {
         Malformed { what, at: self.at }
     }
 
-    /// A BIT STRING's bytes, without the one that counts the unused bits; a cursor, for those that hold elements.
+    /// A cursor over the bytes of a BIT STRING, without the byte that counts unused bits.
     pub(crate) fn bits(&self) -> Option<Der<'a>> {
         let (unused, bytes) = self.content.split_first()?;
         (*unused < 8).then_some(Der { rest: bytes, at: self.at + 1, is_ber: self.is_ber })
@@ -190,13 +190,13 @@ impl<'a> Element<'a> {
         self.content.get(zeros..).unwrap_or_default()
     }
 
-    /// BER's BOOLEAN: anything but 0 is true.
+    /// As in BER, any value but 0 is true.
     pub(crate) fn is_true(&self) -> bool {
         self.content.iter().any(|byte| *byte != 0)
     }
 }
 
-/// What an element begins with: its tag, the length of its content, `None` if that is indefinite, and what follows.
+/// Splits off an element's header: its tag and the length of its content, `None` if indefinite.
 pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -214,10 +214,10 @@ pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     }
 }
 
-/// An element of no tag and no length, behind a content of indefinite length.
+/// The size of the end-of-contents element after a content of indefinite length.
 const END_OF_CONTENTS: usize = 2;
 
-/// How long the content is that `bytes` begins with and that an end-of-contents ends.
+/// The length of the content at the start of `bytes`, up to its end-of-contents.
 fn indefinite(bytes: &[u8]) -> Option<usize> {
     let (mut rest, mut open) = (bytes, 1usize);
     loop {
@@ -237,11 +237,11 @@ fn indefinite(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// As many certificates as the largest file that is read can hold. Two bytes are a sequence too, and eight million of them
-/// would take a gigabyte where they are kept.
+/// The number of certificates that fit the largest file. Without this limit, eight million empty SEQUENCEs of two bytes
+/// would take a gigabyte of memory.
 const MOST_SEQUENCES: usize = 1 << 16;
 
-/// The DER elements that stand one after the other in `bytes`, if it is made of whole ones.
+/// Splits concatenated DER elements; `None` if the last one is incomplete.
 pub(crate) fn split_sequences(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut der = Der::new(bytes);
     let mut elements = Vec::new();
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_elements_are_split() {
+    fn splits_concatenated_elements() {
         let whole = [tag::SEQUENCE, 0x02, 0x05, 0x00];
         assert_eq!(split_sequences(&whole).unwrap(), [&whole[..]]);
         assert_eq!(split_sequences(&[whole, whole].concat()).unwrap().len(), 2);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_knows_where_it_is() {
+    fn cursor_tracks_its_offset() {
         let bytes = [tag::SEQUENCE, 5, tag::INTEGER, 1, 7, tag::SET, 9];
         let mut inside = Der::new(&bytes).read(tag::SEQUENCE, "all").unwrap().inside();
         let seven = inside.read(tag::INTEGER, "seven").unwrap();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_are_indefinite() {
+    fn indefinite_lengths() {
         let bytes = [tag::SEQUENCE, 0x80, tag::SET, 0x80, tag::INTEGER, 1, 0, 0, 0, tag::INTEGER, 1, 7, 0, 0, 9];
         assert!(Der::new(&bytes).next().is_none());
         let mut all = Der::ber(&bytes, 100);
@@ -310,14 +310,14 @@ mod tests {
         for len in 0..14 {
             assert!(Der::ber(&bytes[..len], 0).next().is_none(), "{len}");
         }
-        // Only what is made of elements has an end among them.
+        // Only constructed elements may have indefinite length.
         assert!(Der::ber(&[tag::OCTET_STRING, 0x80, 0, 0], 0).next().is_none());
         let nested = [[tag::SEQUENCE, 0x80].repeat(100_000), [0, 0].repeat(100_000)].concat();
         assert_eq!(Der::ber(&nested, 0).next().unwrap().whole.len(), nested.len());
     }
 
     #[test]
-    fn strings_in_parts() {
+    fn constructed_octet_strings() {
         let joined = |bytes: &[u8]| {
             let element = Der::ber(bytes, 0).next().unwrap();
             element.octets().unwrap().map(|octets| octets.to_vec())

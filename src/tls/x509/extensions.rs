@@ -1,11 +1,11 @@
-//! The extensions that say what a certificate may be used for.
+//! The certificate extensions that restrict use.
 
 use super::der::{Der, Element, Malformed, tag};
 use super::general_name::GeneralNames;
 use super::oid;
 
-/// Those of a certificate, each as it first stands there. One that is there and cannot be read makes the certificate
-/// unreadable: nobody must take it for absent.
+/// The extensions of a certificate; of duplicates the first. A malformed extension makes the certificate unparsable,
+/// because treating it as absent would drop its restriction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extensions<'a> {
     pub(crate) basic_constraints: Option<BasicConstraints>,
@@ -14,7 +14,7 @@ pub(crate) struct Extensions<'a> {
     pub(crate) subject_alt_name: Option<GeneralNames<'a>>,
     pub(crate) subject_key_id: Option<&'a [u8]>,
     pub(crate) authority_key_id: Option<&'a [u8]>,
-    /// authorityInfoAccess says where the issuer's certificate can be downloaded.
+    /// authorityInfoAccess contains the URL of the issuer's certificate.
     pub(crate) has_ca_issuers: bool,
     all: Option<Der<'a>>,
 }
@@ -23,11 +23,11 @@ pub(crate) struct Extensions<'a> {
 pub(crate) struct BasicConstraints {
     pub(crate) critical: bool,
     pub(crate) ca: bool,
-    /// How many authorities may stand between this one and a leaf; `None` for any number.
+    /// The largest number of intermediates between this certificate and a leaf; `None` for no limit.
     pub(crate) path_len: Option<u32>,
 }
 
-/// The nine bits of RFC 5280, the first of them the highest.
+/// The nine bits of RFC 5280 section 4.2.1.3; the first is the most significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyUsage(u16);
 
@@ -45,7 +45,7 @@ impl KeyUsage {
     }
 }
 
-/// Which purposes are among those listed.
+/// The known purposes in extKeyUsage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExtendedKeyUsage {
     pub(crate) any: bool,
@@ -55,7 +55,7 @@ pub(crate) struct ExtendedKeyUsage {
 }
 
 impl<'a> Extensions<'a> {
-    /// `field` is what stands behind the public key and the two old identifiers: `[3]` around the list.
+    /// `field`: the explicitly tagged field `[3]` of the certificate.
     pub(super) fn read(field: &Element<'a>) -> Result<Extensions<'a>, Malformed> {
         const WHAT: &str = "the extensions";
         let mut outer = field.inside();
@@ -72,7 +72,7 @@ impl<'a> Extensions<'a> {
         Ok(extensions)
     }
 
-    /// The object identifiers of those that are marked critical.
+    /// The object identifiers of the critical extensions.
     pub(crate) fn critical(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut all = self.all.unwrap_or_else(|| Der::new(&[]));
         let each = std::iter::from_fn(move || all.take(tag::SEQUENCE));
@@ -90,7 +90,7 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, what)?.inside();
                 let ca = fields.take(tag::BOOLEAN).is_some_and(|ca| ca.is_true());
                 let path_len = fields.take(tag::INTEGER).map(|len| {
-                    // A negative one means nothing, and must not allow more than 0.
+                    // A negative pathLenConstraint is invalid and counts as 0.
                     let is_negative = len.content.first().is_some_and(|first| *first >= 0x80);
                     let len = if is_negative { &[] } else { len.magnitude() };
                     let small = len.len() <= 4;
@@ -135,7 +135,7 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, "authorityKeyIdentifier")?.inside();
                 self.authority_key_id = fields.take(tag::implicit(0)).map(|id| id.content);
             }
-            // It decides nothing, so an unreadable one counts as absent.
+            // It restricts nothing, so a malformed one counts as absent.
             oid::AUTHORITY_INFO_ACCESS => {
                 let mut list = value.take(tag::SEQUENCE).map_or(Der::new(&[]), |list| list.inside());
                 while let Some(mut description) = list.take(tag::SEQUENCE).map(|description| description.inside()) {

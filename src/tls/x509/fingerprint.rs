@@ -1,4 +1,4 @@
-//! Whether a certificate is the one that its fingerprint says.
+//! Compares certificates with fingerprints.
 
 use std::fmt::Write as _;
 
@@ -12,18 +12,18 @@ use crate::error::{Advice, ApiName, CertificateProblem, Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The longest digest, in hex digits.
+/// The length of the longest digest in hex digits.
 const MAX_DIGITS: usize = 64;
 
-/// As the reference: the digest is known by how many digits there are, without the colons. No certificate at all is a
-/// failure of the peer, whatever the fingerprint.
+/// As in urllib3, the number of hex digits selects the digest; colons are ignored. A missing certificate is a failure
+/// of the peer.
 pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     let mismatch = |message: String| Err(Error::new(Status::FingerprintMismatch, message));
     if certificate.is_empty() {
         return mismatch("there is no certificate to compare the fingerprint with: the peer showed none".to_owned())
             .map_err(|error| error.with_certificate_problem(CertificateProblem::Missing));
     }
-    // DER begins with a sequence, and might have such a line in it.
+    // Checked first, because DER may contain text that looks like PEM.
     if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
         let message = "cert is PEM text, whose fingerprint would be that of the text: it must be DER";
         let advice = Advice::new("to convert it", ApiName::ParseCertificate);
@@ -61,7 +61,7 @@ fn digest<'a, D: Digest>(bytes: &[u8], out: &'a mut [u8; MAX_DIGITS / 2]) -> &'a
     out
 }
 
-/// The bytes, as far as they fit, and how many digits there are. `what` is the parameter's name.
+/// The bytes that fit, and the number of digits. `what`: the parameter's name.
 pub(crate) fn hex_digits(text: &[u8], what: &str) -> Result<([u8; MAX_DIGITS / 2], usize)> {
     let mut bytes = [0; MAX_DIGITS / 2];
     let mut count = 0usize;
@@ -92,7 +92,7 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
-    fn the_digest_is_known_by_its_length() {
+    fn length_selects_the_digest() {
         for fingerprint in [
             "900150983cd24fb0d6963f7d28e17f72",
             "A9993E364706816ABA3E25717850C26C9CD0D89D",
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_no_certificate() {
+    fn pem_is_refused() {
         for (certificate, expected) in [
             (&b"-----BEGIN CERTIFICATE-----\n"[..], Status::InvalidArgument),
             (b"subject=CN\r\n-----BEGIN CERTIFICATE-----", Status::InvalidArgument),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_digit_counts() {
+    fn one_wrong_digit_is_a_mismatch() {
         for at in 0..SHA256.len() {
             let mut other = SHA256.as_bytes().to_vec();
             other[at] = if other[at] == b'0' { b'1' } else { b'0' };

@@ -1,22 +1,22 @@
-//! What a certificate is for: the hosts, addresses and people of its subjectAltName.
+//! The names in subjectAltName: hosts, addresses and others.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::der::{Der, tag};
 use super::name::push_escaped;
 
-/// The kinds that TLS has a use for.
+/// The kinds of names that TLS uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GeneralName<'a> {
     Email(&'a [u8]),
     Dns(&'a [u8]),
     Uri(&'a [u8]),
-    /// Four or sixteen bytes, unless whoever made it erred.
+    /// Four or sixteen bytes in valid certificates.
     Ip(&'a [u8]),
 }
 
 impl GeneralName<'_> {
-    /// As it stands there, what cannot be shown escaped as in [`super::name::Name::text`].
+    /// The name as text, escaped as in [`super::name::Name::text`].
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         match self {
@@ -38,7 +38,7 @@ impl GeneralName<'_> {
     }
 }
 
-/// In the order of the certificate. Kinds that TLS has no use for are passed over.
+/// Iterates in the certificate's order. Kinds that TLS does not use are skipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeneralNames<'a>(pub(super) Der<'a>);
 

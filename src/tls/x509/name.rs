@@ -1,19 +1,19 @@
-//! Names as text in which nothing that a certificate says can pass for something else.
+//! Distinguished names as text, escaped so that no name can imitate other output.
 
 use std::fmt::Write as _;
 
 use super::der::{Der, Element, Malformed, tag};
 use super::oid::Oid;
 
-/// What a message shows of a name at most, in characters.
-const SHOWN: usize = 240;
+/// The number of characters of a name that a message shows.
+const MAX_SHOWN: usize = 240;
 
-/// A distinguished name: whose certificate it is, or who issued it.
+/// The subject or issuer of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name<'a> {
-    /// With its tag and length.
+    /// The DER with tag and length.
     pub(crate) der: &'a [u8],
-    /// The sets in it, one for each step of the name.
+    /// The relative distinguished names.
     pub(crate) content: &'a [u8],
 }
 
@@ -35,8 +35,9 @@ impl<'a> Name<'a> {
         Ok(Name { der: name.whole, content: name.content })
     }
 
-    /// RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE", the last step of the DER first. As OpenSSL's
-    /// `-nameopt RFC2253,-esc_msb,utf8`; what it does not know either is "1.2.3=#0c0161". Empty for an empty name.
+    /// RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE", the last component of the DER first. The same as
+    /// OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; types unknown there look like "1.2.3=#0c0161". Empty for an empty
+    /// name.
     pub(crate) fn text(&self) -> String {
         let mut attributes = Vec::new();
         let mut steps = Der::new(self.content);
@@ -49,7 +50,7 @@ impl<'a> Name<'a> {
             }
         }
         let mut out = String::new();
-        // What separates an attribute from the one before it stands behind it here.
+        // In reverse order, the separator before an attribute follows it.
         for (attribute, separator) in attributes.iter().rev() {
             push_attribute(&mut out, attribute);
             out.push_str(separator);
@@ -57,18 +58,18 @@ impl<'a> Name<'a> {
         out
     }
 
-    /// [`Name::for_message`] of a name without its tag and length.
+    /// As [`Name::for_message`], from the content without tag and length.
     pub(crate) fn for_message_of(content: &[u8]) -> String {
         Name { der: &[], content }.for_message()
     }
 
-    /// As [`Name::text`], bounded.
+    /// As [`Name::text`], truncated.
     pub(crate) fn for_message(&self) -> String {
         let mut text = self.text();
         if text.is_empty() {
             return "(no name)".to_owned();
         }
-        if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        if let Some((end, _)) = text.char_indices().nth(MAX_SHOWN) {
             text.truncate(end);
             text.push('…');
         }
@@ -84,7 +85,7 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
             let _ = write!(out, "{label}=");
             push_value(out, &value);
         }
-        // Of what kind the value is only whoever knows the identifier can say.
+        // The syntax of the value depends on the unknown type.
         None => {
             let _ = write!(out, "{}=", Oid(kind.content));
             push_hex(out, value.whole);
@@ -92,7 +93,7 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
     }
 }
 
-/// OpenSSL's short names. RFC 4514 has only those of two letters, STREET and UID.
+/// OpenSSL's short names. RFC 4514 defines only those of two letters, STREET and UID.
 fn label(kind: &[u8]) -> Option<&'static str> {
     Some(match kind {
         [0x55, 0x04, kind] => match kind {
@@ -136,7 +137,7 @@ fn push_value(out: &mut String, value: &Element<'_>) {
         tag::UTF8_STRING | tag::NUMERIC_STRING | tag::PRINTABLE_STRING | tag::IA5_STRING | tag::VISIBLE_STRING => {
             return push_escaped(out, value.content, SPECIAL);
         }
-        // T.61 in name, Latin-1 in use.
+        // T.61 by name, Latin-1 in practice.
         tag::TELETEX_STRING => Some(value.content.iter().map(|byte| char::from(*byte)).collect::<String>()),
         tag::BMP_STRING => from_units::<2>(value.content),
         tag::UNIVERSAL_STRING => from_units::<4>(value.content),
@@ -148,7 +149,7 @@ fn push_value(out: &mut String, value: &Element<'_>) {
     }
 }
 
-/// Characters of a fixed number of bytes, the most significant first.
+/// Decodes characters of a fixed number of bytes, most significant first.
 fn from_units<const N: usize>(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<N>();
     let scalar = |unit: &[u8; N]| char::from_u32(unit.iter().fold(0, |scalar, byte| scalar << 8 | u32::from(*byte)));
@@ -162,16 +163,17 @@ fn push_hex(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// What RFC 4514 gives a meaning.
+/// The characters with a meaning in RFC 4514.
 const SPECIAL: &str = ",+\"\\<>;";
 
-/// UTF-8 with a backslash before the `special` characters, and before a space or # at an edge if there are any such.
-/// What cannot be shown, or would change how the rest is shown, is "\0A", byte for byte.
+/// Appends UTF-8 with a backslash before `special` characters, and before a leading or trailing space or a leading # if
+/// any character is special. Characters that cannot be shown, or that change the display of others, become hex, for
+/// example "\0A".
 pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
     let start = out.len();
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if unshown(c) {
+            if is_hidden(c) {
                 push_bytes(out, c.encode_utf8(&mut [0; 4]).as_bytes());
                 continue;
             }
@@ -182,14 +184,14 @@ pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
         }
         push_bytes(out, chunk.invalid());
     }
-    // A space alone has its backslash already.
+    // A single space has its backslash already.
     if special.len() > 1 && out.ends_with(' ') && out.len() > start + "\\ ".len() {
         out.truncate(out.len() - 1);
         out.push_str("\\ ");
     }
 }
 
-/// Any text without what cannot be shown.
+/// Escapes only characters that cannot be shown.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut out = String::new();
     push_escaped(&mut out, bytes, "");
@@ -202,8 +204,8 @@ fn push_bytes(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Controls, line ends, and what turns the direction of writing.
-fn unshown(c: char) -> bool {
+/// Control characters, line ends, and characters that change the direction of text.
+fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
@@ -212,7 +214,7 @@ fn unshown(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// A name of one step for each value, all common names.
+    /// The text of a name with one common name per value.
     fn named(values: &[(u8, &[u8])]) -> String {
         let wrap = |tag: u8, content: &[u8]| [&[tag, content.len() as u8], content].concat();
         let content: Vec<u8> = values
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_escaped() {
+    fn escapes_values() {
         for (value, expected) in [
             (&b"a.example"[..], "a.example"),
             (b"", ""),
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_have_many_forms() {
+    fn decodes_all_string_types() {
         for (kind, value, expected) in [
             (tag::TELETEX_STRING, &b"b\xfccher"[..], "bücher"),
             (tag::BMP_STRING, b"\0a\x20\xac", "a€"),
@@ -268,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_step_is_first() {
+    fn last_component_comes_first() {
         assert_eq!(named(&[(tag::UTF8_STRING, b"a"), (tag::UTF8_STRING, b"b")]), "CN=b,CN=a");
         assert_eq!(named(&[]), "");
     }
 
     #[test]
-    fn messages_are_bounded() {
+    fn long_names_are_truncated() {
         let long = [b'x'; 100];
         let content: Vec<u8> = std::iter::repeat_n(
             [&[tag::SET, 109, tag::SEQUENCE, 107, tag::OID, 3, 0x55, 4, 3, tag::UTF8_STRING, 100][..], &long]
@@ -285,12 +287,12 @@ mod tests {
         .collect();
         let name = Name { der: &[], content: &content };
         assert_eq!(name.text().len(), 104 * 100 - 1);
-        assert_eq!(name.for_message().chars().count(), SHOWN + 1);
+        assert_eq!(name.for_message().chars().count(), MAX_SHOWN + 1);
         assert_eq!(Name { der: &[], content: &[] }.for_message(), "(no name)");
     }
 
     #[test]
-    fn the_names_of_roots_are_read() {
+    fn reads_the_names_of_all_roots() {
         for root in webpki_roots::TLS_SERVER_ROOTS {
             let name = Name { der: &[], content: &root.subject };
             let text = name.text();

@@ -1,15 +1,15 @@
-//! Object identifiers, as they stand in DER.
+//! Object identifiers in DER.
 
 use std::fmt;
 
-/// The content of an OBJECT IDENTIFIER. `Display` writes it with dots.
+/// The content of an OBJECT IDENTIFIER. `Display` writes it in dotted form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Oid<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Oid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ends_whole = self.0.last().is_some_and(|last| *last < 0x80);
-        // No arc in use has more than 18 groups of seven bits, which fit 128: a UUID's.
+        // 18 groups of seven bits fit u128. Longer arcs, which no known identifier has, are shown in hex.
         let too_large = self.0.split(|byte| *byte < 0x80).any(|group| group.len() > 17);
         if !ends_whole || too_large {
             f.write_str("#")?;
@@ -23,7 +23,7 @@ impl fmt::Display for Oid<'_> {
                 continue;
             }
             if first {
-                // The first number holds two arcs, of which the first is 0, 1 or 2.
+                // The first number encodes the first two arcs. The first arc is 0, 1 or 2.
                 let top = (arc / 40).min(2);
                 write!(f, "{top}.{}", arc - top * 40)?;
             } else {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_have_dots() {
+    fn displays_dotted_form() {
         for (bytes, expected) in [
             (&[0x55, 0x1d, 0x25, 0x00][..], "2.5.29.37.0"),
             (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b], "1.2.840.113549.1.1.11"),

@@ -1,8 +1,8 @@
-//! Rules of RFC 5280 that public web authorities follow and older private ones may not.
+//! Rules of RFC 5280 that public web authorities follow and older private ones may violate.
 
 use super::Certificate;
 
-/// The first rule that the certificate breaks. `is_leaf`: it is the peer's own certificate.
+/// The first rule that the certificate violates. `is_leaf`: true for the peer's own certificate.
 pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Option<&'static str> {
     let extensions = &certificate.extensions;
     let rules = [
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn serial_numbers_have_a_sign() {
+    fn serial_numbers_are_positive() {
         for (serial, positive) in [
             (&[1][..], true),
             (&[0x7f], true),

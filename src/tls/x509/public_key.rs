@@ -1,4 +1,4 @@
-//! Public keys and signature algorithms, by the names that OpenSSL has for them.
+//! Public keys and signature algorithms, with OpenSSL's names.
 
 use super::der::{Der, Element, Malformed, tag};
 use super::oid::Oid;
@@ -12,12 +12,12 @@ pub(crate) enum Hash {
     Sha256,
     Sha384,
     Sha512,
-    /// What RSASSA-PSS names and this does not know.
+    /// A hash in RSASSA-PSS parameters that is not in this list.
     Other,
 }
 
 impl Hash {
-    /// Two different certificates with one such hash can be made.
+    /// True if collisions are feasible.
     pub(crate) fn is_broken(self) -> bool {
         matches!(self, Hash::Md2 | Hash::Md5 | Hash::Sha1)
     }
@@ -51,11 +51,11 @@ pub(crate) enum PublicKey<'a> {
     Rsa {
         bits: usize,
     },
-    /// An RSA key for RSASSA-PSS only.
+    /// An RSA key restricted to RSASSA-PSS.
     RsaPss {
         bits: usize,
     },
-    /// `None`: a curve given by its parameters, or one without a name here.
+    /// `None` for explicit parameters and unknown curves.
     Ec {
         curve: Option<Curve>,
     },
@@ -120,7 +120,7 @@ impl<'a> SignatureAlgorithm<'a> {
         })
     }
 
-    /// `None` where the algorithm has no hash of its own choosing.
+    /// `None` if the algorithm implies no hash.
     pub(crate) fn hash(&self) -> Option<Hash> {
         match self {
             SignatureAlgorithm::Rsa(hash)
@@ -131,7 +131,7 @@ impl<'a> SignatureAlgorithm<'a> {
         }
     }
 
-    /// As `openssl x509 -text` prints it, or the identifier with dots.
+    /// The name that `openssl x509 -text` prints, or the dotted identifier.
     pub(crate) fn text(&self) -> String {
         use Hash::{Md2, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
         match self {
@@ -166,7 +166,7 @@ impl<'a> SignatureAlgorithm<'a> {
     }
 }
 
-/// The hash in the parameters of RSASSA-PSS: SHA-1 unless they say otherwise.
+/// The hash in RSASSA-PSS parameters; the default is SHA-1.
 fn pss_hash(mut parameters: Der<'_>) -> Hash {
     let Some(fields) = parameters.take(tag::SEQUENCE) else { return Hash::Sha1 };
     let Some(hash) = fields.inside().take(tag::explicit(0)) else { return Hash::Sha1 };
@@ -182,7 +182,7 @@ fn pss_hash(mut parameters: Der<'_>) -> Hash {
 }
 
 impl<'a> PublicKey<'a> {
-    /// `der` is one SubjectPublicKeyInfo.
+    /// `der` must be one SubjectPublicKeyInfo.
     pub(crate) fn parse(der: &'a [u8]) -> Result<PublicKey<'a>, Malformed> {
         PublicKey::read(&Der::new(der).read(tag::SEQUENCE, "the public key")?)
     }
@@ -212,7 +212,7 @@ impl<'a> PublicKey<'a> {
         })
     }
 
-    /// "RSA", "EC" and so on, as OpenSSL's EVP_PKEY_get0_type_name, or the identifier with dots.
+    /// The name of OpenSSL's EVP_PKEY_get0_type_name, such as "RSA" or "EC", or the dotted identifier.
     pub(crate) fn algorithm(&self) -> String {
         match self {
             PublicKey::Rsa { .. } => "RSA",
@@ -226,7 +226,7 @@ impl<'a> PublicKey<'a> {
         .to_owned()
     }
 
-    /// 0 where that is not known.
+    /// 0 if unknown.
     pub(crate) fn bits(&self) -> usize {
         match self {
             PublicKey::Rsa { bits } | PublicKey::RsaPss { bits } | PublicKey::Dsa { bits } => *bits,
@@ -285,7 +285,7 @@ impl Curve {
     }
 }
 
-/// How many bits a number has.
+/// The number of significant bits.
 fn bits(number: &Element<'_>) -> usize {
     let magnitude = number.magnitude();
     magnitude.first().map_or(0, |first| magnitude.len() * 8 - first.leading_zeros() as usize)

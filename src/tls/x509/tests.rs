@@ -1,4 +1,4 @@
-//! Real certificates, beside what openssl says of them: tests/certs/make.sh writes both.
+//! Compares real certificates with openssl's output. tests/certs/make.sh writes both.
 
 use sha2::{Digest, Sha256};
 
@@ -42,7 +42,7 @@ fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
     ];
     let signature = format!("Signature Algorithm: {}", certificate.signature_algorithm.text());
     lines.push(signature.clone());
-    // openssl does not say how many bits these have.
+    // openssl prints no size for these keys.
     if !certificate.public_key.algorithm().starts_with("ED") {
         lines.push(format!("Public-Key: ({} bit)", certificate.public_key.bits()));
         if let Some(curve) = certificate.public_key.curve() {
@@ -55,7 +55,7 @@ fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
 }
 
 #[test]
-fn certificates_say_what_openssl_says() {
+fn matches_openssls_output() {
     for (name, _, expected) in SHAPES {
         let der = der_of(name);
         let certificate = Certificate::parse(&der).unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -68,7 +68,7 @@ fn certificates_say_what_openssl_says() {
 }
 
 #[test]
-fn extensions_are_read() {
+fn parses_extensions() {
     let rich = der_of("rich");
     let rich = Certificate::parse(&rich).unwrap();
     let names: Vec<GeneralName<'_>> = rich.names().collect();
@@ -117,7 +117,7 @@ fn extensions_are_read() {
 }
 
 #[test]
-fn weak_hashes_are_known() {
+fn detects_weak_hashes() {
     for (name, hash, broken) in [
         ("md5", Some(Hash::Md5), true),
         ("brainpool", Some(Hash::Sha1), true),
@@ -135,20 +135,20 @@ fn weak_hashes_are_known() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_place() {
+fn parse_errors_report_the_offset() {
     let error = |der: &[u8]| Certificate::parse(der).unwrap_err();
     assert_eq!(error(b""), Malformed { what: "the certificate", at: 0 });
     assert_eq!(error(&SERVER[..100]), Malformed { what: "the certificate", at: 0 });
     let longer = [SERVER, b"x"].concat();
     assert_eq!(error(&longer), Malformed { what: "the end of the certificate", at: SERVER.len() });
-    // The month of the first date.
+    // The offset of the month in notBefore.
     let at = SERVER.windows(6).position(|window| window == b"200101").unwrap();
     let mut wrong = SERVER.to_vec();
     wrong[at + 2] = b'2';
     assert_eq!(error(&wrong), Malformed { what: "the validity", at });
 }
 
-/// Everything that can be asked.
+/// Calls every accessor.
 fn ask(der: &[u8]) -> bool {
     let Ok(certificate) = Certificate::parse(der) else { return false };
     let texts = certificate.names().map(|name| name.text());
@@ -168,7 +168,7 @@ fn ask(der: &[u8]) -> bool {
 }
 
 #[test]
-fn nothing_that_is_cut_or_altered_panics() {
+fn corrupted_certificates_never_panic() {
     for (name, _, _) in SHAPES {
         let der = der_of(name);
         assert!(ask(&der));
@@ -184,7 +184,7 @@ fn nothing_that_is_cut_or_altered_panics() {
             }
             altered[at] = der[at];
         }
-        // Key and signature can be anything.
+        // The bytes of the key and the signature may have any value.
         assert!(readable > der.len(), "{name}: {readable}");
     }
 }

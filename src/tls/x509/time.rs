@@ -1,11 +1,11 @@
-//! Times: as certificates write them, as seconds since 1970, and as text.
+//! Times: their encoding in certificates, seconds since 1970, and text.
 
 use super::der::{Element, tag};
 
 const DAY: i64 = 86_400;
 
-/// UTCTime and GeneralizedTime, with or without seconds, a fraction, or an offset in place of the Z: RFC 5280 allows only
-/// seconds and the Z, older authorities wrote the others.
+/// Parses UTCTime and GeneralizedTime. RFC 5280 requires seconds and "Z"; older authorities left seconds out or wrote
+/// fractions or offsets, which are accepted too.
 pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
     let mut text = Digits(time.content);
     let year = match time.tag {
@@ -35,7 +35,7 @@ pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
         _ => return None,
     };
     let valid = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
-    // A leap second is the first of the next minute.
+    // A leap second counts as the first second of the next minute.
     if !valid || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -64,7 +64,7 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01. Years begin on 1 March here, so that the leap day is the last.
+/// Days since 1970-01-01. Years begin on 1 March here, so that the leap day comes last.
 fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = (month + 9) % 12;
@@ -76,7 +76,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
 pub(crate) fn utc(seconds: i64) -> String {
     let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // The civil date from a day count, in eras of 400 years that begin on 1 March of year 0.
+    // Converts a day count to a date, in eras of 400 years that begin on 1 March of year 0.
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_civil() {
+    fn converts_to_and_from_dates() {
         for (seconds, expected) in [
             (0, "1970-01-01 00:00:00 UTC"),
             (-1, "1969-12-31 23:59:59 UTC"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_and_their_old_variants_are_read() {
+    fn parses_all_time_formats() {
         for (kind, text, expected) in [
             (tag::UTC_TIME, "491231235959Z", "2049-12-31 23:59:59 UTC"),
             (tag::UTC_TIME, "500101000000Z", "1950-01-01 00:00:00 UTC"),
