@@ -1,4 +1,5 @@
-//! netlib: the hard small parts of an HTTP client, usable on their own, from C, C++ and any language with a C FFI.
+//! netlib: the parts of an HTTP client that are hard to get right, usable on their own, from C, C++ and any language with
+//! a C FFI.
 //!
 //! The modules are in the order of the header's sections. [`ffi`] is the C ABI; the other modules do not depend on it.
 //! Unsafe code is denied here. The contract suite `unsafe` lists the files that allow it.

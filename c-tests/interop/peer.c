@@ -1,5 +1,5 @@
 /*
- * One end of a TLS session with another implementation: tests/contract/suites/interop.rs runs it against the openssl
+ * One end of a TLS session with another implementation: the suite `interop` runs it against the openssl
  * command and GnuTLS's, and compares what it prints with what the other end prints.
  *
  * usage: peer client port=N SETTING...    connects to 127.0.0.1

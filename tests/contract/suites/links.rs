@@ -1,4 +1,4 @@
-//! Every relative link of a document leads to a file, and every document that another file names exists.
+//! Every relative link of a document leads to a file, and every path of the project that a file names exists.
 
 use std::fs;
 use std::path::Path;
@@ -6,15 +6,21 @@ use std::path::Path;
 use crate::env::Env;
 use crate::report::Report;
 
+/// The folders and extensions of the paths that are checked.
+const FOLDERS: &[&str] = &["docs/", "src/", "tests/", "c-tests/", "examples-c/", "scripts/", "include/", "fuzz/"];
+const EXTENSIONS: &[&str] = &[".md", ".rs", ".c", ".h", ".in", ".py", ".sh", ".tsv", ".toml"];
+
+/// Recorded answers, fuzz inputs and certificates contain anything. The contract tests make up paths. The changelog names
+/// files of its time.
+const EXCEPTIONS: &[&str] =
+    &["fuzz/seeds/", "fuzz/Cargo", "tests/vectors/", "tests/certs/", "tests/contract/", "CHANGELOG.md"];
+
 pub fn run(env: &Env, report: &mut Report) {
     let listed = env.command("git").args(["ls-files"]).run(60);
     if !listed.ok {
-        return report.skip("the files are listed by git, and this is no checkout");
+        return report.skip("git lists the files, and this is not a checkout");
     }
-    // Recorded answers and fuzz inputs contain anything.
-    let is_data =
-        |file: &str| ["fuzz/seeds/", "tests/vectors/", "CHANGELOG.md"].iter().any(|at| file.starts_with(at));
-    for file in listed.out.lines().filter(|file| !is_data(file)) {
+    for file in listed.out.lines().filter(|file| !EXCEPTIONS.iter().any(|start| file.starts_with(start))) {
         if let Ok(text) = fs::read_to_string(env.root.join(file)) {
             check(env, file, &text, report);
         }
@@ -22,27 +28,32 @@ pub fn run(env: &Env, report: &mut Report) {
 }
 
 pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
-    let mut problems = Vec::new();
-    if file.ends_with(".md") {
-        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        let dead = links(text).filter(|link| !env.root.join(folder).join(link).exists());
-        problems.extend(dead.map(|link| format!("the link {link} leads nowhere")));
-    }
-    let dead = documents(text).filter(|path| !env.root.join(path).is_file());
-    problems.extend(dead.map(|path| format!("there is no {path}")));
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let links = if file.ends_with(".md") { links(text) } else { Vec::new() };
+    let dead = links.into_iter().filter(|link| !env.root.join(folder).join(link).exists());
+    let mut problems: Vec<String> = dead.map(|link| format!("the link {link} leads nowhere")).collect();
+    let unknown = paths(text).filter(|path| {
+        // In benches and fuzz, paths may start at the folder of their package.
+        let top = file.split('/').next().unwrap_or("");
+        !env.root.join(path).exists() && !env.root.join(top).join(path).exists()
+    });
+    problems.extend(unknown.map(|path| format!("there is no {path}")));
     report.problems(file, problems);
 }
 
 /// The targets of the links of a page that lie in the repository, without their anchors.
-fn links(text: &str) -> impl Iterator<Item = &str> {
+fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
     let files = targets.map(|target| target.split('#').next().unwrap_or(""));
-    files.filter(|file| !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:"))
+    files.filter(|file| !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:")).collect()
 }
 
-/// Paths of documents, such as docs/README.md.
-fn documents(text: &str) -> impl Iterator<Item = &str> {
+/// The words that are paths of the project. NAME stands for any name.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
-    // A full stop may follow.
-    words.map(|word| word.trim_end_matches('.')).filter(|word| word.starts_with("docs/") && word.ends_with(".md"))
+    words.map(|word| word.trim_end_matches('.')).filter(|word| {
+        FOLDERS.iter().any(|folder| word.starts_with(folder))
+            && EXTENSIONS.iter().any(|extension| word.ends_with(extension))
+            && !word.contains("NAME")
+    })
 }

@@ -70,7 +70,7 @@ pub const ALL: &[Suite] = &[
     long("panic", "a panic inside the library becomes NETLIB_INTERNAL", panics::run),
     suite("spec-map", "every row of the specification has C names and tests that run", spec_map::run),
     suite("incidents", "every known incident has tests that run", incidents::run),
-    suite("links", "every link and every path in a document leads to a file", links::run),
+    suite("links", "every link and every path that a file names leads to a file", links::run),
     suite(
         "advisories",
         "no dependency with a known advisory, from an unknown source or with a refused licence",
