@@ -1,11 +1,11 @@
 #!/bin/sh
-# One download through what networks do: `fetch -v` against a server on this machine that misbehaves. The first
-# connection is reset, the second answer is 503 and asks for a second of patience, the third redirects to another
-# origin, which must not get the password, and the fourth is 32 MiB with a checksum. Then the same 32 MiB by TLS in TLS:
-# through an https proxy that finds an origin which nobody else does. Each of the two proves its own name, and whichever
-# cannot is refused. So is, last, a host all of whose addresses are of a class that the command line refuses.
+# Demonstrates `fetch -v` against a misbehaving server on this machine. The first connection is reset, the second answer
+# is 503 with Retry-After: 1, the third redirects to another origin, which must not get the password, and the fourth is
+# 32 MiB with a checksum. Then the same 32 MiB with TLS in TLS, through an https proxy to an origin that only the proxy can
+# resolve. Proxy and origin each prove their own name, and a wrong one is refused. The last download is refused because all
+# addresses of the host have a class that the command line refuses.
 #
-# Needs what the build needs, and nothing else. Leaves no process and no file behind, whichever way it ends.
+# Needs only what the build needs. Leaves no process and no file behind, however it ends.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -59,7 +59,7 @@ fetch() {
         --max-time 60 "$@" 2>&1 3>&-
 }
 
-# Its trace is shown as it comes, and kept.
+# Shows the trace while it is written, and keeps a copy.
 download() {
     : >"$work/requests"
     { fetch -v -o "$work/body" "$@" && echo 0 >"$work/code" || echo $? >"$work/code"; } | tee "$work/trace"
@@ -67,7 +67,7 @@ download() {
     [ "$code" = 0 ] || fail "fetch ended with $code"
 }
 
-# Of each request, the headers that arrived, as the server noted them.
+# The headers of each request, from the server's log.
 show_requests() {
     echo
     echo "What arrived, in the server's own words (port, method, target, headers):"
@@ -98,7 +98,7 @@ check_body() {
     echo "verified: 32 MiB, SHA-256 $received, as announced; $1"
 }
 
-# The proxy saw where to, the origin saw no word for the proxy.
+# The proxy got the target; the origin got no proxy header.
 check_tunnel() {
     show_requests
     grep -qx "tlsproxy CONNECT origin.test:$(port origin) host,proxy-authorization" "$work/requests" ||
@@ -107,7 +107,7 @@ check_tunnel() {
     ! grep -q "secret" "$work/trace" || fail "the trace tells the password"
 }
 
-# check_refusal CODE WORDS ARGS: fetch ends so and says that, and nobody is asked for anything but a tunnel.
+# check_refusal CODE WORDS ARGS: fetch ends with CODE and prints WORDS, and sends no request except CONNECT.
 check_refusal() {
     wanted=$1
     words=$2

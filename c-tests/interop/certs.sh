@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes what the tests of interoperation show each other, with the openssl command, in the current directory, which is
-# empty: an authority (RSA), one below it (P-256), and below that a server's and a client's certificate of each kind of key.
+# Creates the certificates of the interoperation tests with the openssl command, in the current directory, which is empty:
+# a root CA (RSA), an intermediate CA (P-256), and a server and a client certificate for each kind of key.
 #
-# NAME.pem is a certificate, NAME.key its key, NAME-chain.pem it and the one above, NAME-both.pem all three, and so is
-# NAME.p12 for clients, with an empty password.
+# NAME.pem is a certificate, NAME.key its key, NAME-chain.pem the certificate and its issuer, NAME-both.pem all three.
+# NAME.p12 has the same for clients, with an empty password.
 set -eu
 
 cat > ca.cnf <<'CNF'

@@ -1,6 +1,6 @@
 /* TLS contexts: options, trust, identity, names of constants. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -233,7 +233,7 @@ static void trust_and_identity_in_every_form(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-/* A shell's <(cat ca.pem): not a regular file, and gone once it is read. */
+/* Like <(cat ca.pem) of a shell: not a regular file, and can be read only once. */
 static void authorities_come_from_a_pipe(void) {
     char data[8192], path[32];
     size_t len = slurp(CERTS "ca.pem", data, sizeof data);
@@ -250,7 +250,7 @@ static void authorities_come_from_a_pipe(void) {
     close(ends[0]);
 }
 
-/* Sizes come from the caller: beyond what makes sense they are refused before anything is copied. */
+/* Excessive sizes from the caller are refused before anything is copied. */
 static void what_is_too_large_is_refused(void) {
     size_t len = (size_t)16 * 1024 * 1024 + 1;
     char *data = malloc(len + 1);

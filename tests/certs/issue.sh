@@ -1,4 +1,4 @@
-# What the scripts that make certificates share. They set $work, a folder to work in.
+# Functions for the scripts that create certificates. They set $work, a working directory.
 
 start=20200101000000Z
 end=21200101000000Z

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the certificates of the tests with the openssl command (3.0 or newer). They are committed, so that the tests
-# need no openssl; run this only to change them. Valid until 2120, except where a test wants otherwise.
+# Creates the certificates of the tests with the openssl command (3.0 or newer). They are committed, so the tests need no
+# openssl; run this only to change them. They are valid until 2120, unless a test needs another date.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -59,11 +59,11 @@ authority other-ca "/O=netlib tests/CN=some other CA"
 
 p256 "$work/server.key"
 leaf server ca "/CN=localhost" "$start" "$end" "$names"
-# The same key in the forms it can have; server.key is PKCS#8.
+# The same key in every format; server.key is PKCS#8.
 openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -out server.key
 cp "$work/server.key" server-sec1.key
 openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/server.key" -out server-encrypted.key
-# With little work to decrypt them, so that they can be broken in every place.
+# Cheap to decrypt, so that the tests can alter every byte.
 openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA512 -iter 3 -passout pass:secret \
     -in "$work/server.key" -out server-encrypted-pbkdf2.key
 openssl pkcs8 -topk8 -v2 aes-192-cbc -scrypt -scrypt_N 16 -scrypt_r 1 -scrypt_p 2 -passout pass:secret \
@@ -101,7 +101,7 @@ for name in expired future wrong-name wrong-purpose self-signed client; do
     openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
 done
 
-# Certificates of many shapes in shapes/, each with what openssl says of it: NAME.pem and NAME.txt.
+# Certificates with many kinds of content in shapes/: NAME.pem, and NAME.txt with openssl's output.
 mkdir -p shapes
 cat > "$work/shapes.cnf" <<'CNF'
 [req]
@@ -197,6 +197,6 @@ openssl x509 -req -in "$work/shape.csr" -signkey "$work/shape.key" -days 36500 -
     2>/dev/null
 describe version1
 
-# The chains that verification refuses.
+# The chains that verification must refuse.
 sh verify/make.sh
 sh trust/make.sh

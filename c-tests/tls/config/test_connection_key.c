@@ -1,4 +1,4 @@
-/* Keys of connections and digests of contexts: what changes them, what does not, and that no setter is forgotten. */
+/* Connection keys and context digests: which settings change them. Every setter is covered. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
@@ -46,7 +46,7 @@ static struct key digest_of(const netlib_tls_context *context) {
     return key;
 }
 
-/* Functions that are told apart by where they are and by their ctx. */
+/* Callbacks differ by their address and their ctx. */
 static int32_t clock_a(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = 1.0;
@@ -94,7 +94,7 @@ static void read_text(const char *path, char *to, size_t room, size_t *len) {
     fclose(file);
 }
 
-/* What a row says of its setting. */
+/* The expected effect of a row's setting. */
 enum effect {
     CHANGES, /* no other row has the same key */
     AS_BASE, /* nothing that counts is different */
@@ -332,7 +332,7 @@ static const struct {
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
-/* Equal to the row whose key it must have, and to no row that changes something. */
+/* Equals the key of the row it must equal, and differs from every row that changes the key. */
 static void check_keys(const char *label, const struct key *keys, const enum effect *effects, int count) {
     for (int i = 0, last = 0; i < count; i++) {
         if (effects[i] == CHANGES) last = i;
@@ -353,7 +353,7 @@ static netlib_tls_options *options_of(void (*set)(tls *)) {
     return options;
 }
 
-/* What curl forgot in its comparisons: everything that a context is made of counts. */
+/* curl's comparison of connections left settings out. Here every setting of a context counts. */
 static void r26_every_setting_of_tls_changes_the_key(void) {
     static struct key digests[ROWS], keys[ROWS];
     enum effect effects[ROWS];
@@ -450,7 +450,7 @@ static void no_setter_is_forgotten(void) {
     CHECK(setters >= 40);
 }
 
-/* Each part in its place, and none that another part could take. */
+/* Parts cannot be confused with each other. */
 static void parts_are_kept_apart(void) {
     static struct key keys[MOST_ROWS];
     enum effect effects[MOST_ROWS];
@@ -490,7 +490,7 @@ static void parts_are_kept_apart(void) {
     netlib_tls_context_free(context), netlib_tls_context_free(other);
 }
 
-/* What was loaded counts: not its path, and not what the path leads to later. */
+/* The loaded content counts, not the path or its later content. */
 static void files_count_by_what_was_loaded(void) {
     char path[150], command[300];
     snprintf(path, sizeof path, "%s/authority.pem", scratch);

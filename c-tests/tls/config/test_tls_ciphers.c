@@ -1,5 +1,5 @@
-/* Cipher strings: what OpenSSL selects for them, what is offered, what is refused. */
-/* Some results are of no interest here: what comes after them is. */
+/* Cipher strings: OpenSSL's selection, the offered suites, and errors. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -7,7 +7,7 @@
 #define VECTORS "tests/vectors/openssl-3.0/ciphers.txt"
 #endif
 
-/* A client that trusts nobody and verifies nothing: making one reads no file. */
+/* A client without trust anchors and verification, so creating it reads no file. */
 static netlib_tls_options *bare_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);
@@ -33,7 +33,7 @@ static void decode(char *text) {
     *to = '\0';
 }
 
-/* What the context offers by OpenSSL's names, with blanks between them. */
+/* The offered suites by OpenSSL's names, separated by spaces. */
 static const char *offered(const netlib_tls_context *context) {
     static char text[1000];
     text[0] = '\0';
@@ -90,7 +90,7 @@ static void as_openssl_selects(void) {
     "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
 #define SETTER "netlib_tls_options_set_ciphers: "
 
-/* Unless a string says otherwise the fastest is first, which depends on the processor: both orders are a unit test's. */
+/* By default the fastest suite is first, which depends on the processor. A unit test covers both orders. */
 static void fastest_first(void) {
     static const char with_aes[] =
         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "
@@ -213,7 +213,7 @@ static void defaults_and_names(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-/* A handshake uses the suite that was asked for; without a common one there is none. */
+/* A handshake uses the selected suite, and fails without a common one. */
 static void handshakes_obey(void) {
     static const struct {
         const char *client, *server;

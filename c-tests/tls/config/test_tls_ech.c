@@ -4,7 +4,7 @@
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
-/* Names of tests/certs/server.pem, and one that is not. */
+/* Names in tests/certs/server.pem, and one that is not in it. */
 #define HIDDEN "hidden.wild.test"
 #define PUBLIC "localhost"
 #define ELSEWHERE "elsewhere.test"
@@ -71,7 +71,7 @@ static void check_words(const char *words, const netlib_error *err, int line) {
     if (!has) fprintf(stderr, "    the message is: %s\n", message != NULL ? message : "(NULL)");
 }
 
-/* Of a call that fails: the status, and words of the message. The error stays. */
+/* Checks status and message of a failed call. Keeps the error. */
 #define CHECK_WORDS(expected, words, call) (CHECK_INT((expected), (call)), check_words((words), err, __LINE__))
 
 static netlib_tls_context *hiding(const netlib_tls_context *context, const char *public_name) {
@@ -141,7 +141,7 @@ static void test_lists(void) {
     netlib_tls_context_free(context);
 }
 
-/* What does not go together is refused by who is asked for it. */
+/* Settings that contradict each other are refused by the call that combines them. */
 static void test_incompatible(void) {
     netlib_error *err = NULL;
     netlib_tls_context *made = NULL;
@@ -185,7 +185,7 @@ static void test_incompatible(void) {
     netlib_tls_context_free(context);
 }
 
-/* Of a ClientHello in one record: the extension's body, or NULL. */
+/* The body of an extension in a ClientHello of one record, or NULL. */
 static const uint8_t *extension_of(const uint8_t *record, size_t len, unsigned kind, size_t *body_len) {
     size_t at = 5 + 4 + 2 + 32;
     at += 1 + record[at];
@@ -210,7 +210,7 @@ static void check_server_name(const char *expected, const uint8_t *record, size_
     CHECK_STR(expected, name);
 }
 
-/* How a session ends with a server of netlib, which knows nothing of it. */
+/* The result of a session with a netlib server, which does not support ECH. */
 static const struct ending {
     const char *public_name; /* NULL: none; "": GREASE */
     const char *name;
@@ -307,7 +307,7 @@ static void test_ending(const struct ending *row) {
     netlib_tls_context_free(server);
 }
 
-/* A rejected client does not show who it is, whatever the server asks for. */
+/* A rejected client sends no certificate, even if the server requests one. */
 static void test_own_certificate(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = h2_options();
@@ -337,7 +337,7 @@ static void test_own_certificate(void) {
     netlib_tls_context_free(context);
 }
 
-/* Sessions of the context without it stay where they are, and are resumed there; no other is. */
+/* The context without ECH resumes only its own sessions. */
 static void test_sessions(void) {
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
     netlib_tls_context *server = server_context("server");
@@ -393,7 +393,7 @@ static void test_sessions(void) {
     netlib_tls_context_free(context);
 }
 
-/* Over a descriptor, and in urllib3's way, which has no stream to ask when it fails. */
+/* Over a descriptor, and with netlib_ssl_wrap_socket, which returns no stream if it fails. */
 static void test_streams(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;

@@ -1,4 +1,4 @@
-/* Groups for the key exchange: which are offered, read from the hello itself, and which one is agreed on. */
+/* Key-exchange groups: those offered in the ClientHello, and the negotiated one. */
 #include "tls_wire.h"
 
 #define SETTER "netlib_tls_options_set_key_exchange_groups: "
@@ -113,7 +113,7 @@ static void add(char *list, size_t room, const char *name) {
     snprintf(list + used, room - used, "%s%s", used > 0 ? " " : "", name);
 }
 
-/* What the client's hello, the first record of the bytes, offers (RFC 8446 section 4.1.2). */
+/* The groups in the ClientHello, which is the first record (RFC 8446 section 4.1.2). */
 static struct offer read_hello(const unsigned char *bytes, size_t len) {
     struct offer offer = {"", ""};
     CHECK(len > 60 && bytes[0] == 22 && bytes[5] == 1);
@@ -188,7 +188,7 @@ static void the_hello_says_so(void) {
     }
 }
 
-/* What comes of two lists; with NULL, why not, and who is told which setting would help. */
+/* The negotiated group of two lists; if it is NULL, the error and the setting it names. */
 static void handshakes_obey(void) {
     static const struct {
         const char *client, *server;

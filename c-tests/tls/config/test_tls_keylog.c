@@ -1,6 +1,6 @@
 /* Key logs: the secrets of real handshakes, on both sides. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -11,7 +11,7 @@
 
 static char folder[] = "/tmp/netlib-keylog-XXXXXX";
 
-/* A path in the folder. It is the caller's. */
+/* A path in the folder, which the caller frees. */
 static char *in_folder(const char *name) {
     char *path = malloc(200);
     snprintf(path, 200, "%s/%s", folder, name);
@@ -48,7 +48,7 @@ struct log {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-/* The lines, sorted; a file that is not there has none. */
+/* The lines, sorted; none if the file does not exist. */
 static struct log read_log(const char *path) {
     struct log log = {0};
     FILE *file = fopen(path, "r");
@@ -58,7 +58,7 @@ static struct log read_log(const char *path) {
     return log;
 }
 
-/* A label, a client random of 32 bytes, a secret of 32 or 48: NSS' format. */
+/* The NSS format: a label, a client random of 32 bytes, a secret of 32 or 48. */
 static void check_line(const char *label, const char *line) {
     size_t len = strlen(label), hex = 0;
     CHECK(strncmp(line, label, len) == 0 && line[len] == ' ');
@@ -115,7 +115,7 @@ static void both_sides_write_what_wireshark_reads(void) {
     }
 }
 
-/* Whether some descriptor of this process is open on the file; it must not survive exec. */
+/* Returns true if the process has a descriptor of the file. It must be close-on-exec. */
 static bool holds_open(const char *path) {
     struct stat wanted, status;
     bool found = false;
@@ -184,7 +184,7 @@ static void the_environment_names_a_file(void) {
     free(setting);
 }
 
-/* A pipe is not waited for, and its end ends neither the session nor the program. */
+/* Writing to a pipe does not wait. If the reader closes, neither the session nor the process ends. */
 static void pipes(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;

@@ -1,13 +1,13 @@
-/* What a context is made from: every option's default, values, refusals and getter; and options made of a context. */
+/* Every TLS option: default, values, errors and getter; and options created from a context. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "tls_peer.h"
 
 #include <errno.h>
 
-/* A client that verifies nothing, and so reads nothing. */
+/* A client without verification, so it reads no files. */
 static netlib_tls_options *bare_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);
@@ -15,7 +15,7 @@ static netlib_tls_options *bare_options(void) {
     return options;
 }
 
-/* Those that are true of every context. */
+/* The option bits that every context has. */
 static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_OP_NO_TLSv1_1 | NETLIB_OP_NO_COMPRESSION |
                               NETLIB_OP_NO_RENEGOTIATION | NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 |
                               INT64_C(0x300000000);
@@ -216,7 +216,7 @@ static void accepted_values(void) {
 
 static size_t two_bytes(const unsigned char *at) { return (size_t)at[0] << 8 | at[1]; }
 
-/* Whether a client's first message has an extension (RFC 8446 section 4.1.2). */
+/* Returns true if the ClientHello has an extension (RFC 8446 section 4.1.2). */
 static bool hello_has(netlib_tls_options *options, size_t extension) {
     netlib_error *err = NULL;
     netlib_tls_context *context = context_of(options);

@@ -66,7 +66,7 @@ static void check_engine(netlib_tls_engine *engine) {
     CHECK_INT((long long)before, (long long)netlib_tls_engine_output_pending(engine));
 }
 
-/* No session is resumed; then one whose ticket allows none; on both sides, before and after the handshake. */
+/* No session to resume, then a ticket without early data; both sides, before and after the handshake. */
 static void engines(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 3; round++) {
@@ -91,7 +91,7 @@ static void engines(void) {
     netlib_tls_context_free(far);
 }
 
-/* The way of the header's example, where nothing may be sent early. */
+/* The example in the header, without permission for early data. */
 static void streams(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 2; round++) {

@@ -1,4 +1,4 @@
-/* TLS engines: a session over a transport of the program's own, and peers that want it never to end. */
+/* TLS engines: sessions over the caller's transport, and peers that try to keep them busy forever. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
@@ -12,7 +12,7 @@ static netlib_tls_context *client_of(int32_t version) {
 
 static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
-/* Every piece of the wire is as small as it can be, in the handshake, after it and at the end. */
+/* One byte at a time, in the handshake, after it and at the end. */
 static void r24_a_byte_at_a_time(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -90,7 +90,7 @@ static void r24_close_notify_in_the_handshake(void) {
     netlib_tls_context_free(server);
 }
 
-/* The transport ends after some number of bytes, in either direction; the unit tests of the engine take every number. */
+/* The transport ends after some number of bytes in either direction. Unit tests cover every number. */
 static void r24_every_truncation_of_a_handshake(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -133,7 +133,7 @@ static void r24_every_truncation_of_a_handshake(void) {
     netlib_tls_context_free(server);
 }
 
-/* Records that cost the peer little and bring the session no further. */
+/* Records that cost the peer little and make no progress. */
 static void r24_floods_end(void) {
     static const struct {
         const char *record;
@@ -169,7 +169,7 @@ static void r24_floods_end(void) {
     netlib_tls_context_free(server);
 }
 
-/* A side that is not drained, or not read from, costs a bounded amount of memory and says so. */
+/* An engine that is not drained or read uses bounded memory and returns a status. */
 static void what_is_kept_is_bounded(void) {
     enum { KIB = 1024, LARGE = 4 * 1024 * KIB };
     netlib_error *err = NULL;
@@ -385,7 +385,7 @@ static void plain_text_in_mid_session(void) {
     netlib_tls_context_free(server);
 }
 
-/* Two threads whose settings are each other's opposite, in everything: each gets its own, every time. */
+/* Two threads with opposite settings: each session has its own. */
 struct opposite {
     const netlib_tls_context *client, *server, *others_server;
     int32_t version;

@@ -1,4 +1,4 @@
-/* TLS and forks: what contexts do in a child, and what streams and engines refuse there. */
+/* TLS and forks: contexts work in a child; streams and engines of the parent fail there. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "tls_resume.h"
@@ -9,7 +9,7 @@
 
 enum { KINDS = 4, BUSY = 2 };
 
-/* Shared by all threads and all children. */
+/* Shared by all threads and children. */
 static netlib_tls_context *clients[2], *servers[2];
 static atomic_int stop_shaking;
 static atomic_ulong shaken_by_threads;
@@ -27,13 +27,13 @@ static void *keep_shaking(void *first) {
     return NULL;
 }
 
-/* Ends a child without the leak check of what its parent's threads held. */
+/* Ends a child without a leak check, because the parent's threads held memory. */
 static void leave(void) {
     if (under_valgrind()) end_child();
     _exit(0);
 }
 
-/* True: the child has done its work. */
+/* Returns true if the child succeeded. */
 static bool child_shakes(int kind) {
     struct child child = begin_child();
     if (child.process == 0) {
@@ -134,7 +134,7 @@ static void use_foreign_engine(netlib_tls_engine *engine, int owner) {
 /* Handlers of pthread_atfork(3) do not run for the second kind. */
 static pid_t fork_as(bool raw) { return raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork(); }
 
-/* What a child has checked fails here too. */
+/* A failed check in the child also fails here. */
 static void join_checks(pid_t process) {
     int status = -1;
     CHECK(waitpid(process, &status, 0) == process);
@@ -247,7 +247,7 @@ static int32_t send_to(void *ctx, const void *buf, size_t len, size_t *n) {
     return sent >= 0 ? NETLIB_OK : NETLIB_IO;
 }
 
-/* The call that was under way at the fork ends in the child as soon as the callback returns. */
+/* The call in progress at the fork ends in the child when the callback returns. */
 static void r36_a_fork_inside_a_callback(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();

@@ -1,12 +1,12 @@
-/* TLS handshakes: what both sides agree on, and what a refused one says. */
+/* TLS handshakes: negotiated parameters, and the errors of refused handshakes. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
 #include <fcntl.h>
 
-/* One session: an echo of a few bytes, and what is known of it. */
+/* One session: an echo of a few bytes, and its properties. */
 static void echo(const netlib_tls_context *client, const netlib_tls_context *server, const char *name, int32_t version) {
     netlib_error *err = NULL;
     struct pair pair = unix_pair();

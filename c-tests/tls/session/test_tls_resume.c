@@ -1,4 +1,4 @@
-/* Sessions: what a context resumes, what never is, and sessions in the program's own hands. */
+/* Session resumption: which sessions a context resumes, and sessions that the caller stores. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
@@ -82,7 +82,7 @@ static void r26_sessions_cross_no_setting(void) {
     netlib_tls_context_free(server);
 }
 
-/* A server's sessions are its context's too: what one asks of clients, the other's sessions do not get around. */
+/* A server resumes only sessions of its own context, so they cannot bypass another context's client verification. */
 static void r26_servers_sessions_cross_no_context(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 2; row++) {
@@ -98,7 +98,7 @@ static void r26_servers_sessions_cross_no_context(void) {
     }
 }
 
-/* The ways to a client's session. */
+/* The ways to create a client session. */
 enum way { ENGINE, STREAM, NESTED, CALLBACKS, SSL_WRAP_SOCKET, WAYS };
 
 static int32_t read_pair(void *ctx, void *buf, size_t len, size_t *n) {
@@ -118,7 +118,7 @@ struct far_end {
     bool is_nested;
 };
 
-/* Shakes hands, in a nest with the outer stream first, writes a byte and waits for the end. */
+/* Does the handshakes, the outer stream's first, writes a byte and waits for the end. */
 static void *serve(void *argument) {
     struct far_end *far = argument;
     netlib_error *err = NULL;
@@ -160,7 +160,7 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
     return came;
 }
 
-/* One context's session is resumed on every way, under its own name and no other. */
+/* A context's session is resumed in every way, for the same name only. */
 static void r26_sessions_cross_no_name(void) {
     static const char *const others[] = {"a.wild.test", "b.wild.test", "127.0.0.1", "::1", "xn--bcher-kva.test"};
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
@@ -229,7 +229,7 @@ static void r26_sessions_cross_no_derived_context(void) {
     netlib_tls_context_free(server);
 }
 
-/* One of TLS 1.3 is for one connection, one of TLS 1.2 for several. */
+/* A TLS 1.3 session is used once, a TLS 1.2 session several times. */
 static void a_session_taken_out_is_its_holders(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -379,7 +379,7 @@ static void what_does_not_fit_is_refused(void) {
     netlib_tls_context_free(server);
 }
 
-/* By streams on descriptors, as by engines. */
+/* Streams on descriptors resume like engines. */
 static void streams_take_and_give(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -412,7 +412,7 @@ static void streams_take_and_give(void) {
     netlib_tls_context_free(server);
 }
 
-/* At most 8 of a name and 256 in all; those that were used last stay. */
+/* At most 8 sessions per name and 256 in total. The most recently used ones stay. */
 static void memory_is_bounded(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     for (int i = 0; i < 12; i++) CHECK_INT(i == 0 ? FULL : RESUMED, connect_to(client, server, "localhost"));
@@ -433,7 +433,7 @@ static void memory_is_bounded(void) {
     netlib_tls_context_free(server);
 }
 
-/* Threads that share a context take only what came to their own connections, and no ticket serves two. */
+/* Threads that share a context take only tickets of their own connections, and use each once. */
 struct sharing {
     netlib_tls_context *client, *server;
     const char *name;

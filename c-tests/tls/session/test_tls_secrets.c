@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-/* A sanitizer has a malloc of its own. */
+/* A sanitizer replaces malloc itself. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HAS_OWN_MALLOC 0
@@ -27,7 +27,7 @@
 static char *arena;
 static size_t used;
 
-/* Every block, in the order of the calls; threads may exchange neighbours. */
+/* Every block in call order; concurrent calls may be swapped. */
 static struct {
     size_t start, size;
 } blocks[1 << 20];
@@ -88,7 +88,7 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 }
 #endif
 
-/* ---- what is looked for ---- */
+/* ---- the secrets ---- */
 
 struct secret {
     char name[64];
@@ -106,7 +106,7 @@ static void add_secret(const char *kind, const char *name, const void *bytes, si
     secret->len = len;
 }
 
-/* A traffic secret of TLS 1.3 with SHA-256, and what is derived from it. */
+/* A TLS 1.3 traffic secret with SHA-256, and the values derived from it. */
 static void add_traffic_secret(const char *label, const uint8_t secret[32], size_t key_len) {
     uint8_t derived[32];
     bool is_traffic = strstr(label, "TRAFFIC") != NULL;
@@ -122,7 +122,7 @@ static void add_traffic_secret(const char *label, const uint8_t secret[32], size
     add_secret("next of ", label, derived, 32);
 }
 
-/* A master secret of TLS 1.2, and the keys of both directions. */
+/* A TLS 1.2 master secret, and the keys of both directions. */
 static void add_master_secret(const uint8_t master[48], const uint8_t randoms[2][32], size_t key_len, size_t iv_len) {
     uint8_t block[88];
     add_secret("", "master secret", master, 48);
@@ -143,7 +143,7 @@ static void set_up_key_log(void) {
 
 static uint8_t nibble(char c) { return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
 
-/* Adds what was logged since the last call; both sides log the same secrets. Returns the number of lines. */
+/* Adds the secrets logged since the last call. Both sides log the same ones. Returns the number of lines. */
 static size_t add_logged(const uint8_t randoms[2][32], size_t key_len, size_t iv_len) {
     static char log[65536];
     size_t count = 0;
@@ -184,7 +184,7 @@ static void add_key(const char *name, const char *pem) {
     add_secret("", name, der, sizeof der);
 }
 
-/* ---- what is done with them ---- */
+/* ---- the operations ---- */
 
 static const char PASSWORD[] = "a password that opens nothing", BASIC[] = "user:basic credentials", TO_SERVER[] = "plaintext of the client",
                   TO_CLIENT[] = "plaintext of the server", URL_PASSWORD[] = "password-of-a-url";
@@ -218,7 +218,7 @@ static netlib_tls_context *context_with(const char *identity, const char *cipher
     return context_of(options);
 }
 
-/* The hello's and the answer's random values are at the same place. */
+/* ClientHello and ServerHello have the random at the same offset. */
 static void note_random(const uint8_t *flight, size_t len, uint8_t random[32]) {
     if (len > 43 && flight[0] == 22 && (flight[5] == 1 || flight[5] == 2)) memcpy(random, flight + 11, 32);
 }
@@ -256,7 +256,7 @@ static bool session_of(const netlib_tls_context *client, const netlib_tls_contex
     return is_resumed;
 }
 
-/* Every suite with SHA-256, in both versions, three times with one context: the later ones are resumed. */
+/* Every suite with SHA-256 in both versions, three times per context; the later sessions are resumed. */
 static void sessions(void) {
     static const struct {
         const char *ciphers;
@@ -344,7 +344,7 @@ static void credentials(void) {
     netlib_url_free(next);
 }
 
-/* ---- what is left ---- */
+/* ---- the search ---- */
 
 /* docs/explanation/security.md says who leaves each of these: all but the last are in blocks of rustls'. A buffer of records is netlib's; it is
  * known by its size, and nothing may be left in one. */

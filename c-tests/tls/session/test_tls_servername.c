@@ -1,9 +1,9 @@
-/* The server-name callback: who is asked, what may be answered, and that nothing is lost on the way. */
+/* The server-name callback: its arguments, its results, and sessions with the selected context. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
-/* What the callback is to answer, and what it was asked. */
+/* The callback's result, and the arguments it got. */
 struct chooser {
     int32_t answer;
     const netlib_tls_context *replacement; /* NULL: none */
@@ -37,7 +37,7 @@ static netlib_tls_options *asking_options(struct chooser *chooser) {
     return options;
 }
 
-/* A client that takes any certificate, and so tells what it was shown. */
+/* A client that accepts any certificate, to see the one that was sent. */
 static netlib_tls_context *lax_client(int32_t version, const char *protocol) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -56,7 +56,7 @@ static netlib_tls_context *other_server(void) {
     return context_of(options);
 }
 
-/* Whether the client was shown the certificate of that name in tests/certs. */
+/* Returns true if the server sent the certificate with that name in tests/certs. */
 static bool shows(const netlib_tls_engine *client, const char *file) {
     char path[256];
     size_t len = 0;
@@ -140,7 +140,7 @@ static void what_it_may_answer(void) {
     netlib_tls_context_free(of_a_client);
 }
 
-/* Versions, protocols and what is asked of the client are the chosen context's, and nothing is left of the first one's. */
+/* Versions, protocols and client verification are those of the selected context only. */
 static void everything_is_the_replacements(void) {
     static const struct {
         int32_t minimum;
@@ -195,7 +195,7 @@ static void everything_is_the_replacements(void) {
     }
 }
 
-/* What is no first message of a client is answered as without a callback, and nobody is asked. */
+/* A first message that is not a ClientHello is answered as without a callback, which is not called. */
 static void what_is_no_hello(void) {
     static const struct {
         const char *bytes;
@@ -280,7 +280,7 @@ static void what_is_no_hello(void) {
     netlib_tls_context_free(plain);
 }
 
-/* On descriptors: the callback runs on the thread that shakes hands, without the stream's lock. */
+/* On descriptors the callback runs on the thread that does the handshake, without the stream's lock. */
 static void streams_ask_too(void) {
     netlib_error *err = NULL;
     netlib_tls_context *other = other_server();

@@ -1,4 +1,4 @@
-/* What the two sides have agreed on: the same answers from streams and engines, of full and of resumed sessions. */
+/* Negotiated parameters: the same from streams and engines, for full and resumed sessions. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
@@ -32,7 +32,7 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
     return text != NULL && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
 }
 
-/* A session is resumed once the client has been told how: in TLS 1.2 by the handshake, in TLS 1.3 by what it reads next. */
+/* A session can be resumed after the handshake in TLS 1.2, and after the next read in TLS 1.3, which has the ticket. */
 static void full_and_resumed(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
@@ -92,7 +92,7 @@ static void full_and_resumed(void) {
     }
 }
 
-/* The server picks, in its own order; a client that offers nothing gets nothing. */
+/* The server selects in its own order. A client that offers no protocol gets none. */
 static void the_server_picks_the_protocol(void) {
     static const struct {
         const char *client[2], *server[2];
@@ -127,7 +127,7 @@ static void the_server_picks_the_protocol(void) {
     }
 }
 
-/* Of another name nothing is resumed, nor of another context, nor without a name. */
+/* No resumption for another name, another context or without a name. */
 static void what_is_not_resumed(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
@@ -169,7 +169,7 @@ static void what_is_not_resumed(void) {
     netlib_tls_context_free(nameless);
 }
 
-/* A stream tells the same. */
+/* A stream returns the same. */
 static void streams_tell_the_same(void) {
     netlib_error *err = NULL;
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -204,7 +204,7 @@ static void streams_tell_the_same(void) {
     }
 }
 
-/* In TLS 1.2 a ticket is a handshake message in the clear: a NewSessionTicket (4) before the server's Finished. */
+/* In TLS 1.2 a ticket is a plaintext handshake message: NewSessionTicket (4) before the server's Finished. */
 static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
     netlib_tls_context *contexts[2];
     for (int is_server = 0; is_server < 2; is_server++) {
@@ -249,7 +249,7 @@ static void tickets_are_given_if_both_sides_want_them(void) {
     }
 }
 
-/* A session is resumed if neither side has said no. */
+/* A session is resumed if neither side has disabled it. */
 static void both_sides_may_refuse_to_resume(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (int row = 0; row < 16; row++) {
@@ -277,7 +277,7 @@ static void both_sides_may_refuse_to_resume(void) {
     }
 }
 
-/* By these a client that has several certificates chooses one. TLS 1.2 sends them in the clear, in a CertificateRequest. */
+/* A client with several certificates selects one by these names. TLS 1.2 sends them in a plaintext CertificateRequest. */
 static void a_server_names_the_authorities_that_it_accepts(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
@@ -320,7 +320,7 @@ static void subject_of(const void *der, size_t len, char subject[100]) {
     netlib_certificate_free(certificate);
 }
 
-/* The peer's own certificate first, then those that it sent with it, in their order; of a resumed session too. */
+/* The peer's own certificate first, then the others in the order sent; also for a resumed session. */
 static void a_chain_keeps_its_order(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");

@@ -1,4 +1,4 @@
-/* Sessions end: with what has proved them, with a newer version, and by the clock of the program. */
+/* Sessions expire: with the certificates that verified them, with a newer TLS version, and by the caller's clock. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
@@ -12,7 +12,7 @@ static void identity(netlib_tls_options *options) {
     netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
 }
 
-/* The moment until which a certificate is good, as the program's clock has it. */
+/* The notAfter of a certificate, in the caller's clock. */
 static double told;
 static int32_t told_time(void *ctx, double *seconds) {
     (void)ctx;
@@ -35,7 +35,7 @@ static void read_validity(double *first, double *last) {
     netlib_certificate_free(certificate);
 }
 
-/* A certificate that was good when it was verified is not good for ever, and nobody verifies it when a session is resumed. */
+/* A certificate can expire after it was verified, and resumption does not verify it again. */
 static void sessions_end_with_the_certificate(void) {
     double first, last;
     read_validity(&first, &last);
@@ -63,7 +63,7 @@ static void sessions_end_with_the_certificate(void) {
     netlib_tls_context_free(server);
 }
 
-/* A clock that is set goes on elsewhere: nothing is resumed at a time at which the certificate would be refused. */
+/* If the clock is changed, nothing is resumed at a time when the certificate is not valid. */
 static void sessions_obey_a_clock_that_is_set(void) {
     netlib_error *err = NULL;
     double first, last;
@@ -104,7 +104,7 @@ static void sessions_obey_a_clock_that_is_set(void) {
     netlib_tls_context_free(server);
 }
 
-/* Nor does a session outlive the authority between, or the list in which the certificate was not. */
+/* A session expires with the intermediate certificate and with the CRL, too. */
 static void sessions_end_with_all_that_proved_them(void) {
     static const struct {
         const char *chain, *list;
@@ -146,7 +146,7 @@ static void sessions_end_with_all_that_proved_them(void) {
     }
 }
 
-/* Who has spoken TLS 1.3 is not offered an older session any more. */
+/* A server that has used TLS 1.3 is not offered an older session. */
 static void a_newer_version_ends_an_older_session(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -165,7 +165,7 @@ static void a_newer_version_ends_an_older_session(void) {
     netlib_tls_context_free(older);
 }
 
-/* A client that resumes a session shows no certificate; the one that it showed must still be good. */
+/* A client that resumes sends no certificate. The one it sent before must still be valid. */
 static void clients_expire_too(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {

@@ -1,4 +1,4 @@
-/* Sessions of two engines: what a connection comes to, resumed or not, and sessions taken out of one and given to another. */
+/* Sessions of two engines: results of a connection, and sessions taken from one engine for another. */
 #ifndef NETLIB_TEST_TLS_RESUME_H
 #define NETLIB_TEST_TLS_RESUME_H
 
@@ -28,7 +28,7 @@ static inline netlib_tls_context *server_of(const char *protocol, int32_t mode) 
     return context_of(options);
 }
 
-/* What a connection between two engines came to; with it come the tickets. */
+/* The result of a connection between two engines. Delivers the tickets. */
 enum came { REFUSED, FULL, RESUMED };
 
 static inline enum came finish(struct wire *wire) {
@@ -47,7 +47,7 @@ static inline enum came connect_to(const netlib_tls_context *client, const netli
     return came;
 }
 
-/* A session of a new connection. */
+/* The session of a new connection. */
 static inline netlib_tls_session *session_of(const netlib_tls_context *client, const netlib_tls_context *server, const char *name) {
     netlib_error *err = NULL;
     netlib_tls_session *session = NULL;

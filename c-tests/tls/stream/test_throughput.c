@@ -1,6 +1,6 @@
-/* The minimum throughput, of a TLS stream and of a descriptor, against peers that drip. */
+/* The minimum throughput of TLS streams and descriptors, against slow peers. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_session.h"
 
@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-/* More than what any peer here sends. */
+/* More than any peer sends here. */
 #define MUCH 1000000000
 
 /* Short beside what a drip takes to its end, of which no test waits. */
@@ -46,7 +46,7 @@ static void drip_stop(struct drip *drip) {
     CHECK(pthread_join(drip->thread, NULL) == 0);
 }
 
-/* Reads until that ends; how much came. The message of the end, if it is a failure. */
+/* Reads to the end. Returns the number of bytes, and the message of a failure. */
 static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *message, size_t room) {
     netlib_error *err = NULL;
     static char buf[20000];
@@ -103,7 +103,7 @@ static void drips_are_ended(void) {
     }
 }
 
-/* In the handshake what comes are its bytes. It too can go on. */
+/* The bytes of a handshake count, too. A slow handshake can be continued. */
 static void handshakes_count(void) {
     netlib_error *err = NULL;
     char bytes[20000];
@@ -146,7 +146,7 @@ static void spin(double seconds) {
     for (double until = netlib_current_time() + seconds; netlib_current_time() < until;) {}
 }
 
-/* A stream that does not block waits from WANT_READ to the next call, which looks before it judges. */
+/* A non-blocking stream waits from WANT_READ to the next call, which reads before it checks the throughput. */
 static void without_blocking(void) {
     netlib_error *err = NULL;
     char bytes[1000], message[400];
@@ -171,7 +171,7 @@ static void without_blocking(void) {
     end(&session);
 }
 
-/* Whichever time ends first speaks. */
+/* The limit that expires first gives the status. */
 static void other_limits(void) {
     netlib_error *err = NULL;
     char bytes[1000];
@@ -288,7 +288,7 @@ static void nested(void) {
     }
 }
 
-/* The same for a program that reads its descriptor itself. */
+/* The same for a caller that reads its descriptor itself. */
 static void descriptors(void) {
     netlib_error *err = NULL;
     netlib_throughput *throughput = NULL;

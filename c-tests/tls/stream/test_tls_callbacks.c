@@ -1,6 +1,6 @@
-/* TLS streams on functions of the program: what they may answer, and what netlib makes of it. */
+/* TLS streams over callback transports: every result of a callback, and the status that follows. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -8,14 +8,14 @@
 
 static netlib_tls_context *client, *server;
 
-/* A pipe in memory with little room. */
+/* A small pipe in memory. */
 struct ring {
     unsigned char bytes[4000];
     size_t start, used;
     bool ended;
 };
 
-/* One end of a connection made of two of them, and what its functions are to answer instead of working. */
+/* One end of a connection over two pipes, and the results its callbacks return instead of working. */
 struct end {
     struct ring *in, *out;
     size_t most;      /* a call moves no more than that */
@@ -92,7 +92,7 @@ static void shake_hands(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_STATUS(NETLIB_OK, other);
 }
 
-/* One thread, a pipe smaller than a record, calls that move a few bytes; streams that block, on functions that do not. */
+/* One thread, a pipe smaller than a record, calls that move a few bytes; blocking streams on non-blocking callbacks. */
 static void want_comes_back(void) {
     static const struct {
         size_t most;
@@ -165,7 +165,7 @@ static int32_t answering_write(void *ctx, const void *buf, size_t len, size_t *n
     return answered(ctx, n);
 }
 
-/* Every answer, of either function, in a session that has shaken hands; and what the next call then comes to. */
+/* Every result of either callback after the handshake, and the status of the next call. */
 static void what_they_may_answer(void) {
     static const struct {
         int32_t answer;
@@ -254,7 +254,7 @@ static void what_they_may_answer(void) {
     free_both(&both);
 }
 
-/* Functions that use streams: their own, which is refused, and another one, which is TLS in TLS made by hand. */
+/* Callbacks that use streams: their own, which fails, and another one, which is TLS in TLS. */
 struct user {
     netlib_tls_stream *own, *other;
     size_t refused, calls;
@@ -318,7 +318,7 @@ static void calls_from_a_callback(void) {
     free_both(&both);
 }
 
-/* The limit is looked at before each call of a function. */
+/* The limit is checked before each callback. */
 static void the_limit_is_looked_at(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
@@ -347,7 +347,7 @@ static void the_limit_is_looked_at(void) {
     free_both(&both);
 }
 
-/* Functions that wait, as a blocking socket does; the threads of both directions are in them at once. */
+/* Callbacks that block, like a blocking socket; a reader and a writer thread are in them at the same time. */
 struct wire {
     int fd;
     pthread_mutex_t lock;
@@ -430,7 +430,7 @@ static void functions_that_wait(void) {
     close(pair.near);
 }
 
-/* A peer in the clear that says the same for ever, some bytes a call. */
+/* A plaintext peer that repeats the same bytes forever, some per call. */
 struct script {
     const char *first, *then;
     size_t first_len, then_len, at, most, calls;
@@ -455,7 +455,7 @@ static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* No call works for ever, whatever the peer sends: it ends, or comes back for more. */
+/* No call runs forever, whatever the peer sends: it fails or returns WANT_READ. */
 static void r24_each_step_makes_progress_or_returns(void) {
 #define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
     static const struct {

@@ -1,13 +1,13 @@
-/* Whether an idle TLS connection still stands: what may have come meanwhile, and what of it is a drop. */
+/* is_dropped on idle TLS connections: which input means that the connection is lost. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_session.h"
 
 #include <errno.h>
 #include <poll.h>
 
-/* Nobody else's reading has answered before: `why` is set by the call. */
+/* Checks is_dropped with `why`, which the call must set, and without. */
 static void check_look(netlib_status expected, netlib_tls_stream *stream, const char *file, int line) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_INTERNAL;
@@ -33,7 +33,7 @@ static void check_read(netlib_status expected, const char *text, netlib_tls_stre
 
 #define CHECK_READ(expected, text, stream) check_read((expected), (text), (stream), __FILE__, __LINE__)
 
-/* Tickets in one piece, and byte by byte with half a record waiting most of the time. */
+/* Tickets in one piece, and byte by byte with a partial record pending most of the time. */
 static void tickets_are_no_drop(void) {
     netlib_error *err = NULL;
     char bytes[1000];
@@ -107,7 +107,7 @@ static void do_what(struct session *session, enum what what) {
     if (what == CUT || what == RESET) session->pair.far = -1;
 }
 
-/* What has come, why that is a drop, and what reads then return: the data, if there is any, then the same reason. */
+/* The input, the reason it counts as a drop, and later reads: first data if there is any, then the same reason. */
 static void drops_are_told_apart(void) {
     static const struct {
         enum what what[3];
@@ -152,7 +152,7 @@ static void drops_are_told_apart(void) {
     }
 }
 
-/* Ends of this side's making, and a limit that is over: requests come and go, the connection stays. */
+/* An expired limit is no drop; a shutdown by this side is one. */
 static void this_side(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
@@ -244,7 +244,7 @@ static void before_the_handshake(void) {
     }
 }
 
-/* Valgrind runs one thread at a time, and gives a turn to one that spins as readily as to another. */
+/* Valgrind runs one thread at a time and also schedules spinning threads. */
 static void let_others_run(void) { poll(NULL, 0, 1); }
 
 static void *read_until_told(void *argument) {
@@ -285,7 +285,7 @@ static void busy(void) {
     end(&session);
 }
 
-/* A stream inside a stream: tickets of both, data of the inner one, ends of either. */
+/* TLS in TLS: tickets of both streams, data of the inner one, the end of either. */
 static void nested(void) {
     netlib_error *err = NULL;
     size_t n = 0;
@@ -317,7 +317,7 @@ static void nested(void) {
     }
 }
 
-/* A transport of the program's: a descriptor, one byte at a time, or a failure. */
+/* A callback transport: a descriptor, one byte at a time, or a failure. */
 struct functions {
     int fd;
     int32_t failure;

@@ -1,6 +1,6 @@
-/* TLS in TLS: a stream inside a stream, each with a name of its own. */
+/* TLS in TLS: a stream inside another, each with its own server name. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -25,7 +25,7 @@ static netlib_tls_stream *accept_in(netlib_tls_stream *outer) {
     return stream;
 }
 
-/* Both ends of a connection, `depth` sessions one inside the other; number 0 is the outermost. */
+/* Both ends of a connection with `depth` nested sessions; 0 is the outermost. */
 struct nest {
     struct pair pair;
     size_t depth;
@@ -61,7 +61,7 @@ static void do_not_wait(struct nest *nest) {
     CHECK_OK(netlib_tls_stream_set_blocking(far_of(nest), 0, &err));
 }
 
-/* Shakes hands on both ends in one thread. */
+/* Does the handshake on both ends in one thread. */
 static void shake_hands(struct nest *nest) {
     netlib_error *err = NULL;
     netlib_status near = NETLIB_WANT_READ, far = NETLIB_WANT_READ;
@@ -78,7 +78,7 @@ static void shake_hands(struct nest *nest) {
     netlib_tls_stream_set_blocking(far_of(nest), 1, NULL);
 }
 
-/* Reader and writer threads at both ends, none of whom has shaken hands before. */
+/* Reader and writer threads at both ends, before any handshake. */
 static void both_ways_at_once(void) {
     netlib_error *err = NULL;
     static const struct {
@@ -119,7 +119,7 @@ static void both_ways_at_once(void) {
     }
 }
 
-/* One thread, both ends, calls that never wait, and a socket with little room. */
+/* One thread, both ends, non-blocking calls, and a socket with small buffers. */
 static void without_waiting(void) {
     netlib_error *err = NULL;
     for (size_t depth = 2; depth <= 3; depth++) {
@@ -168,7 +168,7 @@ static void without_waiting(void) {
     }
 }
 
-/* An https proxy, as `context` and `name` have it, that carries a server's session inside. */
+/* An https proxy with `context` and `name` that tunnels the session of a server. */
 struct proxy {
     struct pair pair;
     const netlib_tls_context *outer, *inner;
@@ -199,7 +199,7 @@ static void *proxy_main(void *argument) {
     return NULL;
 }
 
-/* A certificate for another name is refused at the layer where it is, and only there. */
+/* A certificate for another name fails at its own layer only. */
 static void r19_each_layer_proves_its_own_name(void) {
     netlib_tls_context *other = server_context("wrong-name");
     const struct {
@@ -259,7 +259,7 @@ static void r19_each_layer_proves_its_own_name(void) {
         CHECK_STATUS(NETLIB_BUSY, is_busy);                                                    \
     } while (0)
 
-/* The outer stream is the inner one's alone, and comes back. */
+/* The inner stream owns the outer one until it is freed. */
 static void the_outer_is_busy(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 1);
@@ -362,7 +362,7 @@ static void the_outer_is_busy(void) {
     free_nest(&nest);
 }
 
-/* Which layer ended, and how. */
+/* Which layer ended, and with which status. */
 static void ends_are_told_apart(void) {
     static const struct {
         bool inner_closes, outer_closes;
@@ -453,7 +453,7 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-/* The inner stream's settings rule, whatever the outer one's say. */
+/* The inner stream's settings apply, not the outer one's. */
 static void the_inner_settings_rule(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
@@ -514,7 +514,7 @@ static void the_inner_settings_rule(void) {
     free_nest(&nest);
 }
 
-/* A write whose time is over in the middle goes on, and nothing is lost or sent twice. */
+/* A write that times out can be continued; nothing is lost or sent twice. */
 static void a_write_goes_on_after_its_timeout(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);

@@ -1,7 +1,7 @@
 /* The system calls of a read: one where nothing but input is to end the wait; with a limit or a timeout, or on a
  * descriptor that does not block, it is awaited first. This program's recv and poll stand before the C library's. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -52,7 +52,7 @@ static void established(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
 }
 
-/* A byte that has come already, or comes when somebody polls for it. */
+/* A byte that has arrived already, or arrives during poll. */
 static void reads(const char *what, netlib_tls_stream *near, netlib_tls_stream *far, bool at_once, int receives,
                   int polls) {
     netlib_error *err = NULL;

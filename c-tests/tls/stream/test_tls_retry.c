@@ -1,4 +1,4 @@
-/* How the failures of TLS sessions are retried: by what was sent before them. */
+/* Retries after TLS failures depend on what was sent before. */
 #include "hostile_peer.h"
 #include "retry_outcomes.h"
 
@@ -6,7 +6,7 @@
 
 static const char post[] = "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1";
 
-/* What has become of the request when the peer's script begins. */
+/* The state of the request when the peer's script starts. */
 enum sent { NOTHING, REQUEST, PART_OF_RESPONSE };
 
 static const char *const sent_names[] = {"nothing sent", "request sent", "response begun"};
@@ -30,7 +30,7 @@ static netlib_error *read_failure(netlib_tls_engine *engine) {
     return err;
 }
 
-/* A session that has failed answers each call with its failure, and with how that is counted. */
+/* Each later call of a failed session returns the same failure with the same retry kind. */
 static void check_kept(netlib_tls_engine *engine, netlib_status status, enum netlib_retry_kind kind, const char *what) {
     netlib_error *errors[6] = {NULL};
     char byte = 0;
@@ -107,7 +107,7 @@ static void points_of_failure(void) {
     }
 }
 
-/* What was encrypted counts, not what left. */
+/* Encrypted data counts as sent, even if it was not transmitted. */
 static void requests_that_did_not_leave(void) {
     for (int is_written = 0; is_written < 2; is_written++) {
         struct scene scene = begin_scene(V13, CLIENT, DONE);
@@ -154,7 +154,7 @@ static void refused_certificates(void) {
 /* A ticket that allows 16384 bytes of early data, as no server of netlib's gives: lifetime, age_add, nonce, ticket, extension. */
 static const char ticket[] = "s22:0400001e 00000e10 00000001 0100 0008 0102030405060708 0008 002a 0004 00004000";
 
-/* A client with the request in early data; the session is remembered by the context. */
+/* A client with the request in early data; the context stores the session. */
 static netlib_tls_engine *early_client(const netlib_tls_context *context) {
     netlib_error *err = NULL;
     size_t n = 0;
@@ -262,7 +262,7 @@ static netlib_error *exchange(enum version version, struct order_server *shop, s
     return err;
 }
 
-/* Sends the order until the policy ends that; how often the server got it. */
+/* Sends the order until the policy stops. Returns how often the server got it. */
 static int place_order(enum version version, const netlib_retry *policy, size_t at, uint8_t bit, size_t *record_len) {
     struct order_server shop = {0};
     netlib_error *err = NULL;

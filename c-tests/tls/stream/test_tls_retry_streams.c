@@ -1,4 +1,4 @@
-/* How the failures of streams are retried, on every way that leads through one: on a socket, over callbacks, inside another. */
+/* Retries after failures of streams: on a socket, over callbacks, inside another stream. */
 #define _GNU_SOURCE
 #include "retry_outcomes.h"
 #include "tls_session.h"
@@ -8,7 +8,7 @@
 
 static const char post[] = "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1";
 
-/* What no session can decrypt: the failure is NETLIB_TLS_PROTOCOL. */
+/* A record that no session can decrypt: NETLIB_TLS_PROTOCOL. */
 static const char garbage[5 + 32] = "\x17\x03\x03\x00\x20";
 
 /* ---- calls ---- */
@@ -72,7 +72,7 @@ static void check_call(call *act, netlib_tls_stream *stream, netlib_status statu
     netlib_error_free(err);
 }
 
-/* A failure that the session keeps is counted in the same way by every later call. */
+/* Every later call returns the failure with the same retry kind. */
 static void check_kept(netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind, const char *what) {
     static call *const calls[] = {call_read, call_write, call_writev, call_handshake, call_shutdown, call_early_data, call_shutdown_both};
     CHECK(netlib_tls_stream_set_blocking(stream, 1, NULL) == NETLIB_OK);
@@ -108,7 +108,7 @@ static void every_way_to_read(void) {
     }
 }
 
-/* The second write finds the connection reset, or its first record. */
+/* The second write, or its first record, finds the connection reset. */
 static void every_way_to_write(void) {
     static const struct {
         const char *what;
@@ -243,7 +243,7 @@ static void end_nest(struct nest *nest) {
     close_pair(nest->pair);
 }
 
-/* Of the inner stream, without waiting, whatever comes first. */
+/* Calls `act` on the non-blocking inner stream until it fails. Returns the error. */
 static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status expected) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ;
@@ -255,7 +255,7 @@ static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status e
     return err;
 }
 
-/* What the outer stream has carried is the CONNECT and the inner handshake: no request. */
+/* The outer stream has carried the CONNECT and the inner handshake, but no request. */
 static void nested_before_the_request(void) {
     static const struct {
         const char *what, *name;

@@ -1,13 +1,13 @@
-/* How much stack TLS needs: everything runs on a thread with the stack that netlib.h names. "--measure" prints the use of each. */
+/* TLS on a thread with the stack size that netlib.h states. "--measure" prints the stack use of each step. */
 #define _GNU_SOURCE
 #include "tls_peer.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-/* What the header promises. */
+/* The stack size in the header. */
 #define STATED ((size_t)64 * 1024)
-/* Unused by every call, so that a change is seen before a program crashes. */
+/* A margin that no call uses, so that a growth is detected before a program crashes. */
 #define MARGIN ((size_t)12 * 1024)
 #define GUARD ((size_t)64 * 1024)
 
@@ -187,7 +187,7 @@ static netlib_tls_context *side_context(bool is_server) {
     return context_of(options);
 }
 
-/* Full and resumed. */
+/* A full and a resumed session. */
 static void session(void) {
     struct side client = {side_context(false), -1, false, settings.depth, 0}, server = {side_context(true), -1, true, settings.depth, 0};
     for (int round = 0; round < 2; round++) {
@@ -209,7 +209,7 @@ static void session(void) {
     netlib_tls_context_free(server.context);
 }
 
-/* A certificate that is refused, with all that is said about it. */
+/* A refused certificate, with the full explanation. */
 static void refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = client_context();
@@ -247,7 +247,7 @@ static void sessions(void) {
     }
 }
 
-/* ---- what else a client does ---- */
+/* ---- other calls of a client ---- */
 
 static int32_t find(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
     struct sockaddr_in address;

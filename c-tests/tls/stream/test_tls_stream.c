@@ -1,6 +1,6 @@
 /* TLS streams: reading, writing, ending, and peers that misbehave. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -205,7 +205,7 @@ static void ends_are_told_apart(void) {
     netlib_tls_context_free(server);
 }
 
-/* Reader and writer threads on both sides at once; none of them has shaken hands before. */
+/* Reader and writer threads on both sides, before any handshake. */
 static void both_ways_at_once(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
@@ -241,7 +241,7 @@ static void both_ways_at_once(void) {
     netlib_tls_context_free(server);
 }
 
-/* One thread, both ends, calls that never wait, and a socket with little room. */
+/* One thread, both ends, non-blocking calls, and a socket with small buffers. */
 static void without_waiting(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();

@@ -1,6 +1,6 @@
-/* How long a TLS stream waits: timeouts, limits, threads, and a peer that is slow. */
+/* Waiting of TLS streams: timeouts, limits, threads, and slow peers. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <time.h>
 
-/* Two ends that have shaken hands. */
+/* Two ends after the handshake. */
 static void established(const netlib_tls_context *client, const netlib_tls_context *server, struct pair pair,
                         netlib_tls_stream **near, netlib_tls_stream **far) {
     netlib_error *err = NULL;
@@ -108,7 +108,7 @@ static void *wait_in_a_call(void *argument) {
     return NULL;
 }
 
-/* Until the thread is in the call, by what only then is true: its role is taken. */
+/* Waits until the thread is in the call, which is when its role is taken. */
 static void until_taken(netlib_tls_stream *stream, bool writes) {
     for (;;) {
         size_t n = 0;
@@ -207,7 +207,7 @@ static void one_reader_and_one_writer(void) {
     netlib_tls_context_free(server);
 }
 
-/* Passes everything on, one byte at a time, until either side ends. */
+/* Forwards one byte at a time until either side ends. */
 static void *drip(void *argument) {
     struct pair *between = argument;
     bool open[2] = {true, true};

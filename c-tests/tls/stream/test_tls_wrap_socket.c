@@ -1,13 +1,13 @@
 /* netlib_ssl_wrap_socket: urllib3's parameters, with and without a context. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "tls_peer.h"
 
 #include <fcntl.h>
 
-/* A server that speaks both protocols; `asks` for a client's certificate. */
+/* A server with both protocols; `asks` requests a client certificate. */
 static netlib_tls_context *server_of(bool asks) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -18,7 +18,7 @@ static netlib_tls_context *server_of(bool asks) {
     return context_of(options);
 }
 
-/* What the options and the context have; bits. */
+/* Bits: the settings in the options and in the context. */
 enum {
     CA = 1,
     OTHER_CA = 2,
@@ -43,7 +43,7 @@ enum {
     PKCS12 = 1048576,
 };
 
-/* A folder with the authority's certificate. */
+/* A folder with the CA certificate. */
 static char directory[] = "/tmp/netlib-cas-XXXXXX", in_directory[64];
 
 static netlib_tls_options *options_with(int has) {
@@ -240,7 +240,7 @@ static void the_limit_ends_the_handshake_alone(void) {
     netlib_tls_context_free(context);
 }
 
-/* What the context has made for clients without a name is not used for another protocol. */
+/* The context's cached configuration for clients without a name is not used for another protocol. */
 static void a_contexts_protocols_give_way_without_a_name_too(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -266,7 +266,7 @@ static void a_contexts_protocols_give_way_without_a_name_too(void) {
     netlib_tls_context_free(context);
 }
 
-/* Lists of revoked certificates come with the authorities, as in Python's load_verify_locations. */
+/* CRLs are loaded with the CA certificates, as in Python's load_verify_locations. */
 static void lists_are_added_to_a_context(void) {
     static const struct {
         const char *authority, *list; /* in the options */

@@ -1,6 +1,6 @@
-/* Data in several pieces, and shutting down both ways. */
+/* Writes of several pieces, and shutdown of both directions. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -36,7 +36,7 @@ static void free_ends(struct ends *ends) {
     close_pair(ends->pair);
 }
 
-/* The lengths of pieces, and the plaintext lengths of the records that they must become. */
+/* The lengths of the pieces, and the expected plaintext lengths of the records. */
 static void pieces_share_records(void) {
     enum { FULL = 16384 };
     static const struct {
@@ -127,7 +127,7 @@ static void what_is_no_slice(void) {
     free_ends(&ends);
 }
 
-/* Without waiting, over a socket with little room: the rest is passed again, cut otherwise. */
+/* Non-blocking, over a socket with small buffers: the rest is passed again in other pieces. */
 static void a_write_goes_on_in_other_pieces(void) {
     netlib_error *err = NULL;
     enum { TOTAL = 300000 };
@@ -173,7 +173,7 @@ static void a_write_goes_on_in_other_pieces(void) {
     free_ends(&ends);
 }
 
-/* Writes so many bytes, without its end, in a thread. */
+/* Writes `total` bytes and shuts down, on a thread. */
 static void *send_much(void *argument) {
     struct flow *flow = argument;
     static char zeros[65536];
@@ -187,7 +187,7 @@ static void *send_much(void *argument) {
     return NULL;
 }
 
-/* Waiting: as much as is thrown away, and more. */
+/* Blocking: as many bytes as shutdown discards, and more. */
 static void r30_what_is_thrown_away_is_bounded(void) {
     netlib_error *err = NULL;
     static const struct {

@@ -1,6 +1,6 @@
 /* netlib_tls_context_verify_chain: chains that no peer sends, in PEM and in DER, and what is said of them. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 

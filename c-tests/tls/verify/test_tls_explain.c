@@ -1,7 +1,7 @@
 /* What a failed session says when the other side is no netlib: peers that are written down byte by byte. A TLS 1.2 server
  * shows its certificates in the clear before it proves anything, so any chain can be shown without its keys. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Which chains are accepted, and what a refused one says: each from a peer that really sends it. */
 #define _GNU_SOURCE
-/* Some results are of no interest here: what comes after them is. */
+/* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 

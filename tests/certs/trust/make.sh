@@ -30,7 +30,7 @@ $authority"
 chain self-signed leaf "$v3
 basicConstraints=critical,CA:FALSE
 $server"
-# The same, issued by an authority.
+# The same, issued by a CA.
 issue leaf-root leaf root "/CN=leaf" "$v3
 basicConstraints=critical,CA:FALSE
 $server"
@@ -56,7 +56,7 @@ issue expired-root expired expired-root "/CN=expired root" "$v3
 $authority" 20200101000000Z 20210101000000Z
 cp "$work/expired-root.pem" expired-root.pem
 
-# An authority between the root and the leaf, where the root allows none.
+# An intermediate CA, although the root's pathlen allows none.
 p256 short
 issue short-root short short-root "/CN=short root" "$v3
 basicConstraints=critical,CA:TRUE,pathlen:0
@@ -69,7 +69,7 @@ cp "$work/int.key" "$work/short-int.key"
 issue short-leaf leaf short-int "/CN=localhost" "$leaf"
 sent short short-leaf short-int
 
-# A root that may not sign lists, and one by it all the same.
+# A root that may not sign CRLs, and a CRL that it signed.
 chain no-lists nolists "$v3
 basicConstraints=critical,CA:TRUE
 keyUsage=critical,keyCertSign"
@@ -77,7 +77,7 @@ configure no-lists-root sha256
 openssl ca -batch -config "$work/ca.cnf" -gencrl -crl_lastupdate "$start" -crl_nextupdate "$end" \
     -cert "$work/no-lists-root.pem" -keyfile "$work/no-lists-root.key" -out no-lists.crl 2>/dev/null
 
-# It says where its issuer's certificate can be had.
+# Has the URL of its issuer's certificate.
 issue ca-issuers-leaf leaf root "/CN=localhost" "$leaf
 authorityInfoAccess=caIssuers;URI:http://localhost/root.der"
 sent ca-issuers ca-issuers-leaf

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the chains that the tests of verification refuse, each for one reason, with the openssl command (3.0 or newer).
-# They are committed, so that the tests need no openssl. NAME.pem is what a peer sends: its own certificate, then its
+# Creates the chains that verification must refuse, each for one reason, with the openssl command (3.0 or newer).
+# They are committed, so the tests need no openssl. NAME.pem is what a peer sends: its own certificate, then its
 # issuers'. All peers have the same key, leaf.key. Valid until 2120, except where a test wants otherwise.
 set -eu
 cd "$(dirname "$0")"
@@ -145,7 +145,7 @@ for digest in sha1 md5; do
 $server" "" "" $digest
     sent $digest $digest-leaf rsa
 done
-# The last byte of the signature is another.
+# The last byte of the signature is altered.
 openssl x509 -in "$work/good-leaf.pem" -outform DER -out "$work/good.der"
 size=$(($(wc -c < "$work/good.der") - 1))
 { head -c $size "$work/good.der"; tail -c 1 "$work/good.der" | LC_ALL=C tr '\000-\377' '\001-\377\000'; } > "$work/bad.der"
@@ -158,7 +158,7 @@ single odd "$v3
 2.5.29.15=DER:0500
 $server"
 
-# What only the strict flag refuses.
+# Refused only with the strict flag.
 single strict-no-authority-key "subjectKeyIdentifier=hash
 authorityKeyIdentifier=none
 $server"
@@ -213,7 +213,7 @@ list root root $start $end
 list no-lists no-lists-int $start $end
 list revoked-int revoked-int-int $start $end
 list other-root other-root $start $end
-# Of the right name, but another's key.
+# The right name, but another key.
 p256 forged
 issue forged forged forged "/CN=netlib intermediate" "$v3
 $authority"
