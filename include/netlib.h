@@ -83,7 +83,7 @@
  * SIGPIPE.
  *
  * THREADS. Each handle type carries a tag, which holds for every function that takes the handle:
- *     Immutable    use it from any threads at once; what "changes" one returns a new one; cloning is cheap.
+ *     Immutable    use it from any threads at once; a function that "changes" one returns a new one; cloning is cheap.
  *     Thread-safe  call it from any threads at once.
  *     Concurrent   one reader and one writer at once.
  *     Single       any thread, one call at a time.
@@ -529,7 +529,7 @@ enum netlib_verdict NETLIB_INT32 {
     NETLIB_VERDICT_FAILED = 0,
     /** Go on. */
     NETLIB_VERDICT_ALLOW = 1,
-    /** Do not go on. The callback's documentation says what happens then. */
+    /** Do not go on. The comment of the callback states the effect. */
     NETLIB_VERDICT_REFUSE = 2
 };
 
@@ -566,7 +566,8 @@ typedef int32_t netlib_status;
  * takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
  * callback any more. This happens at once if the function cannot keep the callback (NULL options, a failure), or if
  * there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
- * count its references, or pass NULL as `ctx_free` and release it yourself.
+ * count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long as anything holds the
+ * callback, and you release it yourself.
  *
  * Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
  * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
@@ -1172,8 +1173,8 @@ enum netlib_delay_reason NETLIB_INT32 {
     NETLIB_DELAY_RETRY_AFTER = 2
 };
 
-/** A retry policy with what is left of its counts and the history of what happened. **Immutable**:
- * `netlib_retry_increment` makes the next one, so that one Retry serves any number of requests.
+/** A retry policy with its remaining counts and its history of requests. **Immutable**: `netlib_retry_increment` makes
+ * the next one, so one Retry serves any number of requests.
  */
 struct netlib_retry;
 
@@ -1202,8 +1203,8 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
  * alone. It also adds an entry to the history.
  *
- * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
- * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
+ * It fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and `raise_on_status`.
+ * Its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
  * `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
  * `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
  * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
@@ -1391,8 +1392,8 @@ enum netlib_redirect_profile NETLIB_INT32 {
     NETLIB_REDIRECT_SAFE = 1
 };
 
-/** The settings of a `netlib_retry`: make them, set what differs from the defaults, and pass them to
- * `netlib_retry_new`. After each request, `netlib_retry_decide` decides what to do next. **Single**.
+/** Settings of a `netlib_retry`: make them, change some, and pass them to `netlib_retry_new`. After each request,
+ * `netlib_retry_decide` decides what to do next. **Single**.
  */
 struct netlib_retry_options;
 
@@ -1487,7 +1488,7 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
-/** Allows every method to be retried, also those whose repetition may do harm. As urllib3's `allowed_methods=None`. */
+/** Allows every method to be retried, also those that are not safe to repeat. As urllib3's `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /** Sets the response statuses that are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
@@ -1733,9 +1734,9 @@ struct netlib_decision;
  * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
  * every response is returned, and an error comes back as it is.
  *
- * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
- * Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it,
- * or ends the retries: `netlib_retry_options_set_long_retry_after`.
+ * The wait before the next request is that of `netlib_retry_delay`; for a redirect, that of its Retry-After. Wait with
+ * `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it, or ends
+ * the retries: `netlib_retry_options_set_long_retry_after`.
  *
  * When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
  * first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
@@ -1843,28 +1844,28 @@ NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *dec
 
 /* ---- Getters of a Retry: counts, settings, history. ---- */
 
-/** Returns what is left of `total`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
- * `NETLIB_NONE` for NULL.
+/** Returns the remaining `total`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
+ * limit and for NULL.
  */
 int32_t netlib_retry_total_left(const netlib_retry *retry);
 
-/** Returns what is left of `connect`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
- * `NETLIB_NONE` for NULL.
+/** Returns the remaining `connect`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
+ * limit and for NULL.
  */
 int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
-/** Returns what is left of `read`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
- * `NETLIB_NONE` for NULL.
+/** Returns the remaining `read`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
+ * limit and for NULL.
  */
 int32_t netlib_retry_read_left(const netlib_retry *retry);
 
-/** Returns what is left of `redirect`: a count, negative when it is used up; `NETLIB_NONE` also for NULL. */
+/** Returns the remaining `redirect`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_redirect_left(const netlib_retry *retry);
 
-/** Returns what is left of `status`: a count, negative when it is used up; `NETLIB_NONE` also for NULL. */
+/** Returns the remaining `status`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_status_left(const netlib_retry *retry);
 
-/** Returns what is left of `other`: a count, negative when it is used up; `NETLIB_NONE` also for NULL. */
+/** Returns the remaining `other`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_other_left(const netlib_retry *retry);
 
 /** Returns the factor of the exponential delay, in seconds. */
@@ -1896,7 +1897,7 @@ int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 /** Returns 1 if Retry-After is obeyed, else 0. */
 int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 
-/** Returns how redirects are followed; `NETLIB_REDIRECT_URLLIB3` for NULL. */
+/** Returns the treatment of redirects; `NETLIB_REDIRECT_URLLIB3` for NULL. */
 enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 
 /** Returns 1 if every method may be retried, else 0. With 1 the list of allowed methods is empty and unused. */
@@ -2160,7 +2161,7 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
                                                   const netlib_headers *headers, netlib_response **response,
                                                   netlib_error **err);
 
-/** Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+/** Parses a response head at the start of the received bytes: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
  * While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
  * buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
@@ -2640,7 +2641,7 @@ void netlib_addresses_free(netlib_addresses *addresses);
 NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len,
                                                    netlib_error **err);
 
-/** Returns how many addresses a list has. */
+/** Returns the number of addresses in a list. */
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
 /** Sets a callback that resolves names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3). A
@@ -2759,8 +2760,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * There are none before the first step, after the end, and for a Unix domain socket whose backlog is full.
  *
  * The simple way, correct for every event loop: before each step, and before `netlib_connect_free`, stop watching the
- * descriptors of the last step; after it, watch the new ones. A loop such as libuv's, whose watched descriptors must
- * not be closed, needs that.
+ * descriptors of the last step; after it, watch the new ones. Loops such as libuv's require this, because a watched
+ * descriptor must not be closed.
  *
  * With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
  * same descriptor. One that is no longer listed stays open until the next step: remove it before that. No other

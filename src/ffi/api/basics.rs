@@ -126,7 +126,7 @@ pub enum netlib_verdict {
     NETLIB_VERDICT_FAILED = 0,
     /// Go on.
     NETLIB_VERDICT_ALLOW = 1,
-    /// Do not go on. The callback's documentation says what happens then.
+    /// Do not go on. The comment of the callback states the effect.
     NETLIB_VERDICT_REFUSE = 2,
 }
 
@@ -147,7 +147,8 @@ pub enum netlib_outcome {
 /// takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
 /// callback any more. This happens at once if the function cannot keep the callback (NULL options, a failure), or if
 /// there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
-/// count its references, or pass NULL as `ctx_free` and release it yourself.
+/// count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long as anything holds the
+/// callback, and you release it yourself.
 ///
 /// Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
 /// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the

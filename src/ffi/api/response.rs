@@ -60,7 +60,7 @@ pub unsafe extern "C" fn netlib_response_new(
     })
 }
 
-/// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+/// Parses a response head at the start of the received bytes: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
 ///
 /// While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
 /// buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep

@@ -32,8 +32,8 @@ pub enum netlib_delay_reason {
     NETLIB_DELAY_RETRY_AFTER = 2,
 }
 
-/// A retry policy with what is left of its counts and the history of what happened. **Immutable**:
-/// `netlib_retry_increment` makes the next one, so that one Retry serves any number of requests.
+/// A retry policy with its remaining counts and its history of requests. **Immutable**: `netlib_retry_increment` makes
+/// the next one, so one Retry serves any number of requests.
 pub struct netlib_retry {
     _private: [u8; 0],
 }
@@ -87,8 +87,8 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
 /// alone. It also adds an entry to the history.
 ///
-/// It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
-/// its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
+/// It fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and `raise_on_status`.
+/// Its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
 /// `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
 /// `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
 /// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see

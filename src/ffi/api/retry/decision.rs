@@ -64,9 +64,9 @@ impl Handle for netlib_decision {
 /// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
 /// every response is returned, and an error comes back as it is.
 ///
-/// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
-/// Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it,
-/// or ends the retries: `netlib_retry_options_set_long_retry_after`.
+/// The wait before the next request is that of `netlib_retry_delay`; for a redirect, that of its Retry-After. Wait with
+/// `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it, or ends
+/// the retries: `netlib_retry_options_set_long_retry_after`.
 ///
 /// When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
 /// first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or

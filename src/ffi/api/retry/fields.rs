@@ -9,40 +9,40 @@ use crate::ffi::handle;
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::retry::{Backoff, Count, Methods, NameSet, Policy, Retry};
 
-/// Returns what is left of `total`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
-/// `NETLIB_NONE` for NULL.
+/// Returns the remaining `total`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
+/// limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_total_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().total.code())
 }
 
-/// Returns what is left of `connect`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
-/// `NETLIB_NONE` for NULL.
+/// Returns the remaining `connect`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
+/// limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_connect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().connect.code())
 }
 
-/// Returns what is left of `read`: a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`;
-/// `NETLIB_NONE` for NULL.
+/// Returns the remaining `read`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
+/// limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_read_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().read.code())
 }
 
-/// Returns what is left of `redirect`: a count, negative when it is used up; `NETLIB_NONE` also for NULL.
+/// Returns the remaining `redirect`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_redirect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().redirect.code())
 }
 
-/// Returns what is left of `status`: a count, negative when it is used up; `NETLIB_NONE` also for NULL.
+/// Returns the remaining `status`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_status_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().status.code())
 }
 
-/// Returns what is left of `other`: a count, negative when it is used up; `NETLIB_NONE` also for NULL.
+/// Returns the remaining `other`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_other_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().other.code())
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const n
     read_bool(retry, false, Retry::respect_retry_after_header)
 }
 
-/// Returns how redirects are followed; `NETLIB_REDIRECT_URLLIB3` for NULL.
+/// Returns the treatment of redirects; `NETLIB_REDIRECT_URLLIB3` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retry) -> enum_netlib_redirect_profile {
     read(retry, 0, |retry| retry.redirect_profile() as i32)

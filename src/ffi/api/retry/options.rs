@@ -31,8 +31,8 @@ pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// `retry_after_max` unless set, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// The settings of a `netlib_retry`: make them, set what differs from the defaults, and pass them to
-/// `netlib_retry_new`. After each request, `netlib_retry_decide` decides what to do next. **Single**.
+/// Settings of a `netlib_retry`: make them, change some, and pass them to `netlib_retry_new`. After each request,
+/// `netlib_retry_decide` decides what to do next. **Single**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     });
 }
 
-/// Allows every method to be retried, also those whose repetition may do harm. As urllib3's `allowed_methods=None`.
+/// Allows every method to be retried, also those that are not safe to repeat. As urllib3's `allowed_methods=None`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());

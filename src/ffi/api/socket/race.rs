@@ -194,8 +194,8 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// There are none before the first step, after the end, and for a Unix domain socket whose backlog is full.
 ///
 /// The simple way, correct for every event loop: before each step, and before `netlib_connect_free`, stop watching the
-/// descriptors of the last step; after it, watch the new ones. A loop such as libuv's, whose watched descriptors must
-/// not be closed, needs that.
+/// descriptors of the last step; after it, watch the new ones. Loops such as libuv's require this, because a watched
+/// descriptor must not be closed.
 ///
 /// With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
 /// same descriptor. One that is no longer listed stays open until the next step: remove it before that. No other

@@ -53,7 +53,7 @@ pub unsafe extern "C" fn netlib_addresses_add(
     guard::status(err, || arg_mut!(addresses).add(arg_data!(address, len)))
 }
 
-/// Returns how many addresses a list has.
+/// Returns the number of addresses in a list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_addresses) -> usize {
     read(addresses, 0, |addresses| addresses.as_slice().len())
