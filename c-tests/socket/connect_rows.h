@@ -1,4 +1,4 @@
-/* What tests of both ways of connecting share: a resolver that answers as told, options for it, and what to check. */
+/* Helpers of tests that connect sequentially and by racing: a resolve callback, its options, and checks. */
 #ifndef NETLIB_TEST_CONNECT_ROWS_H
 #define NETLIB_TEST_CONNECT_ROWS_H
 
@@ -26,17 +26,17 @@ static inline struct sockaddr_storage ipv6_loopback(int32_t port) {
     return storage;
 }
 
-/* What a name stands for, and how often it was asked. */
+/* The result of the resolve callback, and the number of its calls. */
 struct answer {
     const struct sockaddr_storage *addresses;
     size_t count;
-    int asked;
+    int calls;
 };
 
 static inline int32_t resolve(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
     struct answer *answer = ctx;
     (void)host, (void)port, (void)seconds_left;
-    answer->asked++;
+    answer->calls++;
     for (size_t i = 0; i < answer->count; i++) {
         const struct sockaddr_storage *one = &answer->addresses[i];
         size_t len = one->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
@@ -46,7 +46,7 @@ static inline int32_t resolve(void *ctx, const char *host, int32_t port, double 
     return NETLIB_OK;
 }
 
-/* A stagger longer than all that happens: a race has its attempts one after the other too. */
+/* The attempt delay is longer than each test, so that racing attempts are sequential too. */
 static inline netlib_connect_options *options_for(struct answer *answer, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_resolve_callback(options, resolve, answer, NULL);
@@ -55,7 +55,7 @@ static inline netlib_connect_options *options_for(struct answer *answer, double 
     return options;
 }
 
-static inline struct sockaddr_in own_address(int fd) {
+static inline struct sockaddr_in local_address(int fd) {
     struct sockaddr_in own;
     socklen_t len = sizeof own;
     memset(&own, 0, sizeof own);
@@ -73,7 +73,7 @@ static inline int32_t port_of_peer(int fd) {
 
 static inline bool has_ipv6(void) { return netlib_allowed_gai_family() == AF_UNSPEC; }
 
-/* "ADDRESS port PORT: REASON (after S s)"; S is returned. */
+/* Checks a cause, "ADDRESS port PORT: REASON (after S s)". Returns S. */
 static inline double check_cause(const netlib_error *err, size_t index, const char *address, int32_t port, netlib_status status,
                           int32_t errnum, const char *reason) {
     const netlib_error *cause = netlib_error_cause(err, index);

@@ -1,4 +1,4 @@
-/* What tests of racing connects share. */
+/* Helpers of tests of racing connects. */
 #ifndef NETLIB_TEST_RACE_PEER_H
 #define NETLIB_TEST_RACE_PEER_H
 
@@ -24,7 +24,7 @@ static inline void add_ipv4(netlib_addresses *list, uint32_t address, int32_t po
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
 }
 
-/* To ports of 127.0.0.1, in this order. */
+/* A connect to ports of 127.0.0.1, in this order. */
 static inline netlib_connect *connect_to_ports(const int32_t *ports, size_t count, const netlib_connect_options *options) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
@@ -43,7 +43,7 @@ static inline netlib_connect *connect_to(const char *host, int32_t port, const n
     return connect;
 }
 
-/* Waits as an event loop does. */
+/* Waits once, like an event loop. */
 static inline void wait_once(const netlib_connect *connect) {
     struct pollfd fds[16];
     size_t count = netlib_connect_wait_count(connect);
@@ -69,7 +69,7 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
     return status;
 }
 
-/* An attempt of the report: when it began and ended is asserted by order only. */
+/* Checks an attempt of the report. Only the order of its times is checked. */
 static inline void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status, int32_t errnum) {
     size_t len = 0;
     CHECK_STR("127.0.0.1", netlib_connect_attempt_address(connect, index, &len));
@@ -91,7 +91,7 @@ static inline netlib_connect_options *options_with(double stagger, double timeou
     return options;
 }
 
-/* Whether epoll knows a descriptor already. */
+/* True if a descriptor is already registered. */
 static inline bool epoll_has(int epoll, int fd, uint32_t events) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);

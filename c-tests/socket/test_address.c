@@ -1,4 +1,4 @@
-/* Which addresses may be connected to: classes, the policy, the callback. */
+/* Address classes, the address policy, and the address callback. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -12,7 +12,7 @@ static int32_t class_of(const char *text) {
     return classes;
 }
 
-static void classes_of_texts(void) {
+static void classes_of_text(void) {
     static const struct {
         const char *text;
         int32_t classes;
@@ -52,7 +52,7 @@ static void classes_of_texts(void) {
     CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_classify_address_text("\xff", &classes, &err));
 }
 
-static void classes_of_the_systems_addresses(void) {
+static void classes_of_sockaddrs(void) {
     netlib_error *err = NULL;
     int32_t classes = -1;
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr = {htonl(0x0a000001)}};
@@ -62,12 +62,12 @@ static void classes_of_the_systems_addresses(void) {
     CHECK_INT(1, inet_pton(AF_INET6, "::ffff:169.254.169.254", &in6.sin6_addr));
     CHECK_OK(netlib_classify_address(&in6, sizeof in6, &classes, &err));
     CHECK_INT(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL, classes);
-    /* As accept(2) and getpeername(2) store it. */
+    /* As accept(2) and getpeername(2) return it. */
     struct sockaddr_storage storage = {0};
     memcpy(&storage, &in, sizeof in);
     CHECK_OK(netlib_classify_address(&storage, sizeof storage, &classes, &err));
     CHECK_INT(NETLIB_ADDRESS_CLASS_PRIVATE, classes);
-    /* Anywhere in memory. */
+    /* At any alignment. */
     char bytes[sizeof in6 + 1];
     memcpy(bytes + 1, &in6, sizeof in6);
     CHECK_OK(netlib_classify_address(bytes + 1, sizeof in6, &classes, &err));
@@ -86,7 +86,7 @@ static void classes_of_the_systems_addresses(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_classify_address(&in, sizeof in, &classes, &err));
 }
 
-static void names_of_classes(void) {
+static void class_names(void) {
     static const char *const names[] = {"metadata", "loopback", "unspecified", "link-local", "private", "shared", "multicast",
                                         "reserved", "documentation", "benchmarking", "special-purpose", "unix", "global"};
     enum { COUNT = sizeof names / sizeof names[0] };
@@ -101,13 +101,13 @@ static void names_of_classes(void) {
     CHECK_INT(0, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & NETLIB_ADDRESS_CLASS_GLOBAL);
 }
 
-/* Nobody has connected to a listener that was made here. */
+/* Checks that nobody has connected to the listener. */
 static void check_unvisited(int server) {
     struct pollfd readable = {.fd = server, .events = POLLIN};
     CHECK_INT(0, poll(&readable, 1, 0));
 }
 
-/* However an address is written, it is the binary one that is looked at. */
+/* The binary address is checked, however it is written. */
 static void r17_every_way_to_write_an_address(void) {
     static const char *const hosts[] = {
         "127.0.0.1",       "[127.0.0.1]",        "127.1",      "0x7f.1",      "0177.0.0.1",       "2130706433",
@@ -125,7 +125,7 @@ static void r17_every_way_to_write_an_address(void) {
         int fd = 0;
         netlib_status status = netlib_create_connection(hosts[i], port, options, NULL, &fd, &err);
         CHECK_INT(-1, fd);
-        /* What the system does not take for an address is no way around either. */
+        /* Text that the system does not parse as an address does not circumvent the policy. */
         CHECK(status == NETLIB_ADDRESS_REFUSED || status == NETLIB_NAME_RESOLUTION || status == NETLIB_INVALID_URL);
         if (i < 6) CHECK_INT(NETLIB_ADDRESS_REFUSED, status);
         if (status == NETLIB_ADDRESS_REFUSED) {
@@ -187,7 +187,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     close(fd);
     close(accept(server, NULL, NULL));
 
-    /* A callback that raises in another language returns 0: that must not let an address through. */
+    /* A callback that raises an exception in another language returns 0, which must not allow the address. */
     static const char must_return[] = "it must return NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE";
     static const struct {
         int32_t answer;
@@ -216,7 +216,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     }
     check_unvisited(server);
 
-    /* Neither what is refused by its class is shown, nor anything once the callback is taken away. */
+    /* The callback is not called for a class that is refused, nor after it was removed. */
     asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL);
     CHECK_STATUS(NETLIB_ADDRESS_REFUSED, netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
@@ -248,7 +248,7 @@ static void unknown_classes(void) {
     }
 }
 
-/* A refusal does not change when asked again, so no retry policy counts it: it is handed back. */
+/* A refusal is permanent, so the retry policy does not retry it. */
 static void a_refusal_is_never_retried(void) {
     netlib_error *err = NULL, *refusal = NULL;
     netlib_connect_options *options = netlib_connect_options_new();
@@ -268,9 +268,9 @@ static void a_refusal_is_never_retried(void) {
 }
 
 int main(void) {
-    classes_of_texts();
-    classes_of_the_systems_addresses();
-    names_of_classes();
+    classes_of_text();
+    classes_of_sockaddrs();
+    class_names();
     r17_every_way_to_write_an_address();
     r18_the_callback_sees_what_connect_gets();
     unknown_classes();

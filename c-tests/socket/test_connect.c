@@ -15,8 +15,8 @@ static int32_t port_of_peer(int fd) {
     return ntohs(address.sin_port);
 }
 
-/* What a caller may do with the socket at once: nothing of how it was connected is left on it. */
-static void check_plain_blocking_socket(int fd) {
+/* The socket is blocking and close-on-exec, and has no timeouts. */
+static void check_default_settings(int fd) {
     struct timeval timeout;
     socklen_t len = sizeof timeout;
     CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
@@ -38,7 +38,7 @@ static void hosts_that_connect(void) {
             CHECK_OK(netlib_create_connection(hosts[i], port, NULL, limits[j], &fd, &err));
             CHECK(fd >= 0);
             if (fd < 0) continue;
-            check_plain_blocking_socket(fd);
+            check_default_settings(fd);
             CHECK_INT(port, port_of_peer(fd));
             int peer = accept(server, NULL, NULL);
             char byte = 0;
@@ -51,7 +51,7 @@ static void hosts_that_connect(void) {
     close(server);
 }
 
-/* [::1], where the system has IPv6. */
+/* [::1], if the system has IPv6. */
 static void ipv6(void) {
     netlib_error *err = NULL;
     struct sockaddr_in6 address;
@@ -71,7 +71,7 @@ static void ipv6(void) {
     if (server >= 0) close(server);
 }
 
-static void what_is_refused(void) {
+static void invalid_hosts_and_ports(void) {
     static const char label_of_64[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     static const struct {
         const char *host;
@@ -112,11 +112,11 @@ static void what_is_refused(void) {
     netlib_limit_free(lasting);
 }
 
-static void an_unknown_name_says_so(void) {
+static void an_unknown_name(void) {
     netlib_error *err = NULL;
     int fd = -1;
     netlib_status status = netlib_create_connection("nonexistent.invalid", 80, NULL, NULL, &fd, &err);
-    /* EAI_NONAME, or EAI_AGAIN where no resolver can be reached. */
+    /* EAI_NONAME, or EAI_AGAIN if no name server is reachable. */
     int32_t code = netlib_error_resolver_code(err);
     CHECK(code != 0);
     char expected[256];
@@ -125,7 +125,7 @@ static void an_unknown_name_says_so(void) {
     CHECK_STATUS(NETLIB_NAME_RESOLUTION, status);
 }
 
-static void a_refusal_is_explained(void) {
+static void the_error_of_a_refusal(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -146,7 +146,7 @@ static void a_refusal_is_explained(void) {
     close(bound);
 }
 
-/* A connect, made and released, with options that `fill` sets. */
+/* Connects with the options that `fill` sets. */
 static netlib_status connect_with(void (*fill)(netlib_connect_options *), int32_t port, int *fd, netlib_error **err) {
     netlib_connect_options *options = netlib_connect_options_new();
     fill(options);
@@ -175,7 +175,7 @@ static void connect_timeouts(void) {
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, status);
     CHECK_INT(-1, fd);
 
-    /* A signal each millisecond neither shortens it nor fails it. */
+    /* Signals, one per millisecond, neither shorten nor fail the wait. */
     start_ticking();
     began = netlib_current_time();
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, connect_with(timeout_short, port, &fd, &err));
@@ -206,9 +206,8 @@ static void *accept_all(void *server) {
     }
 }
 
-/* A connect that takes a second, because its first packets were dropped, with a signal each millisecond: with nothing to
- * end it, and with a limit. */
-static void a_connect_goes_on_after_signals(void) {
+/* A connect of a second, because its first packets are dropped, with a signal each millisecond. Without and with a limit. */
+static void signals_do_not_end_a_connect(void) {
     netlib_limit *lasting = limit_of(LONG);
     const netlib_limit *const limits[] = {NULL, lasting};
     for (size_t i = 0; i < 2; i++) {
@@ -222,7 +221,7 @@ static void a_connect_goes_on_after_signals(void) {
         pthread_t acceptor;
         CHECK(pthread_create(&acceptor, NULL, accept_all, &server) == 0);
         CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limits[i], &fd, &err));
-        check_plain_blocking_socket(fd);
+        check_default_settings(fd);
         CHECK_INT(port, port_of_peer(fd));
         close(fd);
         shutdown(server, SHUT_RDWR);
@@ -336,7 +335,7 @@ static void socket_options(void) {
     netlib_connect_options_free(NULL);
 }
 
-/* ---- limits over connecting ---- */
+/* ---- limits ---- */
 
 struct connecting {
     const netlib_limit *limit;
@@ -364,7 +363,7 @@ static void a_limit_ends_a_connect(void) {
     double began = netlib_current_time();
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
     CHECK(IN_TIME(began));
-    /* At once now, with the host and the port; no address is tried. */
+    /* An ended limit: the error names host and port, and no address is tried. */
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err);
     char expected[128];
     snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: the limit's deadline has passed", (int)port);
@@ -382,7 +381,7 @@ static void a_limit_ends_a_connect(void) {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, connect_silently, &c) == 0);
     began = netlib_current_time();
-    /* Long enough that the cancel mostly finds it connecting; it must work whenever it comes. */
+    /* Usually enough for the connect to be waiting. The cancel must work at any time. */
     CHECK(poll(NULL, 0, 20) == 0);
     netlib_limit_cancel(limit);
     CHECK(pthread_join(thread, NULL) == 0);
@@ -407,9 +406,9 @@ static void a_limit_ends_a_connect(void) {
     close(silent);
 }
 
-/* ---- nothing is lost ---- */
+/* ---- descriptors ---- */
 
-static void no_descriptor_is_lost(void) {
+static void descriptors_are_not_leaked(void) {
     int32_t port = 0, refused_port = 0;
     int server = listener(&port);
     int bound = bound_socket(&refused_port);
@@ -432,13 +431,13 @@ static void no_descriptor_is_lost(void) {
     CHECK_STATUS(NETLIB_CONNECT_FAILED, connect_with(source_foreign, port, &fd, &err));
     CHECK_INT(before, open_descriptors());
     netlib_limit_free(lasting);
-    CHECK(open_descriptors() < before); /* The limit's own is gone too. */
+    CHECK(open_descriptors() < before); /* The descriptor of the limit is closed too. */
     close(server);
     close(bound);
 }
 
-/* With no descriptor left, each call says so, and works again when there is one. */
-static void no_descriptor_is_free(void) {
+/* Without a free descriptor each call fails with EMFILE, and works again afterwards. */
+static void descriptors_are_exhausted(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -452,7 +451,7 @@ static void no_descriptor_is_free(void) {
     close(next);
     struct rlimit few = {(rlim_t)next, files.rlim_max};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    /* That cannot be asked now, and is not taken for no. */
+    /* IPv6 cannot be tested now, and is assumed to work. */
     bool knows_ipv6 = socket(AF_INET6, SOCK_STREAM, 0) < 0 && errno == EMFILE;
     CHECK_INT(knows_ipv6 ? AF_UNSPEC : AF_INET, netlib_allowed_gai_family());
 
@@ -462,7 +461,7 @@ static void no_descriptor_is_free(void) {
     status = netlib_wait_for_read(ends[0], LONG, limit, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
-    /* No descriptor for the lookup: a failure to connect, which the retry policy counts as such. */
+    /* A lookup without a descriptor is a connect failure for the retry policy. */
     status = netlib_create_connection("localhost", port, NULL, limit, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
@@ -480,15 +479,15 @@ static void no_descriptor_is_free(void) {
 int main(void) {
     hosts_that_connect();
     ipv6();
-    what_is_refused();
-    an_unknown_name_says_so();
-    a_refusal_is_explained();
+    invalid_hosts_and_ports();
+    an_unknown_name();
+    the_error_of_a_refusal();
     connect_timeouts();
-    a_connect_goes_on_after_signals();
+    signals_do_not_end_a_connect();
     source_addresses();
     socket_options();
     a_limit_ends_a_connect();
-    no_descriptor_is_lost();
-    no_descriptor_is_free();
+    descriptors_are_not_leaked();
+    descriptors_are_exhausted();
     return report("connect");
 }

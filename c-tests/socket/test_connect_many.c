@@ -1,13 +1,13 @@
-/* What is left when there is no descriptor, after thousands of connects and of many threads at once. */
+/* Connecting without free descriptors, to many addresses, thousands of times, and on many threads. */
 #define _GNU_SOURCE
 #include "connect_rows.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
 
-/* ---- no descriptor is free ---- */
+/* ---- without free descriptors ---- */
 
-/* Room for so many descriptors more; what it was before is returned. */
+/* Allows this number of further descriptors. Returns the previous limit. */
 static struct rlimit leave(int free_ones) {
     struct rlimit files, few;
     int highest[8];
@@ -20,7 +20,7 @@ static struct rlimit leave(int free_ones) {
     return files;
 }
 
-static void no_descriptor_is_free(void) {
+static void descriptors_are_exhausted(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -30,12 +30,12 @@ static void no_descriptor_is_free(void) {
     const char *no_more = "cannot open a socket: ";
     char reason[96];
     snprintf(reason, sizeof reason, "%s%s", no_more, strerror(EMFILE));
-    /* It opens its own at its first wait. */
+    /* The limit opens its own descriptor at its first wait. */
     netlib_limit *limit = limit_of(LONG);
     netlib_error *err = NULL;
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(filler, 0.001, limit, &err));
     const netlib_limit *const limits[] = {NULL, limit};
-    /* The system's resolver loads what it needs at its first lookup, and later reads files only. */
+    /* The first lookup loads the libraries of the system's resolver. Later ones only read files. */
     int first = -1;
     CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &first, &err));
     close_both(first, server);
@@ -46,7 +46,7 @@ static void no_descriptor_is_free(void) {
         netlib_connect_options *options = options_for(&answer, 0.06);
         struct rlimit files = leave(0);
         int before = open_descriptors();
-        /* Every address fails so, as any other failure does. */
+        /* Each address fails with EMFILE. */
         netlib_status status = connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err);
         CHECK_INT(EMFILE, netlib_error_errno(err));
         CHECK_INT(2, (long long)netlib_error_cause_count(err));
@@ -55,7 +55,7 @@ static void no_descriptor_is_free(void) {
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(before, open_descriptors());
-        /* A lookup that needs some itself: without a limit, the system's. */
+        /* The lookup itself needs descriptors. */
         status = connect_by(way, "localhost", port, NULL, limits[row % 2], &fd, &err);
         bool by_resolver = way == 0 && row % 2 == 0;
         CHECK_INT(EMFILE, netlib_error_errno(err));
@@ -65,7 +65,7 @@ static void no_descriptor_is_free(void) {
         CHECK_INT(before, open_descriptors());
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
 
-        /* One is enough: that of an address that failed is there for the next. */
+        /* One descriptor is enough, because a failed attempt frees it for the next. */
         files = leave(1);
         answer.addresses = dead_first;
         CHECK_OK(connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err));
@@ -76,7 +76,7 @@ static void no_descriptor_is_free(void) {
         netlib_connect_options_free(options);
     }
 
-    /* In the middle of a race: who has begun goes on, and the next has its turn with the descriptor of who has failed. */
+    /* During a race, attempts in progress continue, and the next one starts when a failed one has freed its descriptor. */
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer, NULL);
@@ -99,9 +99,9 @@ static void no_descriptor_is_free(void) {
     close(dead);
 }
 
-/* ---- an answer with many addresses ---- */
+/* ---- many addresses ---- */
 
-/* The list is that of a resolver of the program's own. */
+/* A resolve callback returns the list. */
 static netlib_status connect_to_list(const struct answer *answer, int *fd, netlib_error **err) {
     netlib_connect *connect = NULL;
     netlib_addresses *addresses = netlib_addresses_new();
@@ -117,7 +117,7 @@ static netlib_status connect_to_list(const struct answer *answer, int *fd, netli
 
 enum { ANSWER = 200, TRIED = 64 };
 
-/* The first 64 have a turn, in their order; a race cuts the list when the families alternate. */
+/* The first 64 addresses are tried in order. A race truncates the list after it alternates the families. */
 static void at_most_64_addresses_are_tried(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);
@@ -161,7 +161,7 @@ static void at_most_64_addresses_are_tried(void) {
     close(dead);
 }
 
-/* ---- many ---- */
+/* ---- many connects ---- */
 
 static void *accept_all(void *server) {
     for (;;) {
@@ -171,7 +171,7 @@ static void *accept_all(void *server) {
     }
 }
 
-/* The lowest number that is free, which a descriptor that was lost would have. */
+/* The lowest free descriptor. A leaked one would change it. */
 static int next_descriptor(void) {
     int next = dup(0);
     close(next);
@@ -182,7 +182,7 @@ enum { MANY = 2000 };
 
 /* Sequential and racing, after failures, with losers in the race, and failing. The limit has no deadline: all of it
  * takes as long as the machine wants. */
-static void thousands_in_a_row(void) {
+static void thousands_of_connects(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -201,7 +201,7 @@ static void thousands_in_a_row(void) {
         {1, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
         {0, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
         {1, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
-        /* Each takes a timeout, or a stagger. */
+        /* Each takes a timeout or an attempt delay. */
         {0, silent_first, 0.01, NETLIB_OK, 50},
         {1, silent_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, 100},
         {0, all_silent, 0.005, NETLIB_CONNECT_TIMEOUT, 50},
@@ -264,8 +264,8 @@ static void *connect_often(void *arg) {
     return NULL;
 }
 
-/* With one limit, each to a server of its own. */
-static void many_threads_at_once(void) {
+/* All share a limit. Each connects to its own server. */
+static void concurrent_connects(void) {
     int before = open_descriptors();
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     int32_t dead_port = 0;
@@ -295,9 +295,9 @@ static void many_threads_at_once(void) {
 }
 
 int main(void) {
-    no_descriptor_is_free();
+    descriptors_are_exhausted();
     at_most_64_addresses_are_tried();
-    thousands_in_a_row();
-    many_threads_at_once();
+    thousands_of_connects();
+    concurrent_connects();
     return report("connect_many");
 }

@@ -1,4 +1,4 @@
-/* What is set on a socket before it is bound and connected, by either way of connecting. */
+/* Options are set before bind and connect, when connecting sequentially and by racing. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -29,7 +29,7 @@ static void raw(netlib_connect_options *o, int level, int name, int value) {
     netlib_connect_options_add_socket_option(o, level, name, &value, sizeof value);
 }
 
-/* ---- what is set can be read back ---- */
+/* ---- options can be read back ---- */
 
 #define OF_SYSTEM NETLIB_TIMEOUT_DEFAULT
 
@@ -103,7 +103,7 @@ static struct values values_of(int fd) {
     return values;
 }
 
-static void what_is_set_is_on_the_socket(void) {
+static void options_are_set_on_the_socket(void) {
     int bare = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const struct values system = values_of(bare);
     close(bare);
@@ -159,7 +159,7 @@ static void what_is_set_is_on_the_socket(void) {
     close(server);
 }
 
-/* ---- what cannot be set ---- */
+/* ---- invalid values ---- */
 
 static void no_delay_2(netlib_connect_options *o) { netlib_connect_options_set_no_delay(o, 2); }
 static void no_delay_none(netlib_connect_options *o) { netlib_connect_options_set_no_delay(o, NETLIB_NONE); }
@@ -246,7 +246,7 @@ static void bad_values(void) {
 
 static void interface_loopback(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "lo"); }
 static void interface_unknown(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "no-such-device0"); }
-/* In this order, whatever that of the calls is. */
+/* Applied in this order, whatever the order of the setters. */
 static void interface_unknown_and_raw_unknown(netlib_connect_options *o) {
     raw(o, 999, 1, 1);
     netlib_connect_options_set_interface(o, "no-such-device0");
@@ -282,7 +282,7 @@ static void interfaces(void) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_status status = connect_with(way, rows[i].fill, port, &fd, &err);
             char expected[160];
-            /* For an unknown level some kernels have another number. */
+            /* Some kernels use another errno for an unknown level. */
             int32_t errnum = netlib_error_errno(err);
             CHECK(errnum == rows[i].errnum || (rows[i].errnum == EOPNOTSUPP && errnum == ENOPROTOOPT));
             snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: %s: %s", (int)port, rows[i].step,
@@ -298,8 +298,8 @@ static void interfaces(void) {
     close(server);
 }
 
-/* Since Linux 5.7 anybody may bind a socket that is not bound yet. */
-static void an_interface_without_privilege(void) {
+/* Since Linux 5.7, unprivileged processes may bind an unbound socket to an interface. */
+static void binding_to_an_interface_without_privileges(void) {
     struct utsname name;
     int major = 0, minor = 0;
     CHECK(uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2);
@@ -323,7 +323,7 @@ static void an_interface_without_privilege(void) {
     close(server);
 }
 
-/* ---- when they are set ---- */
+/* ---- order of system calls ---- */
 
 static int32_t source_port;
 
@@ -337,7 +337,7 @@ static void own_source(netlib_connect_options *o) {
 
 /* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share it. They
  * have, unless the program takes it back. */
-static void before_it_is_bound(void) {
+static void options_are_set_before_bind(void) {
     int32_t ports[2] = {0, 0};
     int servers[2] = {listener(&ports[0]), listener(&ports[1])};
     for (int way = 0; way < WAYS; way++) {
@@ -369,7 +369,7 @@ static void before_it_is_bound(void) {
 static void small_segments(netlib_connect_options *o) { raw(o, IPPROTO_TCP, TCP_MAXSEG, 500); }
 
 /* The first packet of the connection says how large a segment may be: the server knows of what was set before it. */
-static void before_it_is_connected(void) {
+static void options_are_set_before_connect(void) {
     int32_t port = 0;
     int server = listener(&port);
     static const fill_fn fills[] = {nothing, small_segments};
@@ -392,7 +392,7 @@ static void user_timeout_short(netlib_connect_options *o) {
     netlib_connect_options_set_user_timeout(o, 0.05);
 }
 
-/* Linux sends the first packet again after a second, and gives up there. */
+/* Linux repeats the first packet after a second, and gives up then. */
 static void a_user_timeout_ends_a_connect(void) {
     int32_t port = 0;
     int filler = -1;
@@ -411,12 +411,12 @@ static void a_user_timeout_ends_a_connect(void) {
 }
 
 int main(void) {
-    what_is_set_is_on_the_socket();
+    options_are_set_on_the_socket();
     bad_values();
     interfaces();
-    an_interface_without_privilege();
-    before_it_is_bound();
-    before_it_is_connected();
+    binding_to_an_interface_without_privileges();
+    options_are_set_before_bind();
+    options_are_set_before_connect();
     a_user_timeout_ends_a_connect();
     return report("connect_options");
 }

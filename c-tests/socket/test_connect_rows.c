@@ -1,5 +1,4 @@
-/* What create_connection promises, row by row, by either way of connecting: hosts, source addresses, timeouts, the socket
- * that it gives, failures. */
+/* Connecting sequentially and by racing, in tables: hosts, source addresses, timeouts, the socket, failures. */
 #define _GNU_SOURCE
 #include "connect_rows.h"
 
@@ -9,11 +8,11 @@
 #define A63 A15 A15 A15 A15 "aaa"
 #define U6 "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
 
-/* A name is asked for if its labels can be ones; urllib3 1.26.20 and 2.8.0 refuse the same. */
-static void labels(void) {
+/* A name with an invalid label is not resolved. urllib3 1.26.20 and 2.8.0 refuse the same names. */
+static void invalid_labels(void) {
     static const struct {
         const char *host;
-        int64_t offset; /* -1: no byte of the host is meant; -2: it is a name. */
+        int64_t offset; /* -1: no offset; -2: a valid name. */
     } rows[] = {
         {A63, -2},
         {A63 ".", -2},
@@ -45,7 +44,7 @@ static void labels(void) {
             bool is_name = rows[i].offset == -2;
             CHECK_INT(is_name ? -1 : rows[i].offset, netlib_error_offset(err));
             CHECK_STATUS(is_name ? NETLIB_OK : NETLIB_INVALID_URL, status);
-            CHECK_INT(is_name, answer.asked);
+            CHECK_INT(is_name, answer.calls);
             CHECK_INT(is_name, fd >= 0);
             close_both(fd, server);
             netlib_connect_options_free(options);
@@ -54,8 +53,8 @@ static void labels(void) {
     close(server);
 }
 
-/* An address is never looked up, in brackets or without. */
-static void addresses_and_brackets(void) {
+/* A numeric host is never resolved, with or without brackets. */
+static void numeric_hosts_and_brackets(void) {
     static const struct {
         const char *host;
         bool ipv6;
@@ -99,7 +98,7 @@ static void addresses_and_brackets(void) {
             struct answer answer = {NULL, 0, 0};
             netlib_connect_options *options = options_for(&answer, LONG);
             CHECK_STATUS(rows[i].expected, connect_by(way, rows[i].host, ports[rows[i].ipv6], options, NULL, &fd, &err));
-            CHECK_INT(0, answer.asked);
+            CHECK_INT(0, answer.calls);
             CHECK_INT(rows[i].expected == NETLIB_OK, fd >= 0);
             if (fd >= 0) {
                 struct sockaddr_storage peer;
@@ -123,7 +122,7 @@ enum { SYSTEMS, FREE, TAKEN };
 static void source_addresses(void) {
     static const struct {
         const char *host;
-        int port; /* Whose choice: the system's, a free one, one that somebody has. */
+        int port; /* Chosen by the system, free, or in use. */
         uint32_t address;
         int32_t errnum;
         const char *reason; /* NULL: it connects. */
@@ -151,7 +150,7 @@ static void source_addresses(void) {
             int fd = 17;
             int32_t own_port = 0;
             netlib_status status = NETLIB_OK;
-            /* Somebody else may take the free one in between. */
+            /* Another process may take the free port first. */
             for (int turn = 0; turn < 3; turn++) {
                 if (rows[i].port == FREE) close(bound_socket(&own_port));
                 if (rows[i].port == TAKEN) own_port = port;
@@ -164,11 +163,11 @@ static void source_addresses(void) {
             }
             if (rows[i].reason == NULL) {
                 CHECK_OK(status);
-                struct sockaddr_in own = own_address(fd);
+                struct sockaddr_in own = local_address(fd);
                 CHECK_INT(rows[i].address, ntohl(own.sin_addr.s_addr));
                 if (rows[i].port == SYSTEMS) CHECK(own.sin_port != 0);
                 else CHECK_INT(own_port, ntohs(own.sin_port));
-                /* With a reset, so that a port is free again at once. */
+                /* A reset makes the port free again. */
                 const struct linger now = {1, 0};
                 CHECK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now) == 0);
                 close_both(fd, server);
@@ -191,8 +190,8 @@ static void source_addresses(void) {
     close(server);
 }
 
-/* An address of the other family is passed over, as the reference has it. */
-static void a_source_address_of_one_family(void) {
+/* An address of another family than the source address fails, and the next one is tried, as in urllib3. */
+static void an_address_of_another_family_is_skipped(void) {
     int32_t port = 0;
     int server = listener(&port);
     const struct sockaddr_storage both[] = {ipv6_loopback(port), ipv4(INADDR_LOOPBACK, port)};
@@ -203,7 +202,7 @@ static void a_source_address_of_one_family(void) {
         netlib_connect_options *options = options_for(&answer, LONG);
         netlib_connect_options_set_source_address(options, "127.0.0.2", 0);
         CHECK_OK(connect_by(way, "name.test", port, options, NULL, &fd, &err));
-        CHECK_INT(INADDR_LOOPBACK + 1, ntohl(own_address(fd).sin_addr.s_addr));
+        CHECK_INT(INADDR_LOOPBACK + 1, ntohl(local_address(fd).sin_addr.s_addr));
         close(fd);
         netlib_connect_options_free(options);
     }
@@ -212,8 +211,8 @@ static void a_source_address_of_one_family(void) {
 
 /* ---- the socket ---- */
 
-/* However it was waited for, and also after an address that gave none. */
-static void the_socket_is_plain(void) {
+/* The socket has no trace of how it was connected, also after a failed attempt. */
+static void the_socket_has_default_settings(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port);
     int dead = bound_socket(&dead_port);
@@ -250,8 +249,8 @@ static void the_socket_is_plain(void) {
 
 /* ---- timeouts and failures ---- */
 
-/* One cause for each address, in the order in which they were tried, with how long it took. */
-static void each_address_is_a_cause(void) {
+/* The error has one cause per address, in order, with its duration. */
+static void the_error_has_a_cause_per_address(void) {
     const char *refused = strerror(ECONNREFUSED);
     int32_t first_port = 0, silent_port = 0, last_port = 0;
     int filler = -1;
@@ -279,10 +278,10 @@ static void each_address_is_a_cause(void) {
         double waited = check_cause(err, 1, "127.0.0.1", silent_port, NETLIB_CONNECT_TIMEOUT, 0, "the connect timeout passed");
         CHECK(waited >= 0.06);
         spent += waited + check_cause(err, 2, "127.0.0.2", last_port, NETLIB_CONNECT_FAILED, ECONNREFUSED, refused);
-        CHECK(spent <= took + 0.002); /* Each is rounded to a millisecond. */
+        CHECK(spent <= took + 0.002); /* Durations are rounded to milliseconds. */
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
-        CHECK_INT(1, answer.asked);
+        CHECK_INT(1, answer.calls);
         netlib_connect_options_free(options);
     }
     netlib_limit_free(lasting);
@@ -292,7 +291,7 @@ static void each_address_is_a_cause(void) {
     close(last);
 }
 
-/* Two silent addresses have a whole timeout each, and the third its own. */
+/* Each of two silent addresses takes its whole timeout. */
 static void each_address_has_the_timeout(void) {
     int32_t silent_port = 0, port = 0;
     int filler = -1;
@@ -322,18 +321,18 @@ static void each_address_has_the_timeout(void) {
 
 struct canceller {
     netlib_limit *limit;
-    int asked;
+    int calls;
 };
 
 static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
     struct canceller *canceller = ctx;
     (void)address, (void)len, (void)classes;
-    canceller->asked++;
+    canceller->calls++;
     netlib_limit_cancel(canceller->limit);
     return NETLIB_VERDICT_REFUSE;
 }
 
-/* Between two addresses that wait for nothing the limit is asked as well, before anything is done for the second. */
+/* The limit is also checked between two attempts that do not wait. */
 static void a_limit_ends_between_two_addresses(void) {
     int32_t port = 0;
     int server = listener(&port);
@@ -347,7 +346,7 @@ static void a_limit_ends_between_two_addresses(void) {
         netlib_connect_options_set_address_callback(options, cancel_and_refuse, &canceller, NULL);
         netlib_status status = connect_by(way, "name.test", 80, options, canceller.limit, &fd, &err);
         CHECK_INT(-1, fd);
-        CHECK_INT(1, canceller.asked);
+        CHECK_INT(1, canceller.calls);
         CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(err, NULL));
         CHECK_INT(1, (long long)netlib_error_cause_count(err));
         CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_error_status(netlib_error_cause(err, 0)));
@@ -358,7 +357,7 @@ static void a_limit_ends_between_two_addresses(void) {
     close(server);
 }
 
-/* Of the process, asked for when the connect happens. */
+/* The default timeout of the process is read when the connect starts. */
 static void the_default_timeout(void) {
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -395,12 +394,12 @@ static void the_default_timeout(void) {
 }
 
 int main(void) {
-    labels();
-    addresses_and_brackets();
+    invalid_labels();
+    numeric_hosts_and_brackets();
     source_addresses();
-    a_source_address_of_one_family();
-    the_socket_is_plain();
-    each_address_is_a_cause();
+    an_address_of_another_family_is_skipped();
+    the_socket_has_default_settings();
+    the_error_has_a_cause_per_address();
     each_address_has_the_timeout();
     a_limit_ends_between_two_addresses();
     the_default_timeout();

@@ -1,4 +1,4 @@
-/* Racing connects: by steps and in one call, their descriptors, timers and reports, lists of addresses and resolvers. */
+/* Racing connects, in steps and in one call: descriptors, timers, reports, address lists and resolve callbacks. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -30,7 +30,7 @@ static void check_connection(int fd, int32_t port) {
     CHECK_INT(port, port_of_peer(fd));
 }
 
-static void a_silent_address_beside_a_good_one(void) {
+static void a_silent_address_costs_one_delay(void) {
     int32_t silent_port = 0, port = 0;
     int filler = -1, fd = -1;
     int silent = silent_listener(&silent_port, &filler);
@@ -48,11 +48,11 @@ static void a_silent_address_beside_a_good_one(void) {
         CHECK_INT(1, netlib_connect_winner(connect));
         check_attempt(connect, 0, silent_port, NETLIB_CLOSED, 0);
         check_attempt(connect, 1, port, NETLIB_OK, 0);
-        /* The second had its turn when the stagger had passed. */
+        /* The second attempt started after the delay. */
         CHECK(netlib_connect_attempt_start(connect, 1) - netlib_connect_attempt_start(connect, 0) >= 0.02);
         CHECK(netlib_connect_attempt_end(connect, 0) >= netlib_connect_attempt_start(connect, 1));
         close(fd);
-        /* Given once. */
+        /* The connection is returned once. */
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_step(connect, &fd, &err));
         CHECK_INT(-1, fd);
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_run(connect, NULL, &fd, &err));
@@ -67,7 +67,7 @@ static void a_silent_address_beside_a_good_one(void) {
     close(silent);
 }
 
-static void two_dead_addresses_before_a_good_one(void) {
+static void a_refusal_starts_the_next_attempt(void) {
     netlib_error *err = NULL;
     int32_t first_port = 0, second_port = 0, port = 0;
     int first = bound_socket(&first_port), second = bound_socket(&second_port), server = listener(&port);
@@ -77,7 +77,7 @@ static void two_dead_addresses_before_a_good_one(void) {
     netlib_connect *connect = connect_to_ports(ports, 3, options);
     double began = netlib_current_time();
     CHECK_OK(step_to_the_end(connect, &fd, &err));
-    /* No stagger passed: a failure is followed at once. */
+    /* A failure starts the next attempt without the delay. */
     CHECK(netlib_current_time() - began < 2.0);
     check_connection(fd, port);
     check_attempt(connect, 0, first_port, NETLIB_CONNECT_FAILED, ECONNREFUSED);
@@ -100,8 +100,8 @@ static void *accept_all(void *server) {
     }
 }
 
-/* Its first packets are dropped, so that it takes a second, with staggers of others in between. It must win. */
-static void a_lone_slow_good_address(void) {
+/* Its first packets are dropped, so that it takes a second. It wins although other attempts start meanwhile. */
+static void a_slow_address_is_not_abandoned(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, port = 0, dead_port = 0;
     int silent_filler = -1, filler = -1, fd = -1;
@@ -149,7 +149,7 @@ static void families_alternate(void) {
     close(bound);
 }
 
-static void refusal_by_all(void) {
+static void all_addresses_refuse(void) {
     netlib_error *err = NULL;
     int32_t ports[2] = {0, 0};
     int bound[2] = {bound_socket(&ports[0]), bound_socket(&ports[1])};
@@ -172,14 +172,14 @@ static void refusal_by_all(void) {
     }
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     CHECK_INT(-1, netlib_connect_winner(connect));
-    /* It is final. */
+    /* The failure is final. */
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
     netlib_connect_free(connect);
 }
 
-static void timeouts_are_each_attempt_s(void) {
+static void each_attempt_has_its_own_timeout(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -189,7 +189,7 @@ static void timeouts_are_each_attempt_s(void) {
     netlib_connect *connect = connect_to_ports(ports, 2, options);
     CHECK_DOUBLE(0.0, netlib_connect_wait_seconds(connect));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    /* The stagger comes first. */
+    /* The attempt delay is earlier than the timeout. */
     CHECK(netlib_connect_wait_seconds(connect) <= 0.02);
     check_attempt(connect, 0, port, NETLIB_WANT_WRITE, 0);
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
@@ -199,7 +199,7 @@ static void timeouts_are_each_attempt_s(void) {
         check_attempt(connect, i, port, NETLIB_CONNECT_TIMEOUT, 0);
         CHECK(netlib_connect_attempt_end(connect, i) - netlib_connect_attempt_start(connect, i) >= 0.05);
     }
-    /* In one step, on a machine that was busy meanwhile. */
+    /* On a busy machine, both may happen in one step. */
     CHECK(netlib_connect_attempt_end(connect, 1) >= netlib_connect_attempt_end(connect, 0));
     netlib_connect_free(connect);
     netlib_connect_options_free(options);
@@ -207,7 +207,7 @@ static void timeouts_are_each_attempt_s(void) {
     close(silent);
 }
 
-static void what_is_refused(void) {
+static void invalid_arguments(void) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
     static const struct {
@@ -270,8 +270,8 @@ static void what_is_refused(void) {
     }
 }
 
-/* Beyond the report, and of nothing. */
-static void getters_of_nothing(void) {
+/* Indexes beyond the report, and NULL. */
+static void getters_out_of_range(void) {
     netlib_connect *connect = connect_to("127.0.0.1", 80, NULL);
     size_t len = 7;
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
@@ -303,7 +303,7 @@ static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32
     return seen->count == 1 ? NETLIB_VERDICT_REFUSE : NETLIB_VERDICT_ALLOW;
 }
 
-/* Each address is judged when its turn comes, and a refusal is followed at once. */
+/* The policy checks each address when its attempt starts. After a refusal the next attempt starts immediately. */
 static void refused_addresses(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -345,7 +345,7 @@ static void refused_addresses(void) {
     close(server);
 }
 
-static void names(void) {
+static void resolved_names(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -365,7 +365,7 @@ static void names(void) {
     CHECK_INT(0, (long long)netlib_connect_attempt_count(connect));
     netlib_connect_free(connect);
 
-    /* Freed in the middle of its lookup. */
+    /* Freed during its lookup. */
     connect = connect_to("nonexistent.invalid", port, NULL);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
@@ -375,7 +375,7 @@ static void names(void) {
     netlib_connect_free(connect);
     CHECK(netlib_current_time() - began < 1.0);
 
-    /* The source address is looked up first. */
+    /* The source address is resolved first. */
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "localhost", 0);
     connect = connect_to("localhost", port, options);
@@ -416,7 +416,7 @@ static int32_t resolve_as_told(void *ctx, const char *host, int32_t port, double
 
 #define TOLD "cannot resolve xn--bcher-kva.test: the resolve callback returned "
 
-static void a_resolver_of_the_program(void) {
+static void resolve_callbacks(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -465,7 +465,7 @@ static void a_resolver_of_the_program(void) {
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
-        /* The sequential connect asks it too; nobody asks it for an address. */
+        /* The sequential connect calls it too. It is not called for a numeric host. */
         CHECK_STATUS(rows[i].expected, netlib_create_connection("name.test", port, options, lasting, &fd, &err));
         CHECK_INT(3, asked.calls);
         if (fd >= 0) close(fd);
@@ -478,7 +478,7 @@ static void a_resolver_of_the_program(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* Nobody is asked when the time is over. */
+    /* An ended limit: the callback is not called. */
     struct asked never = {0};
     netlib_limit *over = limit_of(0.0);
     netlib_connect_options *options = netlib_connect_options_new();
@@ -492,8 +492,8 @@ static void a_resolver_of_the_program(void) {
     close(server);
 }
 
-/* A connect that ends, or is freed, leaves nothing of a shared limit in epoll: the next one, which gets the same numbers,
- * can be added, and a cancel tells of it alone. */
+/* A connect that has ended or is freed leaves no registration for its limit in epoll. The next connect, which gets the same
+ * descriptors, can be added, and a cancel reports only that one. */
 static void epoll_forgets_the_limit_of_a_connect(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;
@@ -507,7 +507,7 @@ static void epoll_forgets_the_limit_of_a_connect(void) {
         netlib_connect *connect = connect_to("127.0.0.1", wins ? port : silent_port, NULL);
         CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
         netlib_status status = netlib_connect_step(connect, &fd, &err);
-        /* Before a connect that wins at once there is nothing to wait for. */
+        /* A connect that wins immediately has nothing to wait for. */
         for (size_t i = 0; i < netlib_connect_wait_count(connect); i++) {
             CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connect, i), (uint32_t)netlib_connect_wait_events(connect, i)));
         }
@@ -526,13 +526,13 @@ static void epoll_forgets_the_limit_of_a_connect(void) {
     close(server);
 }
 
-/* However often it is replaced, and none once it is over. */
+/* However often the limit is replaced, and none after the end. */
 static void a_limit_costs_one_descriptor(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);
     netlib_limit *limits[] = {limit_of(LONG), limit_of(LONG)};
-    /* Which have one each, from the first wait on. */
+    /* Each limit has its own descriptor from its first wait. */
     for (int i = 0; i < 2; i++) CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(server, 0.001, limits[i], &err));
     int before = open_descriptors();
     for (int wins = 0; wins < 2; wins++) {
@@ -558,17 +558,17 @@ static void a_limit_costs_one_descriptor(void) {
 }
 
 int main(void) {
-    a_silent_address_beside_a_good_one();
-    two_dead_addresses_before_a_good_one();
-    a_lone_slow_good_address();
+    a_silent_address_costs_one_delay();
+    a_refusal_starts_the_next_attempt();
+    a_slow_address_is_not_abandoned();
     families_alternate();
-    refusal_by_all();
-    timeouts_are_each_attempt_s();
-    what_is_refused();
-    getters_of_nothing();
+    all_addresses_refuse();
+    each_attempt_has_its_own_timeout();
+    invalid_arguments();
+    getters_out_of_range();
     refused_addresses();
-    names();
-    a_resolver_of_the_program();
+    resolved_names();
+    resolve_callbacks();
     epoll_forgets_the_limit_of_a_connect();
     a_limit_costs_one_descriptor();
     return report("race");

@@ -38,7 +38,7 @@ static void a_limit_ends_a_race(void) {
         CHECK_INT(before, open_descriptors());
     }
 
-    /* A cancel wakes who waits for the descriptors: the limit's own is one of them. */
+    /* A cancel wakes a wait for the descriptors, because one of them is the limit's. */
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_connect *connect = connect_to_ports(ports, 1, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -53,7 +53,7 @@ static void a_limit_ends_a_race(void) {
     CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
     netlib_connect_free(connect);
 
-    /* Ended before it began. */
+    /* The limit ends before the first step. */
     connect = connect_to("localhost", silent_port, options);
     netlib_status status = netlib_connect_run(connect, limit, &fd, &err);
     char expected[96];
@@ -62,7 +62,7 @@ static void a_limit_ends_a_race(void) {
     CHECK_STATUS(NETLIB_CANCELLED, status);
     netlib_connect_free(connect);
 
-    /* A limit that is taken away ends nothing. */
+    /* A removed limit ends nothing. */
     connect = connect_to_ports(ports, 1, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
@@ -71,7 +71,7 @@ static void a_limit_ends_a_race(void) {
     netlib_limit_free(limit);
     CHECK_INT(before, open_descriptors());
 
-    /* From a signal handler, in the middle of a wait, with a signal each millisecond before. */
+    /* From a signal handler during a wait, with a signal each millisecond before. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     limit_of_handler = limit;
     struct sigaction action;
@@ -101,8 +101,8 @@ static void a_limit_ends_a_race(void) {
     close(silent);
 }
 
-/* An epoll loop that keeps what it has registered, and compares numbers: none may come to mean another socket. */
-static void epoll_by_difference(void) {
+/* An epoll loop that keeps its registrations and compares descriptor numbers. No number may be reused too early. */
+static void epoll_with_persistent_registrations(void) {
     netlib_error *err = NULL;
     int32_t dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -125,7 +125,7 @@ static void epoll_by_difference(void) {
             wanted[one] = true;
             event.events = (uint32_t)netlib_connect_wait_events(connect, i);
             event.data.fd = one;
-            /* What was registered still is: adding it again is refused. */
+            /* A registered descriptor cannot be added again. */
             int added = epoll_ctl(epoll, EPOLL_CTL_ADD, one, &event);
             CHECK(registered[one] ? added == -1 && errno == EEXIST : added == 0);
             registered[one] = true;
@@ -201,7 +201,7 @@ static void limits_in_an_event_loop(void) {
     netlib_connect_free(connect);
     CHECK_INT(before, open_descriptors());
 
-    /* A program that writes to it wakes nobody else: what is waited for only follows the limit. */
+    /* The application cannot write to the descriptor, which only follows that of the limit. */
     connect = connect_to_ports(ports, 1, options);
     limit = limit_of(LONG);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -224,7 +224,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
     return NETLIB_VERDICT_REFUSE;
 }
 
-/* A limit ends a step, too, in which one address after the other fails. */
+/* A limit also ends a step in which several attempts fail. */
 static void a_limit_ends_a_step(void) {
     netlib_error *err = NULL;
     int fd = -1;
@@ -248,7 +248,7 @@ static void a_limit_ends_a_step(void) {
 
 int main(void) {
     a_limit_ends_a_race();
-    epoll_by_difference();
+    epoll_with_persistent_registrations();
     limits_in_an_event_loop();
     a_limit_ends_a_step();
     return report("race loop");

@@ -1,4 +1,4 @@
-/* The sockets of races: their source ports, connections to themselves, and that each is closed, once. */
+/* The sockets of races: source ports, connections to themselves, and that each is closed exactly once. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* A port of one's own serves each attempt of a race, those under way beside it and those that failed. */
-static void a_source_port_for_all_attempts(void) {
+/* All attempts of a race share the source port, with attempts in progress and with failed ones. */
+static void attempts_share_the_source_port(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
     int filler = -1, fd = -1;
@@ -38,7 +38,7 @@ static void a_source_port_for_all_attempts(void) {
         netlib_connect_options_free(options);
     }
 
-    /* Somebody else's stays his. */
+    /* A port that another socket has is refused. */
     netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
     netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
@@ -48,7 +48,7 @@ static void a_source_port_for_all_attempts(void) {
     netlib_connect_options_free(options);
 
 #ifdef IP_BIND_ADDRESS_NO_PORT
-    /* An address without a port leaves the port to connect(2), which has more of them. */
+    /* Without a port, connect(2) chooses it, from more ports than bind(2) could. */
     options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
@@ -64,8 +64,8 @@ static void a_source_port_for_all_attempts(void) {
     close(silent);
 }
 
-/* Where nobody listens a socket may be connected to itself: here it has no choice. */
-static void a_connection_to_itself_is_none(void) {
+/* A socket may connect to itself if nobody listens on the port. The source address forces that here. */
+static void a_self_connection_is_refused(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -85,14 +85,14 @@ static void a_connection_to_itself_is_none(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* The port is the server's to take. */
+    /* The port is free for a server. */
     struct sockaddr_in in = ipv4(LOOPBACK, port);
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);
     close(server);
 }
 
-static void no_descriptor_is_lost(void) {
+static void descriptors_are_not_leaked(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -117,7 +117,7 @@ static void no_descriptor_is_lost(void) {
     netlib_connect_free(connect);
     CHECK_INT(before, open_descriptors());
 
-    /* None is free: a failed attempt like any other, and a failed lookup is one to connect. */
+    /* Without a free descriptor, an attempt or a lookup fails. */
     struct rlimit files;
     CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
     int next = dup(0);
@@ -196,7 +196,7 @@ static void r28_each_descriptor_is_closed_once(void) {
         netlib_connect_free(connect);
         CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
 
-        /* Freed in the race, cancelled in it, freed in the lookup, cancelled in it. */
+        /* Freed and cancelled during the race, freed and cancelled during the lookup. */
         for (int j = 0; j < 4; j++) {
             connect = j < 2 ? connect_to_ports(lost, 2, options) : connect_to("nonexistent.invalid", port, options);
             CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -235,9 +235,9 @@ static void r28_each_descriptor_is_closed_once(void) {
 }
 
 int main(void) {
-    a_source_port_for_all_attempts();
-    a_connection_to_itself_is_none();
-    no_descriptor_is_lost();
+    attempts_share_the_source_port();
+    a_self_connection_is_refused();
+    descriptors_are_not_leaked();
     r28_each_descriptor_is_closed_once();
     return report("race sockets");
 }

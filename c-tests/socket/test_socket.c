@@ -23,17 +23,17 @@ static void readiness(void) {
     char byte;
     CHECK_INT(1, read(ends[0], &byte, 1));
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], 0.001, NULL, &err));
-    /* A full buffer cannot be written. */
+    /* A socket with a full send buffer is not writable. */
     static char block[65536];
     while (send(ends[0], block, sizeof block, MSG_DONTWAIT) > 0) {}
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_write(ends[0], 0.001, NULL, &err));
-    /* A hang-up can be read and written. */
+    /* A hung-up socket is readable and writable. */
     close(ends[1]);
     CHECK_OK(netlib_wait_for_read(ends[0], LONG, NULL, &err));
     CHECK_OK(netlib_wait_for_write(ends[0], LONG, NULL, &err));
     close(ends[0]);
 
-    /* So can a socket that was never connected, as the system sees it. */
+    /* So is an unconnected socket. */
     int unconnected = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_OK(netlib_wait_for_read(unconnected, 0.0, NULL, &err));
     CHECK_OK(netlib_wait_for_write(unconnected, 0.0, NULL, &err));
@@ -89,8 +89,8 @@ static void descriptors_above_1023(void) {
     close(ends[1]);
 }
 
-/* A signal each millisecond neither shortens a wait nor lengthens it for ever. */
-static void waits_go_on_after_signals(void) {
+/* Signals, one per millisecond, neither shorten a wait nor keep it from ending. */
+static void waits_continue_after_signals(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -108,7 +108,7 @@ static void waits_go_on_after_signals(void) {
     close(ends[1]);
 }
 
-static void the_first_to_end_decides(void) {
+static void the_earlier_of_timeout_and_deadline(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -128,7 +128,7 @@ static void the_first_to_end_decides(void) {
     close(ends[1]);
 }
 
-/* Cancels from a signal handler that interrupts the wait itself. */
+/* A signal handler that interrupts the wait cancels the limit. */
 static void a_handler_cancels_a_wait(void) {
     netlib_error *err = NULL;
     int ends[2];
@@ -194,8 +194,8 @@ int main(void) {
     which_timeouts_are_allowed();
     closed_descriptors();
     descriptors_above_1023();
-    waits_go_on_after_signals();
-    the_first_to_end_decides();
+    waits_continue_after_signals();
+    the_earlier_of_timeout_and_deadline();
     a_handler_cancels_a_wait();
     dropped_connections();
     the_clock_goes_forward();

@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-static void names_that_connect(void) {
+static void valid_addresses(void) {
     char longest[108], longest_abstract[108];
     longest_path(longest);
     memset(longest_abstract, 'n', sizeof longest_abstract);
@@ -31,7 +31,7 @@ static void names_that_connect(void) {
         {bytes, strlen(bytes), true},
         {longest, strlen(longest), true},
         {abstract, 1 + strlen(abstract + 1), false},
-        /* Another name: the length counts. */
+        /* Another name, because the length is part of it. */
         {with_nul, 2 + strlen(abstract + 1), false},
         {longest_abstract, sizeof longest_abstract, false},
     };
@@ -50,7 +50,7 @@ static void names_that_connect(void) {
                 netlib_connect *connect = connect_to(rows[i].name, len, NULL);
                 CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
                 CHECK_OK(step_to_the_end(connect, &fd, &err, &steps));
-                /* Nothing to wait for: it is connected at once. */
+                /* It is connected immediately, so there is nothing to wait for. */
                 CHECK_INT(1, steps);
                 CHECK_INT(-1, netlib_connect_attempt_port(connect, 0));
                 netlib_connect_free(connect);
@@ -69,13 +69,13 @@ static void names_that_connect(void) {
             close(fd);
         }
         close(server);
-        /* The limit keeps the descriptor that it is cancelled by. */
+        /* The limit keeps its own descriptor. */
         if (i > 0) CHECK_INT(before, open_descriptors());
     }
     netlib_limit_free(lasting);
 }
 
-static void names_that_are_refused(void) {
+static void invalid_addresses(void) {
     static char zeros[108], long_path[4096], long_abstract[109];
     memset(long_path, 'a', sizeof long_path);
     memset(long_abstract + 1, 'a', sizeof long_abstract - 1);
@@ -149,14 +149,14 @@ static void lists_take_unix_addresses(void) {
         char bytes[1 + sizeof storage];
         memset(bytes, 0, sizeof bytes);
         address_of(rows[i].name, rows[i].name_len, &un);
-        /* Anywhere in memory. */
+        /* At any alignment. */
         memcpy(bytes + 1, &un, sizeof un);
         CHECK_STATUS(rows[i].expected, netlib_addresses_add(list, bytes + 1, rows[i].len, &err));
         added += rows[i].expected == NETLIB_OK;
         CHECK_INT((long long)added, (long long)netlib_addresses_count(list));
     }
     netlib_addresses_free(list);
-    /* An address that names nothing has its class all the same: what accept(2) says of most clients. */
+    /* An unnamed address, as accept(2) returns for most clients, has the class too. */
     netlib_error *err = NULL;
     int32_t classes = 0;
     un.sun_family = AF_UNIX;
@@ -200,7 +200,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
     }
 }
 
-static void failures_say_what_is_wrong(void) {
+static void failures_are_explained(void) {
     static const char no_listener[] = "Connection refused: nobody listens on it, or it is no socket";
     const char *path = in_directory("absent");
     check_failure(path, strlen(path), path, "No such file or directory", ENOENT);
@@ -215,19 +215,19 @@ static void failures_say_what_is_wrong(void) {
     int idle = bound(path, strlen(path), SOCK_STREAM);
     check_failure(path, strlen(path), path, no_listener, ECONNREFUSED);
     close(idle);
-    /* As a server that has died leaves it. */
+    /* The path of a server that has exited. */
     check_failure(path, strlen(path), path, no_listener, ECONNREFUSED);
     path = in_directory("datagrams");
     int datagrams = bound(path, strlen(path), SOCK_DGRAM);
     check_failure(path, strlen(path), path, "Protocol wrong type for socket: it is not a stream socket", EPROTOTYPE);
     close(datagrams);
     check_failure("\0netlib, absent", 15, "@netlib, absent", "Connection refused: nobody listens on this name", ECONNREFUSED);
-    /* What cannot be shown. */
+    /* Unprintable bytes. */
     check_failure("/absent/\xff\n\\\xc3\xbc", 13, "/absent/\\xff\\x0a\\\\\xc3\xbc", "No such file or directory", ENOENT);
     check_failure("\0a\0\x80", 4, "@a\\x00\\x80", "Connection refused: nobody listens on this name", ECONNREFUSED);
 }
 
-/* In a process without privileges, for whom the permissions count. */
+/* In an unprivileged process, because root ignores permissions. */
 static void permissions(void) {
     const char *path = in_directory("guarded");
     int server = unix_listener(path, strlen(path));
@@ -249,12 +249,12 @@ static void permissions(void) {
 
 /* ---- options and policy ---- */
 
-static void options_of_ip_are_passed_over(void) {
+static void ip_options_are_ignored(void) {
     const char *path = in_directory("options");
     int server = unix_listener(path, strlen(path));
     netlib_connect_options *options = netlib_connect_options_new();
     int one = 1, size = 20000;
-    /* None of these could be had. */
+    /* None of these would work. */
     netlib_connect_options_set_source_address(options, "nonexistent.invalid", 1);
     netlib_connect_options_add_socket_option(options, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     netlib_connect_options_add_socket_option(options, IPPROTO_IP, -1, &one, sizeof one);
@@ -273,7 +273,7 @@ static void options_of_ip_are_passed_over(void) {
         close(fd);
         netlib_connect_free(connect);
     }
-    /* One that cannot be set fails. */
+    /* An option that cannot be set fails the attempt. */
     netlib_connect_options_add_socket_option(options, SOL_SOCKET, -1, &one, sizeof one);
     netlib_error *err = NULL;
     int fd = -1;
@@ -284,7 +284,7 @@ static void options_of_ip_are_passed_over(void) {
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
-    /* A setter's mistake is told here too. */
+    /* An invalid setter call is reported here too. */
     options = options_with_timeout(-7.0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
     netlib_connect_options_free(options);
@@ -342,7 +342,7 @@ static void the_policy(void) {
             close(fd);
             netlib_connect_free(connect);
         }
-        /* Refused by the callback, then by its class, which the callback does not see. */
+        /* Refused by the callback, then by its class, without a call of the callback. */
         asked = (struct asked){.answer = NETLIB_VERDICT_REFUSE};
         for (int by_class = 0; by_class < 2; by_class++) {
             snprintf(message, sizeof message,
@@ -366,7 +366,7 @@ static void the_policy(void) {
         netlib_connect_options_free(options);
         close(server);
     }
-    /* While a backlog is full the address is not asked about again: it is the same attempt. */
+    /* A retry for a full backlog is the same attempt, so the callback is not called again. */
     netlib_error *err = NULL;
     int filler = -1, fd = -1;
     int server = full_listener(path, &filler);
@@ -380,7 +380,7 @@ static void the_policy(void) {
     close(server);
 }
 
-/* ---- what is done with the socket ---- */
+/* ---- using the socket ---- */
 
 static void waiting_and_dropping(void) {
     netlib_error *err = NULL;
@@ -401,7 +401,7 @@ static void waiting_and_dropping(void) {
     CHECK(read(fd, &byte, 1) == 1);
     CHECK_OK(netlib_is_connection_dropped(fd, &dropped, &err));
     CHECK(!dropped);
-    /* Without reading what this end has sent: a reset. */
+    /* Closing with unread data is a reset. */
     CHECK(write(fd, "y", 1) == 1);
     close(peer);
     CHECK_OK(netlib_wait_for_read(fd, LONG, NULL, &err));
@@ -411,7 +411,7 @@ static void waiting_and_dropping(void) {
     close(server);
 }
 
-static void tls_over_it(void) {
+static void tls_over_a_unix_socket(void) {
     netlib_error *err = NULL;
     char abstract[40] = {0};
     snprintf(abstract + 1, sizeof abstract - 1, "netlib tls %d", (int)getpid());
@@ -438,7 +438,7 @@ static void tls_over_it(void) {
     netlib_tls_stream_free(stream);
     close(fd);
 
-    /* The name of a certificate is still asked for: there is none in a path. */
+    /* A path contains no name for the certificate, so one is still required. */
     CHECK_OK(netlib_create_unix_connection(abstract, len, NULL, limit, &fd, &err));
     server.fd = accept(listening, NULL, NULL);
     server.does = SERVE_HANDSHAKE;
@@ -456,15 +456,15 @@ static void tls_over_it(void) {
 
 int main(void) {
     make_directory();
-    names_that_connect();
-    names_that_are_refused();
+    valid_addresses();
+    invalid_addresses();
     lists_take_unix_addresses();
-    failures_say_what_is_wrong();
+    failures_are_explained();
     permissions();
-    options_of_ip_are_passed_over();
+    ip_options_are_ignored();
     the_policy();
     waiting_and_dropping();
-    tls_over_it();
+    tls_over_a_unix_socket();
     remove_directory();
     return report("unix");
 }

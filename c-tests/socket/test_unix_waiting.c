@@ -1,4 +1,4 @@
-/* Unix domain sockets that have to be waited for: full backlogs, and their part in races. */
+/* Unix domain sockets with full backlogs, alone and in races. */
 #define _GNU_SOURCE
 #include "unix_peer.h"
 
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* ---- a backlog that is full ---- */
+/* ---- full backlogs ---- */
 
 static double cpu_seconds(void) {
     struct timespec now;
@@ -14,7 +14,7 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* What ends a wait for room that never comes. */
+/* A wait for a backlog that stays full ends by a timeout, a deadline or a cancel. */
 static void a_backlog_that_stays_full(void) {
     const char *path = in_directory("full");
     int filler = -1;
@@ -43,7 +43,7 @@ static void a_backlog_that_stays_full(void) {
             int before = open_descriptors(), fd = 17, steps = 0;
             double began = netlib_current_time(), cpu_began = cpu_seconds();
             netlib_limit *limit = rows[i].limit > 0 ? limit_of(rows[i].limit) : NULL;
-            /* A signal handler cancels, in the middle of the wait. */
+            /* A signal handler cancels during the wait. */
             limit_of_handler = limit;
             if (rows[i].cancelled) {
                 struct sigaction action = {.sa_handler = cancel_in_handler};
@@ -60,7 +60,7 @@ static void a_backlog_that_stays_full(void) {
                 CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
                 status = netlib_connect_step(connect, &fd, &err);
                 for (steps = 1; status == NETLIB_WANT_WRITE && IN_TIME(began); steps++) {
-                    /* The limit's descriptor alone, and never longer than 5 ms. */
+                    /* Only the descriptor of the limit, for at most 5 ms. */
                     CHECK_INT(limit != NULL, (long long)netlib_connect_wait_count(connect));
                     double timer = netlib_connect_wait_seconds(connect);
                     CHECK(timer >= 0.0 && timer <= 0.005);
@@ -72,7 +72,7 @@ static void a_backlog_that_stays_full(void) {
             }
             double took = netlib_current_time() - began, cpu = cpu_seconds() - cpu_began;
             CHECK(took >= rows[i].at_least && took < 10.0);
-            /* It waits; it does not spin. Under valgrind a few calls take long. */
+            /* It does not spin. Under valgrind some calls take long. */
             CHECK(steps <= took / 0.001 + 2);
             if (rows[i].at_least > 0.2 && !under_valgrind()) CHECK(cpu < took / 4);
             CHECK_INT(-1, fd);
@@ -96,7 +96,7 @@ struct drain {
     pthread_t thread;
 };
 
-/* Gives the others time to find it full; if they have not, the test sees less, but nothing wrong. */
+/* Usually enough for the connect to find the backlog full. Otherwise the test checks less. */
 static void *accept_late(void *argument) {
     poll(NULL, 0, 30);
     close(accept(((struct drain *)argument)->server, NULL, NULL));
@@ -115,7 +115,7 @@ static void a_backlog_that_drains(void) {
         const netlib_limit *limit;
         bool disturbed;
     } rows[] = {
-        /* In connect(2) itself, which a signal ends without a connection. */
+        /* These wait in connect(2), which a signal interrupts. */
         {never, NULL, false}, {never, NULL, true}, {sndtimeo, NULL, false},
         {never, lasting, false}, {late, NULL, false}, {late, lasting, true},
     };
@@ -128,7 +128,7 @@ static void a_backlog_that_drains(void) {
             sigset_t alarm;
             sigemptyset(&alarm);
             sigaddset(&alarm, SIGALRM);
-            /* The signals are for this thread. */
+            /* Only this thread gets the signals. */
             pthread_sigmask(SIG_BLOCK, &alarm, NULL);
             CHECK(pthread_create(&drain.thread, NULL, accept_late, &drain) == 0);
             pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
@@ -148,7 +148,7 @@ static void a_backlog_that_drains(void) {
             close(drain.server);
         }
     }
-    /* By steps: room comes between two of them. */
+    /* The backlog drains between two steps. */
     netlib_error *err = NULL;
     int filler = -1, fd = -1, steps = 0;
     int server = full_listener(path, &filler);
@@ -167,7 +167,7 @@ static void a_backlog_that_drains(void) {
     close(filler);
     close(server);
 
-    /* Or its listener goes. */
+    /* The listener closes between two steps. */
     server = full_listener(path, &filler);
     connect = connect_to(path, NETLIB_NTS, never);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
@@ -177,7 +177,7 @@ static void a_backlog_that_drains(void) {
     netlib_connect_free(connect);
     close(filler);
 
-    /* Or it is freed. */
+    /* The connect is freed between two steps. */
     int before = open_descriptors();
     server = full_listener(path, &filler);
     connect = connect_to(path, NETLIB_NTS, never);
@@ -194,7 +194,7 @@ static void a_backlog_that_drains(void) {
 
 /* ---- races ---- */
 
-static void a_full_backlog_beside_others(void) {
+static void a_full_backlog_in_a_race(void) {
     netlib_error *err = NULL;
     const char *path = in_directory("race");
     int filler = -1, fd = -1, steps = 0;
@@ -210,7 +210,7 @@ static void a_full_backlog_beside_others(void) {
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_attempt_delay(options, 0.02);
-    /* Of which the Unix socket has no use: that it cannot be had is told by the others alone. */
+    /* The source address applies to the IP addresses only. */
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     int no_delay = 1;
     netlib_connect_options_add_socket_option(options, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof no_delay);
@@ -253,7 +253,7 @@ static int32_t resolve_to_path(void *ctx, const char *host, int32_t port, double
     return netlib_addresses_add(addresses, &un, address_of(ctx, strlen(ctx), &un), NULL);
 }
 
-static void a_resolver_may_answer_with_a_path(void) {
+static void a_resolve_callback_may_return_a_path(void) {
     char path[108];
     snprintf(path, sizeof path, "%s/resolved", directory);
     int server = unix_listener(path, strlen(path));
@@ -281,8 +281,8 @@ int main(void) {
     make_directory();
     a_backlog_that_stays_full();
     a_backlog_that_drains();
-    a_full_backlog_beside_others();
-    a_resolver_may_answer_with_a_path();
+    a_full_backlog_in_a_race();
+    a_resolve_callback_may_return_a_path();
     remove_directory();
     return report("unix waiting");
 }

@@ -1,4 +1,4 @@
-/* Unix domain sockets of a test: a directory for their paths, listeners, and connects to them. */
+/* Helpers of tests with Unix domain sockets: a directory for their paths, listeners, and connects. */
 #ifndef NETLIB_TEST_UNIX_PEER_H
 #define NETLIB_TEST_UNIX_PEER_H
 
@@ -11,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* A directory of this run, removed at its end. */
+/* The directory of this run, removed at the end. */
 static char directory[64];
 
 static inline const char *in_directory(const char *name) {
@@ -52,7 +52,7 @@ static inline int unix_listener(const char *name, size_t len) {
     return fd;
 }
 
-/* A listener with a backlog that is full, and who fills it. */
+/* A listener with a full backlog, and the socket that fills it. */
 static inline int full_listener(const char *path, int *filler) {
     struct sockaddr_un address;
     socklen_t size = address_of(path, strlen(path), &address);
@@ -66,7 +66,7 @@ static inline int full_listener(const char *path, int *filler) {
     return fd;
 }
 
-/* What a caller may do with the socket at once, and that it leads to this listener. */
+/* Checks the settings of the socket, and that it is connected to this listener. */
 static inline void check_connected(int fd, int server) {
     struct timeval timeout;
     socklen_t len = sizeof timeout;
@@ -101,7 +101,7 @@ static inline netlib_connect_options *options_with_timeout(double seconds) {
     return options;
 }
 
-/* Waits as an event loop does. */
+/* Waits once, like an event loop. */
 static inline void wait_once(const netlib_connect *connect) {
     struct pollfd fds[4];
     size_t count = netlib_connect_wait_count(connect);
