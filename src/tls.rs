@@ -19,15 +19,17 @@ pub mod x509;
 
 mod credentials;
 mod error_text;
+mod io;
 mod per_thread;
 
 pub use config::ech::EchStatus;
 pub use config::options::TlsOptions;
 pub use context::Context;
+pub use io::Io;
 pub use session::engine::client_hello::{Choice, ServerNameCallback};
 pub use session::engine::early_data::EarlyData;
 pub use session::engine::memory::MemoryEngine;
 pub use session::negotiated::{Negotiated, SessionInfo};
 pub use session::store::SavedSession;
-pub use stream::{Callbacks, Io, Stream, Transport};
+pub use stream::{Callbacks, Stream, Transport};
 pub use x509::certificate_text::Certificate;

@@ -1,4 +1,4 @@
-//! Contexts: everything that streams share, made once.
+//! TLS contexts: everything that streams share, created once.
 
 mod configs;
 mod derive;
@@ -38,26 +38,26 @@ use crate::tls::verify::pins::Pins;
 use crate::tls::verify::trust::{self, Environment};
 use configs::{Parts, no_trust_anchors};
 
-/// Immutable and shared by its streams. A clone has the same configurations, sessions and buffers.
+/// Immutable and shared by its streams. A clone shares configurations, sessions and buffers.
 #[derive(Clone)]
 pub struct Context {
-    /// What it was made from.
+    /// The options it was created from.
     options: Arc<TlsOptions>,
-    /// An error when no server could ever be verified; a context for a server's side need not care.
+    /// An error if no server could ever be verified. A context for servers does not need it.
     client: Result<Arc<ClientConfig>>,
-    /// Who judges servers for them.
+    /// The verifier in the client configuration.
     verifier: Option<Arc<ServerVerifier>>,
-    /// The same without resumption: sessions are remembered by server name, and these have none.
+    /// For clients without a server name: without resumption, because sessions are stored by server name.
     client_without_name: OnceLock<Arc<ClientConfig>>,
-    /// That a client can resume.
+    /// The sessions that clients can resume.
     sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
-    /// What chains are judged by, also where no session asks for it.
+    /// The policy for chains, also if no session verifies any.
     policy: Arc<Policy>,
     notes: Arc<Notes>,
     times: Option<Arc<Times>>,
     peer_requests: Arc<PeerRequests>,
-    /// If clients may send early data.
+    /// Set if clients may send early data.
     early_data_limits: Option<Arc<EarlyDataLimits>>,
     server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
@@ -70,9 +70,9 @@ pub struct Context {
     offer: Arc<Offer>,
     alpn: Vec<CString>,
     keylog: Option<Arc<KeylogFile>>,
-    /// The same with the application protocol http/1.1 alone.
+    /// The same context with only the application protocol http/1.1.
     http: OnceLock<Arc<Context>>,
-    /// Of all that it is made of.
+    /// The digest of everything that determines its behaviour.
     digest: OnceLock<CString>,
     identity: Option<Arc<CertifiedKey>>,
 }
@@ -84,15 +84,16 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// As [`Context::of`], of a copy.
+    /// As [`Context::of`], with a copy of the options.
     pub fn new(options: &TlsOptions) -> Result<Context> {
         Context::of(Arc::new(options.clone()))
     }
 
-    /// Reads the files, the system's store and the environment that the options name; nothing is read later.
+    /// Creates a context. Reads the files, the system's store and the environment that the options name; later calls read
+    /// none of them.
     pub fn of(kept: Arc<TlsOptions>) -> Result<Context> {
         let options = &*kept;
-        // Never the process-wide default: two users of rustls in one process must not meet.
+        // Not the process-wide default provider, which another user of rustls in the process may have set.
         let mut provider = aws_lc_rs::default_provider();
         suites::install(&mut provider.cipher_suites);
         let offer = options.offer(&provider)?;
@@ -132,7 +133,7 @@ impl Context {
         let notes = Arc::new(Notes::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let means = VerifierConfig { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
-        // Last, so that a context that cannot be made leaves no file behind.
+        // Last, so that a context that cannot be created leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
         let sessions = Arc::<Sessions>::default();
@@ -155,7 +156,7 @@ impl Context {
         }
         let verifier = match parts.verifier() {
             Err(error) if is_server_only => Err(error),
-            // Kept for whoever connects with it, because a server's side does not need it.
+            // Returned when a client is created. Servers do not need a verifier.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
@@ -203,7 +204,7 @@ impl Context {
         self.trust_anchors
     }
 
-    /// In the order in which they were read: the caller's, the system's, those built in.
+    /// In the order of reading: the application's, the system's, the built-in ones.
     pub fn trust_loaded(&self) -> &[trust::Loaded] {
         &self.trust_loaded
     }
@@ -229,12 +230,12 @@ impl Context {
         self.options.pins_replace_chain
     }
 
-    /// What it was made from, to make another one that differs.
+    /// The options it was created from, to create a variant.
     pub fn to_options(&self) -> Arc<TlsOptions> {
         Arc::clone(&self.options)
     }
 
-    /// The oldest version that can come about.
+    /// The oldest version that can be negotiated.
     pub fn minimum_version(&self) -> Version {
         self.offer.minimum()
     }
@@ -243,7 +244,7 @@ impl Context {
         self.offer.maximum()
     }
 
-    /// OpenSSL's bits: what was asked for, and what is always so.
+    /// OpenSSL's option bits: those set, and those that always apply.
     pub fn option_bits(&self) -> i64 {
         bits::shown(self.options.bits)
     }
@@ -278,7 +279,7 @@ impl Context {
         self.offer.groups.get(index).and_then(|group| groups::name(*group))
     }
 
-    /// Words of the cipher string that name nothing here.
+    /// The words of the cipher string that name no supported cipher.
     pub fn unknown_ciphers(&self) -> Option<&CStr> {
         self.options.ciphers.as_ref().and_then(Selection::unknown)
     }
@@ -300,7 +301,7 @@ impl Context {
         Some(&self.options.ech.list.as_ref()?.bytes)
     }
 
-    /// The name that an observer sees instead.
+    /// The name that an observer sees instead of the server's.
     pub fn ech_public_name(&self) -> Option<&CStr> {
         Some(&self.options.ech.list.as_ref()?.public_name)
     }
@@ -322,7 +323,7 @@ impl Context {
         Ok(Arc::clone(client_without_name))
     }
 
-    /// What a caller has taken from the versions, suites and groups that there are.
+    /// Which of the supported versions, suites and groups the options exclude.
     pub(crate) fn restrictions(&self) -> Restrictions {
         Restrictions {
             versions: self.minimum_version() == self.maximum_version(),
@@ -338,7 +339,7 @@ impl Context {
                 "the context has Encrypted Client Hello, which is a client's: a server's has no keys for it";
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        // Nobody would be held against them.
+        // The pins would never be checked.
         if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
             let message = "there are pins, but clients are asked for no certificate";
             let usage = " with NETLIB_CERT_REQUIRED";
@@ -352,27 +353,27 @@ impl Context {
         &self.sessions
     }
 
-    /// How many sessions could be resumed.
+    /// The number of sessions that can be resumed.
     pub fn session_count(&self) -> usize {
         self.sessions.count()
     }
 
-    /// Drops them all; those that were taken out are their holders'.
+    /// Removes all sessions. Sessions that were taken out are not affected.
     pub fn forget_sessions(&self) {
         self.sessions.forget();
     }
 
-    /// Whether a server's certificate must be valid at the time of the handshake.
+    /// Whether the validity dates of servers' certificates are checked.
     pub(crate) fn checks_validity_dates(&self) -> bool {
         self.verify_mode != VerifyMode::None && self.policy.verifies_chain
     }
 
-    /// The same of clients.
+    /// Whether the validity dates of clients' certificates are checked.
     pub(crate) fn checks_client_validity_dates(&self) -> bool {
         self.options.server_mode() != VerifyMode::None && self.policy.verifies_chain
     }
 
-    /// When the next of the lists of revoked certificates ends that had not ended `now`.
+    /// The earliest nextUpdate of the CRLs that is after `now`.
     pub(crate) fn next_crl_update(&self, now: u64) -> Option<u64> {
         let ends = self.policy.crls.iter().map(|crl| u64::try_from(crl.next_update).unwrap_or(0));
         ends.filter(|end| *end > now).min()
@@ -382,7 +383,7 @@ impl Context {
         &self.notes
     }
 
-    /// What chains are judged by; an error when none could ever be accepted.
+    /// The policy for chains; an error if no chain could ever be accepted.
     pub(super) fn policy_for(&self, verifies_chain: bool) -> Result<&Policy> {
         if verifies_chain && self.policy.anchors.is_empty() {
             return Err(no_trust_anchors(&self.options, "certificates"));
@@ -390,12 +391,12 @@ impl Context {
         Ok(&self.policy)
     }
 
-    /// The program's clock, if it gave one.
+    /// The clock callback, if there is one.
     pub(super) fn wall_clock(&self) -> Option<&WallClock> {
         self.options.wall_clock.as_ref()
     }
 
-    /// The program's clock, if sessions of this side judge by it.
+    /// The clock callback, if sessions of this side verify certificates.
     pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
         let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
         self.wall_clock().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())

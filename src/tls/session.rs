@@ -1,4 +1,4 @@
-//! A TLS session without its transport: rustls behind one interface, the buffers and the store of resumable sessions.
+//! TLS sessions without I/O: the engine, the interface to rustls, record buffers, and the store of resumable sessions.
 
 pub mod engine;
 pub mod negotiated;

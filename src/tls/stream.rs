@@ -38,6 +38,7 @@ use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
 use crate::tls::config::ech::EchStatus;
+use crate::tls::io::Io;
 use crate::tls::per_thread::ThreadId;
 use crate::tls::session::engine::Engine;
 use crate::tls::session::negotiated::{Negotiated, SessionInfo};
@@ -47,32 +48,6 @@ use call::{Call, Role};
 pub use callbacks::Callbacks;
 use gather::Pieces;
 pub use transport::Transport;
-
-/// The result of a successful call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Io {
-    /// The number of bytes transferred.
-    Done(usize),
-    WantRead,
-    WantWrite,
-    /// The peer sent close_notify.
-    End,
-}
-
-impl Io {
-    pub fn count(self) -> usize {
-        if let Io::Done(count) = self { count } else { 0 }
-    }
-
-    pub fn status(self) -> Status {
-        match self {
-            Io::Done(_) => Status::Ok,
-            Io::WantRead => Status::WantRead,
-            Io::WantWrite => Status::WantWrite,
-            Io::End => Status::EndOfStream,
-        }
-    }
-}
 
 /// One thread may read and one may write at the same time.
 pub struct Stream {

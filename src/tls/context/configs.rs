@@ -1,4 +1,4 @@
-//! rustls' configurations, of which each session is one: made of what a context has loaded.
+//! Builds rustls' configurations from the data that a context has loaded.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::tls::session::store::{Sessions, Store};
 use crate::tls::verify::Policy;
 use crate::tls::verify::peer_verifier::{ClientVerifier, ServerVerifier, VerifierConfig};
 
-/// What the configurations are made of.
+/// The input for the configurations.
 pub(super) struct Parts<'a> {
     pub(super) options: &'a TlsOptions,
     pub(super) sessions: &'a Arc<Sessions>,
@@ -34,7 +34,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// What chains are judged by; `None` when nothing is asked of them.
+    /// The policy for servers' chains; `None` if they are not verified.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Parts<'_> {
         Ok(Some(Arc::clone(&self.policy)))
     }
 
-    /// An error if no client session can begin.
+    /// The verifier of servers. Fails if no client can be created.
     pub(super) fn verifier(&self) -> Result<ServerVerifier> {
         if self.options.server_only {
             let error =
@@ -119,13 +119,13 @@ impl Parts<'_> {
     }
 }
 
-/// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
-/// session; TLS 1.3's are sound.
+/// Whether TLS 1.2 uses tickets. Its tickets are sent unencrypted, so an attacker who gets the server's ticket key later can
+/// decrypt recorded sessions. TLS 1.3 does not have this weakness.
 fn sends_tickets(options: &TlsOptions) -> bool {
     options.bits & bits::NO_TICKET == 0
 }
 
-/// Of clients that offer these protocols.
+/// Resumption for clients that offer these protocols.
 pub(super) fn resumption(
     options: &TlsOptions,
     sessions: &Arc<Sessions>,

@@ -1,4 +1,4 @@
-//! Contexts made from another one, for urllib3's ssl_wrap_socket.
+//! Contexts derived from another one, for urllib3's ssl_wrap_socket and for ECH.
 
 use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
@@ -13,13 +13,13 @@ use crate::status::Status;
 use crate::tls::TlsOptions;
 use crate::tls::config::ech::{self, ConfigList};
 
-/// What urllib3 offers, whatever the context offers.
+/// The protocol that urllib3 always offers.
 const HTTP: &[u8] = b"http/1.1";
 
 impl Context {
-    /// The context of a client's socket: `context`, with the authorities and the identity of the options added, or one of
-    /// the options alone. Unless the options name application protocols, it offers http/1.1. Pins of the options count
-    /// too, so that none is set in vain; beside pins of the context it would not be clear whether both must match.
+    /// The context for a client's socket: `context` with the authorities and the identity of the options added, or a new one
+    /// from the options. It offers http/1.1 unless the options name application protocols. Pins of the options are added if
+    /// the context has none; pins in both are an error, because it would be unclear whether both must match.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {
@@ -47,7 +47,7 @@ impl Context {
         }
         let mut combined = TlsOptions::clone(&context.options);
         combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
-        // As where other protocols are all that differs: early data is of one.
+        // As in `with_alpn`: early data requires a single protocol.
         combined.early_data &= combined.alpn.len() < 2;
         combined.system_trust = Some(context.options.trusts_system() || adds_system);
         combined.embedded_trust |= options.embedded_trust;
@@ -64,7 +64,7 @@ impl Context {
         Context::of(Arc::new(combined)).map(Arc::new)
     }
 
-    /// The same context whose clients encrypt their ClientHello for who has made `list`, bytes or base64. It reads no file.
+    /// The same context with Encrypted Client Hello for `list`, in bytes or base64. Reads no file.
     pub fn with_ech(&self, list: &[u8]) -> Result<Context> {
         self.with_config_list(&Arc::new(ConfigList::parse(list)?)).map(Arc::unwrap_or_clone)
     }
@@ -83,7 +83,7 @@ impl Context {
         let config = made.map_err(|error| configs::internal("the client's configuration", &error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
-        // It has none, and those of the other context are not its to count or forget.
+        // A context with ECH does not resume, and must not count or remove the other context's sessions.
         derived.sessions = Arc::default();
         derived.client_without_name = OnceLock::new();
         derived.http = OnceLock::new();
@@ -93,7 +93,7 @@ impl Context {
         Ok(Arc::new(derived))
     }
 
-    /// The same context offering http/1.1; made once.
+    /// The same context offering http/1.1, created once.
     fn for_http(self: &Arc<Self>) -> Arc<Context> {
         if self.options.alpn.iter().eq([HTTP]) {
             return Arc::clone(self);
@@ -101,11 +101,11 @@ impl Context {
         Arc::clone(fork::get_or_init(&self.http, || self.with_alpn(&[HTTP.to_vec()])))
     }
 
-    /// The same context with other application protocols for its clients. It reads no file. Its sessions are remembered
-    /// beside those of this one, and resumed under the same protocols only.
+    /// The same context with other application protocols for its clients. Reads no file. It shares this context's session
+    /// store, which keeps sessions apart by offered protocols.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
-        // As where a context is made: early data is of one protocol.
+        // As in `Context::of`: early data requires a single protocol.
         derived.early_data_limits = self.early_data_limits.clone().filter(|_| protocols.len() < 2);
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);

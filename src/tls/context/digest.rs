@@ -1,5 +1,5 @@
-//! What a context is, as a digest: contexts with the same one accept the same servers, show the same identity, and
-//! behave alike. What was read counts, and not where.
+//! The digest of a context. Contexts with equal digests accept the same servers, present the same identity, and behave the
+//! same. The contents of files count, not their paths.
 
 use std::ffi::{CStr, CString};
 
@@ -13,7 +13,7 @@ use crate::tls::TlsOptions;
 use crate::tls::verify::anchors::Origin;
 
 impl Context {
-    /// Lower hex, worked out when it is first asked for.
+    /// In lower-case hex, computed on first use.
     pub fn digest(&self) -> Result<&CStr> {
         if let Some(text) = self.digest.get() {
             return Ok(text);
@@ -23,7 +23,7 @@ impl Context {
     }
 
     fn settings(&self) -> Result<Settings> {
-        // A new option does not compile until it counts here. Those that are passed over count by what they led to.
+        // A new option does not compile until it is listed here. The ignored options count by their effect.
         let TlsOptions {
             custom_trust: _,
             system_trust: _,
@@ -59,7 +59,7 @@ impl Context {
         let anchors = &policy.anchors;
         let certificates = anchors.origins().iter().flat_map(|origin| &origin.certificates);
         let identity = self.identity.iter().flat_map(|identity| &identity.cert);
-        // Each is of one version, and no version is offered without any.
+        // Each suite belongs to one version, and each offered version has a suite.
         let suites = self.offer.suites.iter().map(|suite| u16::from(suite.suite()).to_be_bytes());
         let groups = self.offer.groups.iter().map(|group| u16::from(group.name()).to_be_bytes());
         Ok(Settings::new("tls context")
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_is_kept_of_an_authority_counts() {
+    fn every_field_of_an_authority_changes_the_digest() {
         let whole = |subject: &'static [u8], key: &'static [u8], constraints: Option<&'static [u8]>, is_built_in| {
             let root = TrustAnchor {
                 subject: subject.into(),

@@ -1,5 +1,4 @@
-//! A failed session explains itself: rustls' error becomes a status, the facts, and the one setting that would
-//! change the outcome.
+//! Turns rustls' errors into netlib's: a status, a message with the facts, and the setting that would change the result.
 
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
@@ -12,13 +11,13 @@ use crate::tls::config::{code_points, ech};
 use crate::tls::error_text;
 use crate::tls::verify::peer_verifier::Note;
 
-/// What the options leave out of what there is.
+/// Which of the supported parameters the options exclude.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Restrictions {
     pub(crate) versions: bool,
     pub(crate) ciphers: bool,
     pub(crate) groups: bool,
-    /// Encrypted Client Hello leaves TLS 1.3 alone.
+    /// Encrypted Client Hello excludes TLS 1.2.
     pub(crate) ech: bool,
 }
 
@@ -36,24 +35,24 @@ impl Restrictions {
     }
 }
 
-/// What is known about the session beside the error.
+/// The state of the session when the error occurred.
 pub(crate) struct SessionFacts<'a> {
-    /// We are the server; the peer is a client.
+    /// This side is the server.
     pub(crate) is_server: bool,
-    /// The name that the peer was to prove.
+    /// The name that the server's certificate must have.
     pub(crate) name: Option<&'a str>,
-    /// The name that observers see instead, if Encrypted Client Hello was offered.
+    /// The public name, if Encrypted Client Hello was offered.
     pub(crate) public_name: Option<&'a str>,
-    /// It was rejected: the peer is not who was asked for.
+    /// Encrypted Client Hello was rejected: the peer is the server of the public name.
     pub(crate) is_rejected: bool,
     pub(crate) restrictions: Restrictions,
-    /// What the peer asked for, if it came so far.
+    /// The peer's request, if the handshake has reached it.
     pub(crate) peer_request: Option<&'a PeerRequest>,
     pub(crate) handshaking: bool,
     /// Input that rustls has not consumed. Empty if the error is inside the last record.
     pub(crate) unread: &'a [u8],
     pub(crate) received_record: bool,
-    /// On a server: the newest version that the client's ClientHello offers, if that could be parsed.
+    /// On a server: the newest version in the ClientHello, if that could be parsed.
     pub(crate) newest_offered: Option<u16>,
 }
 
@@ -88,7 +87,7 @@ impl SessionFacts<'_> {
         if self.handshaking { " during the TLS handshake" } else { "" }
     }
 
-    /// The connection ended without the closing message.
+    /// The error of a connection that ended without close_notify.
     pub(crate) fn truncated(&self, nothing_received: bool) -> Error {
         let peer = self.peer();
         Error::new(
@@ -103,8 +102,8 @@ impl SessionFacts<'_> {
         )
     }
 
-    /// Whether the error says that Encrypted Client Hello was rejected: rustls does at the end of the handshake, the judge
-    /// of certificates by the name that it was asked for.
+    /// Whether the error means that Encrypted Client Hello was rejected: rustls reports that at the end of the handshake, or
+    /// the certificate was verified for the public name.
     pub(crate) fn is_rejected(&self, error: &TlsError, note: Option<&Note>) -> bool {
         let judged = match note {
             Some(Note::Refused(refusal)) => refusal.server.as_deref(),
@@ -115,12 +114,13 @@ impl SessionFacts<'_> {
             || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
     }
 
-    /// `note` is what the judge of certificates left.
+    /// Explains the error. `note` is the certificate verifier's result.
     pub(crate) fn explain(&self, error: &TlsError, note: Option<Note>) -> Error {
         let peer = self.peer();
         match note {
             Some(Note::Refused(mut refusal)) => {
-                // Who is not asked for the public name could be anybody, and his word would turn the hiding off.
+                // Without a certificate for the public name the peer is not authenticated, and must not be able to make
+                // the application turn ECH off.
                 if self.is_rejected && refusal.problem == CertificateProblem::NameMismatch {
                     refusal.advice = None;
                 }
@@ -141,7 +141,7 @@ impl SessionFacts<'_> {
             TlsError::NoCertificatesPresented => {
                 let missing = Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
                     .with_certificate_problem(CertificateProblem::Missing);
-                // The alert for a server that has none is not rustls'.
+                // rustls sends this alert only to clients.
                 if !self.is_server {
                     return missing;
                 }
@@ -153,7 +153,7 @@ impl SessionFacts<'_> {
                 | InvalidMessage::MessageTooLarge,
             ) if not_a_record(self.unread).is_some() => self.not_tls(not_a_record(self.unread).unwrap_or(&[])),
             TlsError::InvalidMessage(what) => {
-                // Where rustls sends another alert than it says that it would.
+                // rustls sends another alert than its conversion says.
                 let alert = match what {
                     InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
                     what => AlertDescription::from(*what),
@@ -180,7 +180,7 @@ impl SessionFacts<'_> {
                 self.rejected(configs.as_deref())
             }
             TlsError::PeerIncompatible(why) => self.incompatible(why),
-            // What a server does that has gone back to TLS 1.2 since the session that is resumed.
+            // The server has gone back to TLS 1.2 since the session that is resumed.
             TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
                 let message =
                     format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
@@ -196,7 +196,7 @@ impl SessionFacts<'_> {
             TlsError::UnsupportedNameType
             | TlsError::InvalidCertRevocationList(_)
             | TlsError::InvalidEncryptedClientHello(_) => protocol(error_text::other(error).into_owned()),
-            // What rustls makes of a TLS 1.2 client whose signature schemes this side's key cannot serve.
+            // rustls' error for a TLS 1.2 client whose signature schemes this side's key does not support.
             TlsError::General(_) if self.is_server && self.handshaking => Error::new(
                 Status::TlsIncompatible,
                 format!("{peer} cannot be spoken with: {}", error_text::other(error)),
@@ -219,14 +219,14 @@ impl SessionFacts<'_> {
             _ => None,
         };
         let (hint, advice) = match (number, selection) {
-            // Of these alerts each is somebody's answer to a missing certificate.
+            // Different servers answer a missing certificate with each of these alerts.
             (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoCertificate)) => {
                 ("it had asked for a certificate, and was shown none", Some(A_CERTIFICATE))
             }
             (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoUsableKey)) => {
                 ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
             }
-            // A server asks when everything else is agreed on.
+            // A server requests a certificate after everything else is negotiated.
             (40, Some(CertificateSelection::Certificate)) => {
                 ("it had asked for a certificate, and perhaps does not accept the one that it was shown", own)
             }
@@ -240,7 +240,7 @@ impl SessionFacts<'_> {
         Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
     }
 
-    /// What a peer means by an alert, and what would help.
+    /// What a peer means by an alert, and the advice.
     fn hint(&self, number: u8) -> (&'static str, Option<Advice>) {
         let own = Some(OWN_CERTIFICATE);
         match number {
@@ -306,7 +306,7 @@ impl SessionFacts<'_> {
         Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
     }
 
-    /// The other server, whose certificate was verified, may have said how the next attempt can succeed.
+    /// The server of the public name, whose certificate was verified, may have sent configurations for the next attempt.
     fn rejected(&self, configs: Option<&[EchConfigPayload]>) -> Error {
         let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
         let (what, advice) = match configs {
@@ -329,7 +329,7 @@ impl SessionFacts<'_> {
                 AlertDescription::ProtocolVersion,
                 None,
             ),
-            // A client of TLS 1.0 fails one of the checks that rustls makes before that of the version.
+            // A client of TLS 1.0 fails an earlier check of rustls than that of the version.
             PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
             | PeerIncompatible::SignatureAlgorithmsExtensionRequired
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_tls_is_told_without_repeating_it() {
+    fn a_not_tls_error_names_the_protocol_without_the_data() {
         for (bytes, expected) in [
             (&b"HTTP/1.1 400 Bad Request\r\n"[..], "plain HTTP"),
             (b"GET /?token=secret HTTP/1.1", "plain HTTP request"),
@@ -454,13 +454,13 @@ mod tests {
         let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired), None);
         assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(116)));
         assert!(error.message().contains("116 (certificate_required)"), "{error}");
-        // A closing message in the middle of the handshake is an end, not a refusal.
+        // close_notify during the handshake is a truncation, not a refusal.
         let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
         assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
     }
 
     #[test]
-    fn an_alert_is_explained_by_what_came_before_it() {
+    fn an_alert_is_explained_by_the_peer_request() {
         let peer_request = |selection| Some(PeerRequest::Certificate(selection));
         let parameters = "no version, cipher suite or parameters in common";
         for (number, handshaking, peer_request, expected) in [

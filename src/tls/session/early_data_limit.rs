@@ -1,5 +1,5 @@
-//! How much early data (RFC 8446 section 2.3) a remembered session allows. rustls knows, and does not say it of an unbuffered
-//! session; but it takes the session's ticket out of a store of ours.
+//! The limit of early data (RFC 8446 section 2.3) that a ticket allows. rustls does not report it for an unbuffered
+//! connection, but it takes the ticket from netlib's session store, which sees the limit.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use rustls_pki_types::ServerName;
 
 use crate::tls::per_thread::PerThread;
 
-/// How many bytes the ticket allows that a session has just begun with, as notes of the threads that began them.
+/// The limit of the ticket that each thread's new connection has taken.
 pub(crate) type EarlyDataLimits = PerThread<u32>;
 
-/// A store of sessions that leaves a note of what it gives out.
+/// A session store that records the limit of the tickets it returns.
 #[derive(Debug)]
 pub(crate) struct LimitRecorder {
     pub(crate) store: Arc<dyn ClientSessionStore>,

@@ -1,7 +1,8 @@
-//! A session over buffers: bytes of the network in, bytes for the network out, plaintext both ways. It never waits and
-//! makes no system call; who moves the bytes is [`crate::tls::stream`], or a program that has its own transport
-//! ([`memory`]). What a reader gets is in [`reading`]; what the program is asked before the handshake goes on is in
-//! [`pending_callback`] and [`client_hello`].
+//! A TLS session over buffers: records in and out, plaintext in and out. It never waits and makes no system call. The bytes
+//! are moved by [`crate::tls::stream`], or by an application with a transport of its own ([`memory`]).
+//!
+//! [`network`] is the side of the transport, [`reading`] the side of the reader. [`pending_callback`] and [`client_hello`]
+//! are the callbacks during the handshake; [`protocol_error`] ends a session and queues the alert.
 
 pub mod early_data;
 pub mod client_hello;
@@ -16,13 +17,12 @@ mod resume;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use rustls::ProtocolVersion;
 use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
 use super::diagnose::SessionFacts;
 use super::peer_request::PeerRequest;
 use super::pool::{Pool, RecordBuffer, copy_into};
-use super::record::{self, Failure, Outgoing, Received, Session, Step};
+use super::record::{self, Connection, Failure, Outgoing, Received, Step};
 use super::store::{SavedSession, Validity};
 use crate::error::{Error, Result};
 use crate::fork;
@@ -39,69 +39,69 @@ pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
     context: Arc<Context>,
-    /// A context that a server-name callback replaced, or that it chose and that cannot be used. Kept until the session is
-    /// dropped: to drop the last reference to a context may call a `ctx_free`, which must not happen under the stream's
-    /// lock.
+    /// A context that a server-name callback replaced, or one that it returned and that cannot be used. Kept until the
+    /// engine is dropped: dropping the last reference may call a `ctx_free`, which must not happen under the stream's lock.
     unused_context: Option<Arc<Context>>,
-    /// Of the context that it began with.
+    /// The pool of the first context, also after a server-name callback has replaced that.
     pool: Arc<Pool>,
-    session: Session,
+    connection: Connection,
     is_server: bool,
     /// The name that the server must prove.
     name: Option<Box<str>>,
     ech: EchStatus,
-    /// What the peer asked for.
+    /// The session or certificate that the peer requested.
     peer_request: Option<Box<PeerRequest>>,
-    /// What there is to do before the session may see anything.
+    /// On a server with a server-name callback: the ClientHello, until the callback has returned.
     client_hello: Option<Box<ClientHelloState>>,
     certificate_time: CertificateTime,
     early: EarlyDataState,
-    /// By what the context knows this connection's sessions, once it has some.
-    connection: Option<NonZeroUsize>,
-    /// What the program wants to be resumed, while it is not known whether that goes well.
+    /// Identifies this connection's sessions in the session store, once there are any.
+    store_key: Option<NonZeroUsize>,
+    /// The session that the application wants to resume, until the handshake is done.
     resuming: Option<Arc<SavedSession>>,
-    /// When the proof is good behind the session that is offered, where that matters; then, behind those that have come.
+    /// When the certificate behind the offered session is valid, then when that behind the received sessions is. Only set if
+    /// validity dates are checked.
     validity: Option<Box<Validity>>,
     has_adopted: bool,
-    /// rustls has been at work.
+    /// rustls has processed input or produced output.
     begun: bool,
-    /// Records that came; `None` while there are none, or while they are lent.
+    /// Received records; `None` if there are none, or while the buffer is lent.
     incoming: Option<RecordBuffer>,
-    /// How many bytes of their front rustls must see again in whatever it does next; see [`record::has_unconsumed_record`].
+    /// The number of bytes at their front that rustls must see in its next call; see [`record::has_unconsumed_record`].
     unconsumed: usize,
-    /// A copy of those bytes while the records are lent.
+    /// A copy of those bytes while the buffer is lent.
     unconsumed_copy: Box<[u8]>,
-    /// How many bytes there were when the records were lent.
+    /// The number of bytes in the buffer when it was lent.
     lent: usize,
-    /// rustls has looked at all that came, and needs more.
+    /// rustls has processed all input and needs more.
     needs_input: bool,
-    /// Plaintext that found no room in its reader's buffer.
+    /// Plaintext that did not fit the reader's buffer.
     pending_plaintext: Option<RecordBuffer>,
     outgoing: Outgoing,
-    /// Bytes of records since the last plaintext.
+    /// The number of bytes received since the last plaintext.
     bytes_without_data: usize,
     received_any: bool,
     received_record: bool,
-    /// On a server: the newest version in a ClientHello that it refuses.
+    /// On a server: the newest version in a ClientHello that was refused.
     newest_offered: Option<u16>,
-    /// Application data was accepted for sending, early data included, or came from the peer.
+    /// Application data, including early data, was accepted for sending or received.
     has_application_data: bool,
     peer_closed: bool,
     end_of_input: bool,
-    /// Why the transport gave no more, when that was not its plain end.
+    /// Why the input ended, if the transport did not simply reach its end.
     end_cause: Option<Arc<Error>>,
-    /// Nothing more is to be written.
+    /// Writing is shut down.
     closed: bool,
-    /// The closing message has been queued.
+    /// close_notify is queued.
     close_queued: bool,
-    /// Why nothing works any more; every later call answers with it.
+    /// The error that ended the session. Every later call returns it.
     failure: Option<Error>,
-    /// Why nothing can be sent any more, though the peer's last words may still be read.
+    /// The error that ended sending. Received data can still be read.
     send_failure: Option<Error>,
 }
 
 impl Engine {
-    /// A client's side. Without a name, only if the context does not check names.
+    /// Creates a client. The name may be missing only if the context does not check host names.
     pub(crate) fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<Engine> {
         let _delay = fork::delay();
         let server_hostname = server_hostname.filter(|name| !name.is_empty());
@@ -110,16 +110,16 @@ impl Engine {
         let (session, name) = match name {
             Some(name) => {
                 let text = name.to_str().into();
-                (Session::client(context.client_config(true)?, name)?, Some(text))
+                (Connection::client(context.client_config(true)?, name)?, Some(text))
             }
             None if context.check_hostname() => {
                 let message = "server_hostname is missing: a server that proves no name proves nothing";
                 return Err(Error::new(Status::InvalidArgument, message));
             }
             None => {
-                // rustls wants some name; an address is not sent to the server.
+                // rustls requires a name. It does not send an address to the server.
                 let nobody = ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0, 0, 0, 0])));
-                (Session::client(context.client_config(false)?, nobody)?, None)
+                (Connection::client(context.client_config(false)?, nobody)?, None)
             }
         };
         let mut engine = Engine { ech, ..Engine::new(context, session, false, name) };
@@ -127,19 +127,19 @@ impl Engine {
         Ok(engine)
     }
 
-    /// A server's side.
+    /// Creates a server.
     pub(crate) fn server(context: &Arc<Context>) -> Result<Engine> {
-        let mut engine = Engine::new(context, Session::server(context.server_config()?)?, true, None);
+        let mut engine = Engine::new(context, Connection::server(context.server_config()?)?, true, None);
         engine.client_hello = ClientHelloState::of(context).map(Box::new);
         Ok(engine)
     }
 
-    fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<Box<str>>) -> Engine {
+    fn new(context: &Arc<Context>, connection: Connection, is_server: bool, name: Option<Box<str>>) -> Engine {
         Engine {
             context: Arc::clone(context),
             unused_context: None,
             pool: Arc::clone(context.pool()),
-            session,
+            connection,
             is_server,
             name,
             ech: EchStatus::NotOffered,
@@ -147,7 +147,7 @@ impl Engine {
             client_hello: None,
             certificate_time: CertificateTime::new(context, is_server),
             early: EarlyDataState::default(),
-            connection: None,
+            store_key: None,
             resuming: None,
             validity: None,
             has_adopted: false,
@@ -174,15 +174,15 @@ impl Engine {
         }
     }
 
-    pub(crate) fn session(&self) -> &Session {
-        &self.session
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     pub(crate) fn is_handshaking(&self) -> bool {
-        self.session.state().is_handshaking()
+        self.connection.is_handshaking()
     }
 
-    /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
+    /// On a client: the name that the server's certificate must have. On a server: the name that the client requested.
     pub(crate) fn server_name(&self) -> Option<&str> {
         match (&self.name, self.peer_request.as_deref()) {
             (Some(name), _) => Some(name),
@@ -195,16 +195,16 @@ impl Engine {
         self.ech
     }
 
-    /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
-    /// there is one, the answer to [`Engine::take_pending_callback`].
+    /// Processes the input. Returns true when the handshake is done; false if it needs more input, after the output is
+    /// sent, or the result of [`Engine::take_pending_callback`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         self.check()?;
         let was_handshaking = self.is_handshaking();
-        // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
-        while self.is_handshaking() || self.session.state().wants_write() {
+        // rustls still holds the last flight when the handshake is done. Taking it out decrypts no record.
+        while self.is_handshaking() || self.connection.wants_write() {
             match self.step(&mut [])?.1 {
                 Step::PeerClosed if self.is_handshaking() => {
-                    // rustls lets no such message end a handshake. If it did, nothing more would come of it.
+                    // rustls does not accept close_notify during the handshake; if it did, the handshake could not continue.
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
@@ -223,12 +223,12 @@ impl Engine {
         Ok(true)
     }
 
-    /// Whether the session can do nothing any more.
+    /// Whether the session has failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Encrypts from the front of `data` into the output; how much, at most [`record::WRITE_SIZE`].
+    /// Encrypts from the front of `data`, at most [`record::WRITE_SIZE`], and returns the number of bytes.
     pub(crate) fn write(&mut self, data: &[u8]) -> Result<usize> {
         self.check_sending()?;
         let data = data.get(..record::WRITE_SIZE).unwrap_or(data);
@@ -240,7 +240,7 @@ impl Engine {
         Ok(data.len())
     }
 
-    /// Ends writing. The closing message is queued, once; as long as there is no session, nobody needs one.
+    /// Shuts down writing and queues close_notify, once. Before the handshake is done no close_notify is needed.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.check()?;
         self.check_transport()?;
@@ -256,17 +256,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the session is over, and why.
+    /// Fails if the session has failed.
     fn check(&self) -> Result<()> {
         self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
-    /// Whether the network takes nothing any more, and why.
+    /// Fails if sending has failed.
     fn check_transport(&self) -> Result<()> {
         self.send_failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
-    /// Whether writing is over, and why.
+    /// Fails if no data can be written.
     #[inline(always)]
     pub(crate) fn check_sending(&self) -> Result<()> {
         self.check()?;
@@ -277,14 +277,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the retry kind of an error that is returned to the caller, from the state of this session. Until then an
-    /// error has the kind of its status, because a stream inside this one is judged by its own data alone.
+    /// Sets the retry kind of an error that is returned to the caller, from the state of this session. Before that, an error
+    /// has the kind of its status, because the retry kind of a stream inside this one depends on its own data only.
     #[cold]
     pub(crate) fn classify(&self, error: Error) -> Error {
         if self.has_application_data { error.after_request_was_sent() } else { error }
     }
 
-    /// The end of the session: the first failure stays.
+    /// Ends the session and returns its first failure.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
         if let Some(session) = self.resuming.take() {
             session.mark_used();
@@ -300,13 +300,13 @@ impl Engine {
         self.facts().peer()
     }
 
-    /// " during the TLS handshake", where that is so.
+    /// " during the TLS handshake" during the handshake, otherwise "".
     pub(crate) fn during(&self) -> &'static str {
         self.facts().during()
     }
 
-    /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt. What few
-    /// records of data meet is cold, so that the way of the others lies together.
+    /// Processes the next input. Returns the number of plaintext bytes in `room`; plaintext that does not fit is kept. Code
+    /// for anything but application data is cold, so that the common code is contiguous.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
         let was_handshaking = self.is_handshaking();
         // A handshake uses shared keys, random numbers and stores, and sets per-thread data that is taken below.
@@ -335,7 +335,7 @@ impl Engine {
         }
         self.begun = true;
         let arrivals = self.context.sessions().arrivals();
-        let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
+        let Received { consumed, outcome } = self.connection.receive(records, &mut self.outgoing, deliver);
         let has_plaintext = delivered > 0 || self.pending_plaintext.is_some();
         self.has_application_data |= has_plaintext;
         if was_handshaking {
@@ -363,7 +363,7 @@ impl Engine {
         };
         self.unconsumed = if step == Step::Blocked { self.find_unconsumed() } else { 0 };
         // What was queued meanwhile comes behind the data.
-        let is_all_data = step == Step::Data && self.incoming.is_none() && !self.session.state().wants_write();
+        let is_all_data = step == Step::Data && self.incoming.is_none() && !self.connection.wants_write();
         self.needs_input = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
         if !was_handshaking {
@@ -372,7 +372,7 @@ impl Engine {
         Ok((delivered, step))
     }
 
-    /// What the handshake has left on this thread. A note that stayed would be taken for one of the thread's next session.
+    /// Takes the values that the handshake has set for this thread, so that the thread's next session does not find them.
     #[cold]
     fn collect_thread_results(&mut self) {
         self.context.times().map(PerThread::take);
@@ -381,7 +381,7 @@ impl Engine {
         }
     }
 
-    /// For the explanation of an error in the first message.
+    /// Records the version for the message of an error in the ClientHello.
     #[cold]
     fn record_offered_version(&mut self, layout: Layout) {
         if self.is_server && !self.received_record {
@@ -390,35 +390,35 @@ impl Engine {
         }
     }
 
-    /// A step that has brought no plaintext.
+    /// Finishes a step without plaintext.
     #[cold]
     fn finish_step_without_data(&mut self, step: Step, consumed: usize) -> Step {
         match self.update_early_data(step) {
-            // Of what stands before the hello one record is shown at a time.
+            // Before the ClientHello, records are processed one at a time.
             Step::Blocked if self.client_hello.is_some() && consumed > 0 && self.incoming.is_some() => Step::Progress,
             step => step,
         }
     }
 
-    /// Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only between whole
-    /// handshake messages.
+    /// The number of bytes that rustls must see again. It keeps bytes only at the end of the input, because it decrypts
+    /// application data and changes keys only between whole handshake messages.
     #[cold]
     fn find_unconsumed(&self) -> usize {
         let left = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);
         if record::has_unconsumed_record(left) { left.len() } else { 0 }
     }
 
-    /// Lets the session send. It is shown only what it holds: were it shown whole new records, it would open them,
-    /// and their plaintext belongs to the reader.
+    /// Lets the connection send. It passes only the unconsumed input: rustls would decrypt new records, whose plaintext
+    /// belongs to the reader.
     fn transmit(
         &mut self,
-        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
+        act: impl FnOnce(&mut Connection, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
     ) -> Result<()> {
         let unconsumed = match &mut self.incoming {
             Some(incoming) => incoming.bytes_mut().get_mut(..self.unconsumed).unwrap_or(&mut []),
             None => &mut self.unconsumed_copy[..],
         };
-        match act(&mut self.session, unconsumed, &mut self.outgoing) {
+        match act(&mut self.connection, unconsumed, &mut self.outgoing) {
             Ok(peer_closed) => {
                 self.peer_closed |= peer_closed;
                 Ok(())
@@ -430,7 +430,7 @@ impl Engine {
         }
     }
 
-    /// Not a failure of the session: writing may go on, as to a peer that has only shut down its own direction.
+    /// The error of a truncated input. It does not end the session: the peer may have shut down only its own direction.
     fn truncated(&self) -> Error {
         let truncated = self.facts().truncated(!self.received_any);
         match &self.end_cause {
@@ -452,11 +452,10 @@ impl Engine {
         }
     }
 
-    /// Whether the peer may still refuse what it asked for. A client's handshake ends before a server of TLS 1.3 has looked
-    /// at its certificate.
+    /// Whether the peer may still refuse this side's certificate. With TLS 1.3 a client's handshake is done before the
+    /// server has verified the client's certificate.
     fn may_still_be_refused(&self) -> bool {
-        let state = self.session.state();
-        state.is_handshaking() || state.protocol_version() == Some(ProtocolVersion::TLSv1_3)
+        self.connection.is_handshaking() || self.connection.is_tls13()
     }
 
     fn facts(&self) -> SessionFacts<'_> {
@@ -480,7 +479,7 @@ impl Engine {
     }
 }
 
-/// For a reader whose buffer is full.
+/// Keeps plaintext that does not fit the reader's buffer.
 #[cold]
 fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &Pool, plaintext: &[u8]) -> Result<()> {
     let mut rest = match pending_plaintext.take() {
@@ -493,14 +492,14 @@ fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &P
     if is_all { Ok(()) } else { Err(no_room()) }
 }
 
-/// What stands before the first message, and not what follows.
+/// The first record only: the next may be the ClientHello.
 #[cold]
 fn first_record(records: &mut [u8]) -> &mut [u8] {
     let first = record::whole_record(records).unwrap_or(records.len());
     records.get_mut(..first).unwrap_or(&mut [])
 }
 
-/// For the judge of certificates, which runs on this thread.
+/// Sets the time for the certificate verifier, which runs on this thread.
 #[cold]
 fn set_certificate_time(context: &Context, certificate_time: &CertificateTime) {
     if let (Some(times), CertificateTime::FromCallback(callback_time)) = (context.times(), certificate_time) {

@@ -1,8 +1,7 @@
 //! HKDF (RFC 5869) for the key schedule of TLS 1.3, on the provider's HMAC.
 //!
-//! The provider's own keeps what is to be extracted and extracts it again for each expansion, and begins the HMAC of
-//! a secret anew for each. Here a secret is extracted once and its HMAC begun once, so that a resumed handshake hashes
-//! a quarter less.
+//! The provider's implementation repeats the extraction and the setup of the HMAC for each expansion. This one does both
+//! once per secret, so a resumed handshake hashes a quarter less.
 
 use std::sync::Mutex;
 
@@ -37,7 +36,7 @@ impl tls13::Hkdf for Hkdf {
     }
 
     fn extract_from_secret(&self, salt: Option<&[u8]>, secret: &[u8]) -> Box<dyn HkdfExpander> {
-        // HMAC fills a short key up with zeros: without a salt it is the same as with one of zeros.
+        // HMAC pads a short key with zeros, so an empty salt equals a salt of zeros.
         let salt = Key::new(self.0, salt.unwrap_or(&[]));
         self.expander(&sign(&salt, secret))
     }
@@ -51,17 +50,17 @@ impl tls13::Hkdf for Hkdf {
     }
 }
 
-/// A pseudorandom key, as an HMAC that has begun with it.
+/// A pseudorandom key, as an HMAC keyed with it.
 struct Expander {
-    /// It is in here.
+    /// Holds the one HMAC.
     room: HmacSlot,
 }
 
-/// Room for one HMAC. Its 1.2 KiB are more than malloc(3) keeps at hand, and would leave gaps between what lives
-/// longer.
+/// An allocation for one HMAC. It is reused because its 1.2 KiB exceed malloc(3)'s thread cache, and freeing it would leave
+/// gaps between longer-lived allocations.
 type HmacSlot = Vec<Key>;
 
-/// Rooms to be used again, of which a handshake has two at a time. Who finds them locked does without.
+/// Unused slots; a handshake uses two at a time. Allocates a new slot if the lock is contended.
 struct HmacSlots(Mutex<Vec<HmacSlot>>);
 
 static HMAC_SLOTS: HmacSlots = HmacSlots(Mutex::new(Vec::new()));
@@ -73,7 +72,7 @@ impl HmacSlots {
     }
 
     fn give_back(&self, mut room: HmacSlot) {
-        // Which wipes what is in it.
+        // Dropping the key wipes it.
         room.clear();
         if let Ok(mut rooms) = self.0.try_lock()
             && rooms.len() < MAX_HMAC_SLOTS
@@ -94,11 +93,11 @@ impl Expander {
         &self.room[0]
     }
 
-    /// Fills at most 255 blocks.
+    /// Expands into `output`, which is at most 255 blocks.
     fn fill(&self, info: &[&[u8]], output: &mut [u8]) {
         let size = self.hash_len();
-        // The block before, `info` and the block's number. What TLS has for `info` takes at most 85 bytes, exporters of
-        // long names apart.
+        // The previous block, `info` and the block's number. `info` has at most 85 bytes in TLS, except for exporters with
+        // long labels.
         let mut message: SmallVec<[u8; 160]> = smallvec![0; size];
         for piece in info {
             message.extend_from_slice(piece);

@@ -1,14 +1,13 @@
-//! What the two sides of a session have agreed on, as streams and engines tell it.
+//! The negotiated parameters of a session.
 
 use std::ffi::{CStr, CString};
 
-use rustls::HandshakeKind;
 use rustls_pki_types::CertificateDer;
 
 use super::engine::Engine;
 use crate::tls::config::code_points::{self, Version};
 
-/// What needs no memory to be told.
+/// Negotiated parameters that need no allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Negotiated {
     pub version: Option<Version>,
@@ -21,19 +20,17 @@ pub struct Negotiated {
 impl Negotiated {
     /// `None` while the handshake is not done.
     pub(crate) fn of(engine: &Engine) -> Option<Negotiated> {
-        let state = engine.session().state();
+        let connection = engine.connection();
         (!engine.is_handshaking()).then(|| Negotiated {
-            version: state.protocol_version().and_then(Version::from_rustls),
-            cipher_suite: state.negotiated_cipher_suite().and_then(|suite| code_points::cipher_suite(suite.suite())),
-            key_exchange_group: state
-                .negotiated_key_exchange_group()
-                .and_then(|group| code_points::key_exchange_group(group.name())),
-            is_resumed: state.handshake_kind() == Some(HandshakeKind::Resumed),
+            version: connection.protocol_version().and_then(Version::from_rustls),
+            cipher_suite: connection.cipher_suite().and_then(|suite| code_points::cipher_suite(suite.suite())),
+            key_exchange_group: connection.key_exchange_group().and_then(code_points::key_exchange_group),
+            is_resumed: connection.is_resumed(),
         })
     }
 }
 
-/// What is lent. Final once the handshake is done, so it is made once.
+/// Negotiated parameters that callers borrow. They are final after the handshake, so they are copied once.
 #[derive(Debug)]
 pub struct SessionInfo {
     alpn_protocol: Option<CString>,
@@ -47,12 +44,12 @@ impl SessionInfo {
         if engine.is_handshaking() {
             return None;
         }
-        let state = engine.session().state();
+        let connection = engine.connection();
         Some(SessionInfo {
             // A name with a NUL in it was not offered by this side, which only offers C strings.
-            alpn_protocol: state.alpn_protocol().and_then(|protocol| CString::new(protocol).ok()),
+            alpn_protocol: connection.alpn_protocol().and_then(|protocol| CString::new(protocol).ok()),
             server_name: engine.server_name().and_then(|name| CString::new(name).ok()),
-            peer_chain: state.peer_certificates().unwrap_or(&[]).to_vec(),
+            peer_chain: connection.peer_certificates().unwrap_or(&[]).to_vec(),
         })
     }
 
@@ -60,7 +57,7 @@ impl SessionInfo {
         self.alpn_protocol.as_deref()
     }
 
-    /// Of a client: the name that the server has proved. Of a server: the name that the client asked for.
+    /// On a client: the verified name of the server. On a server: the name that the client requested.
     pub fn server_name(&self) -> Option<&CStr> {
         self.server_name.as_deref()
     }

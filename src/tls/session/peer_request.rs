@@ -1,6 +1,6 @@
-//! What the peer asked for. rustls tells an unbuffered session no such thing afterwards, but shows it to whatever picks
-//! this side's certificate: to a server's once for each of the client's first messages, to a client's when the server
-//! asks for a certificate.
+//! The peer's request: the server name of a ClientHello, or a server's request for a certificate. rustls shows it only to
+//! the resolver that selects this side's certificate: on a server once per ClientHello, on a client when the server requests
+//! a certificate.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use rustls::{CipherSuite, SignatureScheme};
 
 use crate::tls::per_thread::PerThread;
 
-/// What peers asked for, as notes of the threads whose sessions are inside a call.
+/// The request in each thread's current handshake.
 pub(crate) type PeerRequests = PerThread<PeerRequest>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PeerRequest {
-    /// A client's, for a session.
+    /// A client's ClientHello.
     Session {
         name: Option<String>,
-        /// Whether it offers a key exchange of the only kind that there is here.
+        /// Whether it offers ECDHE, the only kind of key exchange supported.
         ecdhe: bool,
     },
-    /// A server's, for this side's certificate, and what it gets.
+    /// A server's request for a certificate, and the result.
     Certificate(CertificateSelection),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CertificateSelection {
     NoCertificate,
-    /// There is a certificate, but its key makes no signature that the server takes.
+    /// There is a certificate, but its key supports no signature scheme of the server.
     NoUsableKey,
     Certificate,
 }
 
-/// Always the same certificate, or for a client perhaps none; and a note of what was asked.
+/// Always selects the same certificate, or none on a client without one, and records the request.
 #[derive(Debug)]
 pub(crate) struct IdentityResolver {
     pub(crate) key: Option<Arc<CertifiedKey>>,
@@ -64,7 +64,7 @@ impl ResolvesClientCert for IdentityResolver {
     }
 }
 
-/// Every suite of TLS 1.3 leaves the exchange open.
+/// A suite of TLS 1.3 is independent of the key exchange.
 fn is_ecdhe(suite: &CipherSuite) -> bool {
     suite.as_str().is_some_and(|name| name.starts_with("TLS_ECDHE_") || name.starts_with("TLS13_"))
 }

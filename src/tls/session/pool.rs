@@ -1,5 +1,5 @@
-//! Buffers for records, borrowed while bytes are in them. An idle connection holds none, unless a thread waits inside of
-//! recv(2) for it.
+//! Buffers for records. A session borrows one only while it holds bytes, so an idle session has none, unless a thread waits
+//! for it in recv(2).
 
 use std::fmt;
 use std::hint::black_box;
@@ -12,29 +12,29 @@ use crate::fork::{Locked, Mutex};
 use crate::memory;
 use crate::status::Status;
 
-/// Room for a socket read of 64 KiB behind a partial record, and for four full records of outgoing data (4 × 16 KiB
-/// and their overhead). It also bounds a handshake message in reassembly.
+/// Enough for a socket read of 64 KiB behind a partial record, and for four full records to send (4 × 16 KiB and their
+/// overhead). It also bounds an incomplete handshake message.
 pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 
-/// How many buffers a pool keeps for later; what comes back beyond is freed.
+/// The most buffers that a pool keeps; further ones are freed.
 const MAX_POOLED: usize = 16;
 
 /// The buffers of one context.
 #[derive(Default)]
 pub(crate) struct Pool {
-    /// What came back last. Mostly it is all there is, and goes and comes without a lock.
+    /// The buffer that was returned last. It is usually the only one, and needs no lock.
     last: AtomicCell<Option<Bytes>>,
-    /// What came back before.
+    /// The buffers that were returned before.
     others: Mutex<Vec<Bytes>>,
 }
 
-/// Of a size that is known, so that a session that holds none has room for a pointer and no more.
+/// The size is known at compile time, so a session that holds no buffer has only a pointer for it.
 #[derive(Debug)]
 struct Bytes(Box<[u8; BUFFER_SIZE]>);
 
 impl Drop for Bytes {
-    /// Plaintext is wiped when a buffer is freed, and not each time the buffer returns to the pool: that would cost as
-    /// much as copying each record.
+    /// Wipes plaintext when a buffer is freed. Wiping it whenever a buffer returns to the pool would cost as much as copying
+    /// each record.
     fn drop(&mut self) {
         memory::wipe(&mut self.0[..]);
     }
@@ -49,7 +49,7 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// A buffer of [`BUFFER_SIZE`] bytes, whatever they hold.
+    /// Borrows a buffer of [`BUFFER_SIZE`] bytes with unspecified contents.
     pub(crate) fn borrow(&self) -> Result<RecordBuffer> {
         let bytes = match self.last.take() {
             Some(bytes) => bytes,
@@ -60,13 +60,13 @@ impl Pool {
 
     #[cold]
     fn borrow_slow(&self) -> Result<Bytes> {
-        // The guard of this statement is gone before a new buffer is made.
+        // The lock is released before a new buffer is allocated.
         let kept = self.others().pop();
         kept.map_or_else(allocate, Ok)
     }
 
-    /// For later, which nobody has to do: a buffer that is only dropped is freed. It knows no way back by itself, because
-    /// counting references would cost as much as the rest of this.
+    /// Returns a buffer for reuse. A buffer that is dropped instead is freed: it has no reference to its pool, because
+    /// reference counting would cost as much as the rest of this.
     pub(crate) fn give_back(&self, buffer: RecordBuffer) {
         if let Some(earlier) = self.last.swap(Some(buffer.bytes)) {
             self.store(earlier);
@@ -103,10 +103,10 @@ fn allocate() -> Result<Bytes> {
     bytes.into_boxed_slice().try_into().map(Bytes).map_err(|_| none())
 }
 
-/// Copies as much of `bytes` as there is room for; how much. Plaintext lies where its record came to lie, and goes where the
-/// program wants it. On Zen 3 and 4 `rep movsb`, which memcpy(3) has for more than 2 KiB, takes thirty times as long where
-/// the destination is up to 15 bytes behind the source, not counting whole pages. Pieces of this size are copied otherwise,
-/// and as fast.
+/// Copies as much of `bytes` as fits into `room` and returns the count.
+///
+/// Copies in pieces of 2 KiB, because memcpy(3) uses `rep movsb` above that. On Zen 3 and 4 `rep movsb` takes thirty times
+/// as long if the destination is up to 15 bytes behind the source modulo the page size. Smaller pieces are as fast.
 pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) -> usize {
     const PIECE: usize = 2048;
     let count = bytes.len().min(room.len());
@@ -116,13 +116,13 @@ pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) -> usize {
         return count;
     }
     for (room, bytes) in room.chunks_mut(PIECE).zip(bytes.chunks(PIECE)) {
-        // Otherwise the compiler makes one copy of them all again.
+        // Keeps the compiler from joining the pieces to one copy.
         room.copy_from_slice(black_box(bytes));
     }
     count
 }
 
-/// A buffer and which of its bytes are in use.
+/// A buffer, of which a range of bytes is in use.
 #[derive(Debug)]
 pub(crate) struct RecordBuffer {
     bytes: Bytes,
@@ -150,29 +150,29 @@ impl RecordBuffer {
         self.start >= self.end
     }
 
-    /// How much fits behind the bytes.
+    /// The size of [`RecordBuffer::space`].
     pub(crate) fn space_len(&self) -> usize {
         BUFFER_SIZE - self.range().end
     }
 
-    /// The room behind the bytes.
+    /// The free space behind the bytes in use.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         self.bytes.0.get_mut(self.end as usize..).unwrap_or(&mut [])
     }
 
-    /// Puts in as much of `bytes` as fits; how much.
+    /// Appends as much of `bytes` as fits and returns the count.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
         let count = copy_into(self.space(), bytes);
         self.add(count);
         count
     }
 
-    /// The first `n` bytes of the room are in use now.
+    /// Marks the first `n` bytes of the free space as in use.
     pub(crate) fn add(&mut self, n: usize) {
         self.end = self.range().end.saturating_add(n).min(BUFFER_SIZE) as u32;
     }
 
-    /// The first `n` bytes have been dealt with.
+    /// Removes the first `n` bytes.
     pub(crate) fn consume(&mut self, n: usize) {
         let Range { start, end } = self.range();
         self.start = start.saturating_add(n).min(end) as u32;
@@ -181,7 +181,7 @@ impl RecordBuffer {
         }
     }
 
-    /// Moves the bytes to the front, so that all the room is behind them.
+    /// Moves the bytes in use to the front, so that all free space is behind them.
     pub(crate) fn compact(&mut self) {
         if self.start > 0 {
             let range = self.range();
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_come_back_and_few_are_kept() {
+    fn the_pool_keeps_a_bounded_number_of_returned_buffers() {
         let pool = Pool::default();
         let many: Vec<RecordBuffer> = (0..MAX_POOLED + 5).map(|_| pool.borrow().unwrap()).collect();
         assert_eq!(pool.kept(), 0);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_one_threads_at_a_time() {
+    fn a_borrowed_buffer_belongs_to_one_thread() {
         let pool = Pool::default();
         std::thread::scope(|scope| {
             for mark in 1..=8 {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_consumed_and_moved() {
+    fn consume_and_compact_move_the_range() {
         let mut filled = Pool::default().borrow().unwrap();
         assert_eq!(filled.push(b"abcde"), 5);
         filled.consume(2);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_is_copied_as_fits() {
+    fn copy_into_copies_as_much_as_fits() {
         let bytes: Vec<u8> = (0..10_000_u32).map(|i| (i * 7 + i / 251) as u8).collect();
         for len in [0, 1, 2047, 2048, 2049, 4096, 9999, 10_000] {
             for room in [0, 1, 2048, 2049, 10_000] {

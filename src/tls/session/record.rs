@@ -1,82 +1,90 @@
-//! The record layer: rustls' unbuffered connection behind one small interface. Records come in by slice, plaintext
-//! and records to send go out; nothing here waits, and nothing is kept but rustls' own state.
+//! The interface to rustls' connections: records in, plaintext and records out. Nothing here waits.
 //!
-//! Two rules of rustls 0.23 are kept here and in `engine`:
-//! - What it has looked at but not discarded (a handshake message of which more is to come) must be at the front of
-//!   the slice of every later call; see [`has_unconsumed_record`].
-//! - After an error nothing may be processed again: only the alert that it queued may be taken out.
+//! This is the only file that uses rustls' unbuffered connections and their state, because rustls 0.24 removes them: a
+//! replacement provides [`Connection`], [`Outgoing`] and the functions on record boundaries. Elsewhere netlib uses rustls'
+//! configurations, providers and the traits they call (verifiers, resolvers, session stores, cipher suites), its error
+//! type, which [`super::diagnose`] explains, and the [`Acceptor`](rustls::server::Acceptor), which parses a ClientHello.
 //!
-//! Early data has two more. It may be encrypted only in the state that follows a client's first message, which rustls
-//! shows again and again as long as it is not answered; so it is left unanswered until it offers no early data any more.
-//! And an unbuffered session does not say what became of early data, but what it sends does: see [`Step::Sealed`].
+//! rustls 0.23 has two rules, which this file and [`super::engine`] follow:
+//! - Bytes that rustls has processed but not discarded (the beginning of a handshake message) must be at the front of the
+//!   input of every later call; see [`has_unconsumed_record`].
+//! - After an error no input may be processed; only the queued alert may be taken out.
+//!
+//! Early data adds two:
+//! - It can be encrypted only in the state after the ClientHello. rustls returns that state until it is marked as done, so
+//!   it is not marked before it accepts no more early data.
+//! - An unbuffered connection does not report whether the server accepted early data. The client's next record does; see
+//!   [`Step::Sealed`].
 
 use std::sync::Arc;
 
 use rustls::client::{ClientConnectionData, EarlyDataError, UnbufferedClientConnection};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, TransmitTlsData, UnbufferedStatus};
-use rustls::{ClientConfig, CommonState, ServerConfig};
-use rustls_pki_types::ServerName;
+use rustls::{
+    ClientConfig, CommonState, HandshakeKind, NamedGroup, ProtocolVersion, ServerConfig, SupportedCipherSuite,
+};
+use rustls_pki_types::{CertificateDer, ServerName};
 use smallvec::SmallVec;
 
 use super::pool::{BUFFER_SIZE, Pool, RecordBuffer};
-use super::sealing::{self, Outcome};
+use super::sealing::{self, EncryptFailure, Outcome};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// The most plaintext of a record.
+/// The most plaintext in one record.
 pub(crate) const RECORD_SIZE: usize = 16 * 1024;
 
-/// The most plaintext that one call encrypts: four records, one buffer.
+/// The most plaintext that one call encrypts: four records, which fit one buffer.
 pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
 
 pub(crate) const HEADER_SIZE: usize = 5;
 
-/// The type of records that are encrypted, whatever is in them.
+/// The content type of every encrypted record of TLS 1.3.
 const APPLICATION_DATA: u8 = 23;
 
-/// EndOfEarlyData is the only message without contents, so that its record is as short as a type, a length, the record's own
-/// type and a tag. Alerts are shorter, and Finished is longer.
+/// The size of a record with EndOfEarlyData, which is the only handshake message without a body: header, message header,
+/// content type and tag. Alerts are shorter, Finished is longer.
 const END_OF_EARLY_DATA_SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
 
-/// By how much the records of [`WRITE_SIZE`] bytes are longer in TLS 1.3.
+/// The bytes that TLS 1.3 adds to [`WRITE_SIZE`] bytes of plaintext.
 const WRITE_OVERHEAD: usize = sealing::RECORDS * sealing::OVERHEAD;
 
 /// One side of a TLS session.
-pub(crate) enum Session {
+pub(crate) enum Connection {
     Client(Box<UnbufferedClientConnection>),
     Server(Box<UnbufferedServerConnection>),
 }
 
-/// What a [`Session::receive`] came to.
+/// The result of [`Connection::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Plaintext was delivered; there may be more.
     Data,
-    /// Something was done that is no plaintext; there may be more.
+    /// A message other than application data was processed; there may be more.
     Progress,
-    /// The same: an encrypted record was queued. Whether by its length it may be EndOfEarlyData.
+    /// The same, and an encrypted record was queued. The flag says whether its length is that of EndOfEarlyData.
     Sealed { may_end_early_data: bool },
-    /// The whole slice has been looked at.
+    /// All input is processed; more is needed.
     Blocked,
     /// The same, and early data may be sent.
     BlockedEarly,
-    /// The peer has said that it will send no more.
+    /// The peer sent close_notify.
     PeerClosed,
 }
 
-/// How far a [`Session::receive`] got: bytes of the front that are done with, also when it failed.
+/// How far a [`Connection::receive`] got: the number of bytes at the front that are processed, also after a failure.
 pub(crate) struct Received {
     pub(crate) consumed: usize,
     pub(crate) outcome: std::result::Result<Step, Failure>,
 }
 
-/// Why a session cannot go on.
+/// Why a session cannot continue.
 pub(crate) enum Failure {
-    /// rustls refused what the peer did.
+    /// rustls reported an error of the peer or of the configuration.
     Tls(Box<rustls::Error>),
-    /// A failure of netlib's side, such as no memory.
+    /// netlib failed, for example for lack of memory.
     Own(Error),
 }
 
@@ -93,27 +101,96 @@ impl From<Error> for Failure {
     }
 }
 
-impl Session {
-    pub(crate) fn client(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Session> {
+impl Connection {
+    pub(crate) fn client(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Connection> {
         let connection = UnbufferedClientConnection::new(config, name).map_err(not_started)?;
-        Ok(Session::Client(Box::new(connection)))
+        Ok(Connection::Client(Box::new(connection)))
     }
 
-    pub(crate) fn server(config: Arc<ServerConfig>) -> Result<Session> {
+    pub(crate) fn server(config: Arc<ServerConfig>) -> Result<Connection> {
         let connection = UnbufferedServerConnection::new(config).map_err(not_started)?;
-        Ok(Session::Server(Box::new(connection)))
+        Ok(Connection::Server(Box::new(connection)))
     }
 
-    /// What both sides know of the session.
-    pub(crate) fn state(&self) -> &CommonState {
+    fn state(&self) -> &CommonState {
         match self {
-            Session::Client(connection) => connection,
-            Session::Server(connection) => connection,
+            Connection::Client(connection) => connection,
+            Connection::Server(connection) => connection,
         }
     }
 
-    /// Works on records at the front of `records` up to the next plaintext, which `deliver` gets. What is to be sent
-    /// is put into `out`.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.state().is_handshaking()
+    }
+
+    /// Whether messages are queued inside rustls.
+    pub(crate) fn wants_write(&self) -> bool {
+        self.state().wants_write()
+    }
+
+    pub(crate) fn protocol_version(&self) -> Option<ProtocolVersion> {
+        self.state().protocol_version()
+    }
+
+    pub(crate) fn is_tls13(&self) -> bool {
+        self.protocol_version() == Some(ProtocolVersion::TLSv1_3)
+    }
+
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.state().handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    pub(crate) fn cipher_suite(&self) -> Option<SupportedCipherSuite> {
+        self.state().negotiated_cipher_suite()
+    }
+
+    pub(crate) fn key_exchange_group(&self) -> Option<NamedGroup> {
+        self.state().negotiated_key_exchange_group().map(|group| group.name())
+    }
+
+    pub(crate) fn alpn_protocol(&self) -> Option<&[u8]> {
+        self.state().alpn_protocol()
+    }
+
+    /// The peer's certificate and those it sent with it; `None` if it has sent none.
+    pub(crate) fn peer_certificates(&self) -> Option<&[CertificateDer<'static>]> {
+        self.state().peer_certificates()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn handshake_kind(&self) -> Option<HandshakeKind> {
+        self.state().handshake_kind()
+    }
+
+    /// Changes the sending keys; the KeyUpdate message is sent with the next record.
+    #[cfg(test)]
+    pub(crate) fn refresh_traffic_keys(&mut self) {
+        fn refresh<S>(status: UnbufferedStatus<'_, '_, S>) {
+            let Ok(ConnectionState::WriteTraffic(traffic)) = status.state else { panic!("the session cannot send") };
+            traffic.refresh_traffic_keys().unwrap();
+        }
+        match self {
+            Connection::Client(connection) => refresh(connection.process_tls_records(&mut [])),
+            Connection::Server(connection) => refresh(connection.process_tls_records(&mut [])),
+        }
+    }
+
+    /// Encrypts into `room`, without an [`Outgoing`] queue. Of a client.
+    #[cfg(test)]
+    pub(crate) fn encrypt_into(
+        &mut self,
+        data: &[u8],
+        room: &mut [u8],
+    ) -> std::result::Result<usize, EncryptFailure> {
+        let Connection::Client(connection) = self else { panic!("not a client") };
+        let Ok(ConnectionState::WriteTraffic(mut traffic)) = connection.process_tls_records(&mut []).state else {
+            panic!("the session cannot send")
+        };
+        Ok(traffic.encrypt(data, room)?)
+    }
+
+    /// Processes records from the front of `records` up to the next plaintext, which it passes to `deliver`. Queues messages
+    /// to send in `out`.
     pub(crate) fn receive(
         &mut self,
         records: &mut [u8],
@@ -121,13 +198,17 @@ impl Session {
         deliver: impl FnMut(&[u8]) -> Result<()>,
     ) -> Received {
         match self {
-            Session::Client(connection) => handle_state(connection.process_tls_records(records), out, deliver, None),
-            Session::Server(connection) => handle_state(connection.process_tls_records(records), out, deliver, None),
+            Connection::Client(connection) => {
+                handle_state(connection.process_tls_records(records), out, deliver, None)
+            }
+            Connection::Server(connection) => {
+                handle_state(connection.process_tls_records(records), out, deliver, None)
+            }
         }
     }
 
-    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `unconsumed` is what rustls has looked at but not discarded. True: the
-    /// peer has said that it will send no more, which rustls tells once, to whoever asks it next.
+    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `unconsumed` is the input that rustls has processed but not discarded.
+    /// Returns true if the peer has sent close_notify, which rustls reports only once, in the next call of any kind.
     pub(crate) fn send(
         &mut self,
         unconsumed: &mut [u8],
@@ -137,28 +218,28 @@ impl Session {
         self.transmit(unconsumed, Transmission::Data(data), out)
     }
 
-    /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. False: none may be
-    /// sent, or no more. Everything that rustls has queued must have been taken out before.
+    /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. Returns false if no
+    /// (more) early data may be sent. All messages that rustls has queued must be taken out before.
     pub(crate) fn send_early(
         &mut self,
         unconsumed: &mut [u8],
         data: &[u8],
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
-        let Session::Client(connection) = self else { return Ok(false) };
+        let Connection::Client(connection) = self else { return Ok(false) };
         let mut what = Transmission::Early(data);
         handle_state(connection.process_tls_records(unconsumed), out, |_| Ok(()), Some(&mut what)).outcome?;
         Ok(matches!(what, Transmission::Done))
     }
 
-    /// Queues the closing message. True: as [`Session::send`].
+    /// Queues the closing message. True: as [`Connection::send`].
     pub(crate) fn close(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
         self.transmit(unconsumed, Transmission::Close, out)
     }
 
-    /// Takes what an error queued for the peer.
+    /// Takes the alert that an error has queued.
     pub(crate) fn take_alert(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) {
-        // Each call takes one message out, so few are enough; asking without one would process records again.
+        // Each call takes out one message, so a few calls are enough. A call without a queued message would process input.
         for _ in 0..8 {
             if !self.state().wants_write() {
                 return;
@@ -167,16 +248,16 @@ impl Session {
         }
     }
 
-    /// Tells the peer that the session is over where rustls refuses something and says nothing: shown what cannot begin
-    /// a record, it queues the alert decode_error, under the keys of the moment. True: there is one.
+    /// Makes rustls queue a decode_error alert under the current keys, by passing it input that is not a record. Used for
+    /// errors for which rustls queues no alert. Returns true if an alert is queued.
     pub(crate) fn send_decode_error(&mut self, out: &mut Outgoing) -> Result<bool> {
-        // Longer than all that rustls can hold, because it goes on behind that; no handshake message either.
+        // Longer than any input that rustls keeps, because it continues behind that. 0xff begins no record or message.
         let mut nonsense = Vec::new();
         nonsense
             .try_reserve_exact(BUFFER_SIZE + HEADER_SIZE)
             .map_err(|_| Error::new(Status::OutOfMemory, "no memory for an alert"))?;
         nonsense.resize(BUFFER_SIZE + HEADER_SIZE, 0xff);
-        // Handshake messages that it has not looked at come first, one a call.
+        // Pending handshake messages come first, one per call.
         for _ in 0..8 {
             if self.state().wants_write() {
                 break;
@@ -195,15 +276,14 @@ impl Session {
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
         let mut peer_closed = false;
-        // Messages that rustls has queued come out first, one a call; their number is bounded by what the peer may
-        // provoke, which rustls limits.
+        // Queued messages come out first, one per call. rustls bounds how many a peer can provoke.
         loop {
             let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "plaintext came out of a write"));
             let Received { outcome, .. } = match self {
-                Session::Client(connection) => {
+                Connection::Client(connection) => {
                     handle_state(connection.process_tls_records(unconsumed), out, fail_with_alert, Some(&mut what))
                 }
-                Session::Server(connection) => {
+                Connection::Server(connection) => {
                     handle_state(connection.process_tls_records(unconsumed), out, fail_with_alert, Some(&mut what))
                 }
             };
@@ -219,7 +299,7 @@ impl Session {
     }
 }
 
-/// What a caller wants to send.
+/// What to send.
 enum Transmission<'a> {
     Data(&'a [u8]),
     Early(&'a [u8]),
@@ -227,12 +307,12 @@ enum Transmission<'a> {
     Done,
 }
 
-/// What only one of the sides has.
+/// The differences between a client's and a server's connection.
 trait Side: Sized {
     /// Whether early data may be sent.
     fn may_send_early(transmit: &mut TransmitTlsData<'_, Self>) -> bool;
 
-    /// Encrypts it into `room`, which must be large enough: rustls counts what it refuses, too.
+    /// Encrypts `data` into `room`, which must be large enough: rustls counts the bytes even if it fails.
     fn encrypt_early(transmit: &mut TransmitTlsData<'_, Self>, data: &[u8], room: &mut [u8]) -> Append;
 }
 
@@ -262,7 +342,7 @@ impl Side for ServerConnectionData {
     }
 }
 
-/// Answers one state of rustls.
+/// Handles one state of the connection.
 fn handle_state<S: Side>(
     status: UnbufferedStatus<'_, '_, S>,
     out: &mut Outgoing,
@@ -301,7 +381,7 @@ fn handle_state<S: Side>(
         }
         Ok(ConnectionState::TransmitTlsData(mut transmit)) => match send {
             _ if !S::may_send_early(&mut transmit) => {
-                // In the queue it is as good as sent: nothing can overtake it.
+                // The queue keeps the order, so a queued message counts as sent.
                 transmit.done();
                 Ok(Step::Progress)
             }
@@ -328,7 +408,7 @@ fn handle_state<S: Side>(
             }
         },
         Ok(ConnectionState::BlockedHandshake) => Ok(Step::Blocked),
-        Ok(_) => Err(Failure::Own(Error::new(Status::Internal, "a state of the session that was never asked for"))),
+        Ok(_) => Err(Failure::Own(Error::new(Status::Internal, "rustls returned an unexpected state"))),
     };
     Received { consumed, outcome }
 }
@@ -340,13 +420,13 @@ pub(crate) fn whole_record(bytes: &[u8]) -> Option<usize> {
     (bytes.len() >= size).then_some(size)
 }
 
-/// Whether rustls still needs bytes that a blocked [`Session::receive`] left: a whole record that it has looked at and
-/// not discarded is part of a handshake message of which more is to come. An incomplete record it has not touched.
+/// Whether rustls still needs the bytes that a blocked [`Connection::receive`] left. A whole record that it has
+/// processed but not discarded is part of an incomplete handshake message. It has not processed an incomplete record.
 pub(crate) fn has_unconsumed_record(left: &[u8]) -> bool {
     whole_record(left).is_some()
 }
 
-/// Records to send, in order. Mostly they are in one buffer, and few at the most.
+/// Records to send, in order. They are usually in one buffer, and never in many.
 pub(crate) struct Outgoing {
     queue: SmallVec<[RecordBuffer; 1]>,
     pool: Arc<Pool>,
@@ -368,6 +448,15 @@ impl From<std::result::Result<usize, EncryptError>> for Append {
     }
 }
 
+impl From<EncryptError> for EncryptFailure {
+    fn from(error: EncryptError) -> EncryptFailure {
+        match error {
+            EncryptError::InsufficientSize(_) => EncryptFailure::NoRoom,
+            EncryptError::EncryptExhausted => EncryptFailure::KeysExhausted,
+        }
+    }
+}
+
 impl Outgoing {
     pub(crate) fn new(pool: Arc<Pool>) -> Outgoing {
         Outgoing { queue: SmallVec::new(), pool }
@@ -377,12 +466,12 @@ impl Outgoing {
         self.queue.is_empty()
     }
 
-    /// How many bytes wait.
+    /// The number of queued bytes.
     pub(crate) fn len(&self) -> usize {
         self.queue.iter().map(|chunk| chunk.bytes().len()).sum()
     }
 
-    /// A small record in the clear.
+    /// Queues a small unencrypted record.
     pub(crate) fn add_plain(&mut self, record: &[u8]) -> Result<()> {
         self.append(record.len(), |room| match room.get_mut(..record.len()) {
             Some(room) => {
@@ -393,7 +482,7 @@ impl Outgoing {
         })
     }
 
-    /// The next bytes to send; what of them could not be sent goes back with [`Outgoing::push_back`].
+    /// The next bytes to send. Return the unsent rest with [`Outgoing::push_back`].
     pub(crate) fn pop(&mut self) -> Option<RecordBuffer> {
         (!self.queue.is_empty()).then(|| self.queue.remove(0))
     }
@@ -410,7 +499,7 @@ impl Outgoing {
         self.queue.clear();
     }
 
-    /// The number of the alert that is queued last, if that is a fatal one in the clear.
+    /// The number of the alert at the end of the queue, if it is fatal and unencrypted.
     pub(crate) fn plain_alert(&self) -> Option<u8> {
         match self.queue.last()?.bytes() {
             [.., 21, 3, _, 0, 2, 2, number] => Some(*number),
@@ -418,7 +507,7 @@ impl Outgoing {
         }
     }
 
-    /// Has so much application data encrypted behind the last record: at once where it is to be, if that can be done.
+    /// Encrypts `data` bytes of application data behind the last record: directly in the buffer if the suite supports it.
     fn seal(
         &mut self,
         data: usize,
@@ -435,7 +524,7 @@ impl Outgoing {
             Some(last) => last,
             None => self.pool.borrow()?,
         };
-        let (buffer, outcome) = sealing::seal(buffer, records, &mut encrypt);
+        let (buffer, outcome) = sealing::seal(buffer, records, |room| Ok(encrypt(room)?));
         if let Some(buffer) = buffer {
             self.queue.push(buffer);
         }
@@ -449,15 +538,15 @@ impl Outgoing {
         Err(failure)
     }
 
-    /// After a failure.
+    /// Removes empty buffers after a failure.
     fn drop_empty(&mut self) {
         self.queue.retain(|chunk| !chunk.is_empty());
     }
 
-    /// Lets `write` write behind the last record, in a fresh buffer if the room there is too small.
+    /// Lets `write` write behind the last record, or into a new buffer if there is not enough space.
     fn append(&mut self, least: usize, mut write: impl FnMut(&mut [u8]) -> Append) -> Result<()> {
         let mut needed = least;
-        // The second turn has a fresh buffer, or room of the size that was asked for.
+        // The second attempt has a new buffer, or space of the requested size.
         for _ in 0..3 {
             if self.queue.last().is_none_or(|last| last.space_len() < needed.max(1)) {
                 self.queue.push(self.pool.borrow()?);

@@ -1,10 +1,10 @@
-//! Records of TLS 1.3 that are sealed where they are sent from.
+//! Encrypts application data of TLS 1.3 directly into the send buffer.
 //!
-//! rustls asks its provider's encrypter for each record as a vector of its own, into which the plaintext is copied, and
-//! copies that to where it is sent from. The encrypters here find a buffer on their thread while one is lent: they seal
-//! the program's bytes into it in one pass, and give rustls a shell in place of the record, which is nothing but a header.
-//! Everything else stays rustls': keys and their limits, sequence numbers, key updates, what is sealed and in what order.
-//! Without a buffer, in the handshake and for alerts, they make records as rustls' own do.
+//! rustls' encrypters return each record as a new vector: the plaintext is copied into the vector, and the record into the
+//! send buffer. The encrypters here use a buffer that is lent to their thread instead. They encrypt the caller's bytes into
+//! it in one pass, and return a placeholder to rustls, which is only a record header. rustls still controls keys and their
+//! limits, sequence numbers, key updates, and what is encrypted in which order. Without a lent buffer, for handshake
+//! messages and alerts, the encrypters create records as rustls' own do.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -16,7 +16,6 @@ use rustls::crypto::cipher::{
     AeadKey, Iv, MessageDecrypter, MessageEncrypter, NONCE_LEN, Nonce, OutboundChunks, OutboundOpaqueMessage,
     OutboundPlainMessage, PrefixedPayload, Tls13AeadAlgorithm, UnsupportedOperationError, make_tls13_aad,
 };
-use rustls::unbuffered::EncryptError;
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
 use zeroize::Zeroizing;
 
@@ -24,13 +23,13 @@ use super::pool::RecordBuffer;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
 use super::suites::tls13;
 
-/// Behind the plaintext: its type, which is sealed with it, and the tag.
+/// The content type and the tag, behind the plaintext.
 const TRAILER_SIZE: usize = 1 + 16;
 
-/// What a record has beside its plaintext.
+/// The bytes of a record beside its plaintext.
 pub(crate) const OVERHEAD: usize = HEADER_SIZE + TRAILER_SIZE;
 
-/// The most records that are sealed into a buffer at once.
+/// The most records that are encrypted into a buffer at once.
 pub(crate) const RECORDS: usize = WRITE_SIZE / RECORD_SIZE;
 
 pub(crate) static AES_256_GCM: Sealing =
@@ -41,19 +40,19 @@ pub(crate) static AES_128_GCM: Sealing =
 /// A buffer that is lent to the encrypters of a thread.
 struct LentBuffer {
     buffer: RecordBuffer,
-    /// How many records were sealed into it.
+    /// The number of records encrypted into it.
     records: usize,
-    /// There was no room, or the key refused: what rustls has instead of the record is good for nothing.
+    /// A record did not fit, or its encryption failed: the placeholders stand for no records.
     failed: bool,
 }
 
 thread_local! {
-    // Without a destructor, which would keep the library loaded as long as the thread: whoever lends takes back.
+    // Without a destructor, which would keep the library loaded while the thread lives. `LoanGuard` takes the value back.
     static LENT: RefCell<ManuallyDrop<Option<LentBuffer>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
-/// Takes back what is lent, also when rustls panics: the next record of this thread may be another session's. What was in
-/// the buffer before is lost then, with a session that nobody knows the state of.
+/// Takes the lent buffer back, also if rustls panics: the thread's next record may belong to another session. After a panic
+/// the buffer's contents are lost, because the state of the session is unknown.
 struct LoanGuard;
 
 impl LoanGuard {
@@ -68,25 +67,31 @@ impl Drop for LoanGuard {
     }
 }
 
-/// What became of data that was to be sealed into a buffer.
+/// The result of [`seal`].
 pub(crate) enum Outcome {
     Sealed,
-    /// Nothing was encrypted of the data: the suite is not one of these, or rustls has something to send first.
+    /// No data was encrypted: the suite is another one, or rustls must send a message first.
     NotStarted,
-    /// Nor was it now, nor will it be: the keys are used up.
+    /// No data was encrypted: the keys have reached their usage limit.
     KeysExhausted,
-    /// Some of it was, perhaps, and the session can do nothing any more.
+    /// Some data may have been encrypted, and the session cannot be used any more.
     Failed,
 }
 
-/// Lends `buffer`, which must have room for them, while `encrypt` makes so many records of application data.
+/// Why rustls did not encrypt.
+pub(crate) enum EncryptFailure {
+    NoRoom,
+    KeysExhausted,
+}
+
+/// Lends `buffer`, which must have space for them, while `encrypt` encrypts `records` records of application data.
 pub(crate) fn seal(
     buffer: RecordBuffer,
     records: usize,
-    encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptError>,
+    encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptFailure>,
 ) -> (Option<RecordBuffer>, Outcome) {
     let mut placeholders = [0; RECORDS * HEADER_SIZE];
-    // Room for the shells and no more: what rustls has queued must be sent before them, and does not fit.
+    // Space for the placeholders only: a message that rustls must send first does not fit, so `encrypt` fails then.
     let placeholders = placeholders.get_mut(..records * HEADER_SIZE).unwrap_or(&mut []);
     let guard = LoanGuard;
     LENT.with_borrow_mut(|lent| {
@@ -98,8 +103,8 @@ pub(crate) fn seal(
     let outcome = match written {
         Ok(written) if written == placeholders.len() && lent.records == records && !lent.failed => Outcome::Sealed,
         Ok(_) => Outcome::Failed,
-        Err(EncryptError::InsufficientSize(_)) => Outcome::NotStarted,
-        Err(EncryptError::EncryptExhausted) => Outcome::KeysExhausted,
+        Err(EncryptFailure::NoRoom) => Outcome::NotStarted,
+        Err(EncryptFailure::KeysExhausted) => Outcome::KeysExhausted,
     };
     (Some(lent.buffer), outcome)
 }
@@ -107,7 +112,7 @@ pub(crate) fn seal(
 /// AES-GCM of a suite.
 pub(crate) struct Sealing {
     algorithm: &'static aead::Algorithm,
-    /// rustls' own, which does the rest.
+    /// rustls' own algorithm, used for everything else.
     inner: &'static dyn Tls13AeadAlgorithm,
 }
 
@@ -142,7 +147,7 @@ struct Sealer {
 }
 
 impl Drop for Sealer {
-    /// The key wipes itself.
+    /// Wipes the IV. The key wipes itself.
     fn drop(&mut self) {
         self.iv = Iv::new([0; NONCE_LEN]);
         black_box(&mut self.iv);
@@ -154,7 +159,7 @@ impl Sealer {
         aead::Nonce::assume_unique_for_key(Nonce::new(&self.iv, seq).0)
     }
 
-    /// Seals a record of application data behind what is in `buffer`. False: it did not come to that.
+    /// Encrypts a record of application data behind the bytes in `buffer`. Returns false on failure.
     fn seal_behind(&mut self, buffer: &mut RecordBuffer, plaintext: &[u8], seq: u64) -> bool {
         let payload_size = plaintext.len() + TRAILER_SIZE;
         let Some((header, payload)) = buffer
@@ -165,7 +170,7 @@ impl Sealer {
             return false;
         };
         let (ciphertext, trailer) = payload.split_at_mut(plaintext.len());
-        // What is authenticated besides is the header (RFC 8446 section 5.2).
+        // The header is the additional data (RFC 8446 section 5.2).
         *header = make_tls13_aad(payload_size);
         let typ = ContentType::ApplicationData.to_array();
         let (nonce, aad) = (self.nonce(seq), Aad::from(*header));
@@ -176,7 +181,7 @@ impl Sealer {
         sealed
     }
 
-    /// As rustls' own does it.
+    /// Creates a record as rustls' own encrypter does.
     fn record(&mut self, message: &OutboundPlainMessage<'_>, seq: u64) -> Result<PrefixedPayload, Error> {
         let payload_size = message.payload.len() + TRAILER_SIZE;
         let mut payload = PrefixedPayload::with_capacity(payload_size);
@@ -207,8 +212,7 @@ impl MessageEncrypter for Sealer {
     }
 
     fn encrypted_payload_len(&self, payload_len: usize) -> usize {
-        // Of a shell, while a buffer is lent: what asks then is the check of the room that [`seal`] gives, in which nothing
-        // but shells has any.
+        // While a buffer is lent, rustls uses this to check the space for placeholders, whose payload is empty.
         if LENT.with_borrow(|lent| lent.is_some()) { 0 } else { payload_len + TRAILER_SIZE }
     }
 }

@@ -1,9 +1,9 @@
-//! The sessions that clients can resume. A context remembers them by the name that the server has proved and the
-//! application protocols that were offered; its settings cannot differ, because another context has a memory of its own.
-//! A session may be taken out, and then belongs to whoever holds it ([`SavedSession`]).
+//! The store of resumable sessions of clients. A context keeps them by verified server name and offered application
+//! protocols. Other settings cannot differ, because each context has its own store. The application may take a session out
+//! and keep it ([`SavedSession`]).
 //!
-//! rustls stores and asks while one of its connections is made or works, and knows no connection then. So what comes is
-//! first marked with the thread; the engine, which knows more of the connection, adopts it before its call returns.
+//! rustls calls the store while a connection is created or processes input, and does not say which connection. So a new
+//! session is first marked with its thread. The engine, which knows the connection, adopts it before its call returns.
 
 use std::ffi::{CStr, CString};
 use std::num::NonZeroUsize;
@@ -22,20 +22,21 @@ use crate::status::Status;
 use crate::tls::config::code_points::Version;
 use crate::tls::per_thread::{PerThread, ThreadId};
 
-/// Of all names together, and so many names. They are few enough to be looked through.
+/// The most sessions in total, and the most names. Few enough for a linear search.
 pub(crate) const MAX_SESSIONS: usize = 256;
-/// A server may send tickets as often as it likes.
+/// A server may send any number of tickets.
 pub(crate) const MAX_SESSIONS_PER_NAME: usize = 8;
-/// RFC 8446 section 4.6.1, in seconds. rustls keeps to it and to what the server says, which it does not tell.
+/// The limit of RFC 8446 section 4.6.1, in seconds. rustls enforces it and the server's own lifetime, which it does not
+/// report.
 const MAX_AGE: u64 = 7 * 24 * 60 * 60;
 
 type Protocols = Arc<[Vec<u8>]>;
 
-/// A session's secret, as rustls has it.
+/// rustls' value of a session.
 enum Secret {
-    /// Good for any number of handshakes.
+    /// Can be used for any number of handshakes.
     Tls12(Tls12ClientSessionValue),
-    /// A ticket, good for one: who saw two would know that they are of one client (RFC 8446 appendix C.4).
+    /// A ticket, used once: an observer of two uses could link them to one client (RFC 8446 appendix C.4).
     Tls13(Tls13ClientSessionValue),
 }
 
@@ -48,10 +49,10 @@ impl Secret {
     }
 }
 
-/// ReferenceIdentity connection a session came through.
+/// The connection that received a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// One that is at work on this thread.
+    /// The connection that is in a call on this thread.
     Thread(ThreadId),
     Connection(NonZeroUsize),
 }
@@ -61,9 +62,9 @@ struct Session {
     origin: Origin,
     /// In seconds since 1970.
     received_at: u64,
-    /// When the server's certificate expires, where that matters.
+    /// When the server's certificate expires, in seconds since 1970; `u64::MAX` if that is not checked.
     expires_at: u64,
-    /// When that certificate is good, by the clock that it was judged by.
+    /// When that certificate is valid, by the clock that verified it.
     validity: Option<Validity>,
 }
 
@@ -94,16 +95,16 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// What is remembered of a name under one offer of protocols.
+/// The sessions of one name and one list of offered protocols.
 struct NameEntry {
     name: ServerName<'static>,
     protocols: Protocols,
     group: Option<NamedGroup>,
-    /// At most one of TLS 1.2; the newest last.
+    /// At most one of TLS 1.2. The newest is last.
     sessions: Vec<Session>,
 }
 
-/// Names of the DNS are compared byte by byte here before their letters are: mostly that is enough.
+/// Compares DNS names byte by byte first, which usually decides, before the comparison that ignores case.
 fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
     match (a, b) {
         (ServerName::DnsName(a), ServerName::DnsName(b)) if a.as_ref() == b.as_ref() => true,
@@ -119,7 +120,7 @@ impl NameEntries {
     fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut NameEntry> {
         let same = |entry: &NameEntry| is_same(&entry.name, name) && *entry.protocols == *protocols;
         let index = self.0.iter().position(same)?;
-        // Behind all others, as the last that was used.
+        // Move it to the end: it is the most recently used.
         self.0.get_mut(index..)?.rotate_left(1);
         self.0.last_mut()
     }
@@ -143,7 +144,7 @@ impl NameEntries {
         self.0.iter_mut().flat_map(|entry| &mut entry.sessions)
     }
 
-    /// Makes room where there is too much, and not of the place that was used last.
+    /// Removes sessions of the least recently used names until the total is within the limit.
     fn evict(&mut self) {
         while self.count() > MAX_SESSIONS {
             let Some(entry) = self.0.iter_mut().find(|entry| !entry.sessions.is_empty()) else { return };
@@ -152,22 +153,22 @@ impl NameEntries {
     }
 }
 
-/// What a thread has in hand for the connection that it makes, in place of what is remembered.
+/// Replaces the store for the connection that a thread is creating.
 pub(crate) enum SessionOverride {
     Use(Arc<SavedSession>),
     None,
 }
 
-/// A context's, and of those derived from it that differ in nothing but the protocols that they offer.
+/// The store of a context and of contexts derived from it that differ only in the offered protocols.
 #[derive(Default)]
 pub(crate) struct Sessions {
     entries: Mutex<NameEntries>,
-    /// How many have come: so a connection sees without a lock that it need not look for any. It looks for its own, which
-    /// its own thread has added, so the order among threads is of no matter.
+    /// The number of sessions ever added, so that a connection sees without a lock that there are no new ones. It only looks
+    /// for sessions that its own thread has added, so relaxed ordering is enough.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
     session_override: PerThread<SessionOverride>,
-    /// Of the session that a thread was given for the connection that it makes.
+    /// The validity of the session that a thread's new connection offers.
     offered_validity: PerThread<Validity>,
 }
 
@@ -180,13 +181,14 @@ impl Sessions {
         self.arrivals.load(Ordering::Relaxed)
     }
 
-    /// A number for a connection, to know its sessions by.
+    /// A number that identifies a connection in the store.
     pub(crate) fn next_connection(&self) -> NonZeroUsize {
         NonZeroUsize::MIN.saturating_add(self.connections.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// What came on this thread is that connection's, and good no longer than its server's certificate. `None`: that does
-    /// not matter; otherwise its validity, and what time it is by the clock that it is judged by.
+    /// Assigns the sessions that this thread has added to the connection, and lets them expire with the server's
+    /// certificate. `proof` is the certificate's validity and the current time by the clock that verified it; `None` if
+    /// validity is not checked.
     pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
         let here = Origin::Thread(ThreadId::current());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
@@ -198,7 +200,7 @@ impl Sessions {
         }
     }
 
-    /// When the certificate is good of the session that this thread has just begun to resume.
+    /// The certificate validity of the session that this thread's new connection offers.
     pub(crate) fn take_validity(&self) -> Option<Validity> {
         self.offered_validity.take()
     }
@@ -209,13 +211,13 @@ impl Sessions {
         }
     }
 
-    /// Drops what is not to be resumed at that time of the program's clock.
+    /// Removes sessions whose certificate is not valid at `time` by the clock callback.
     pub(crate) fn drop_invalid(&self, time: u64) {
         let is_good = |session: &Session| session.validity.as_ref().is_none_or(|validity| validity.contains(&time));
         self.lock().0.iter_mut().for_each(|entry| entry.sessions.retain(is_good));
     }
 
-    /// Takes out the newest session of a connection.
+    /// Takes the newest session of a connection.
     pub(crate) fn take(self: &Arc<Self>, connection: NonZeroUsize) -> Option<SavedSession> {
         let origin = Origin::Connection(connection);
         let mut entries = self.lock();
@@ -234,7 +236,7 @@ impl Sessions {
         })
     }
 
-    /// Runs `make`, to which this thread's requests for a session give this and no other.
+    /// Runs `make`. A request of this thread for a session during that time gets the override.
     pub(crate) fn with<T>(&self, session_override: SessionOverride, make: impl FnOnce() -> T) -> T {
         self.session_override.set(session_override);
         let made = make();
@@ -242,25 +244,25 @@ impl Sessions {
         made
     }
 
-    /// How many there are, without those that nobody may use any more.
+    /// The number of sessions that have not expired.
     pub(crate) fn count(&self) -> usize {
         let now = now();
         self.lock().sessions().filter(|session| session.is_fresh(now)).count()
     }
 
     pub(crate) fn forget(&self) {
-        // Released when the lock is.
+        // Dropped after the lock is released.
         let _forgotten = std::mem::take(&mut *self.lock());
     }
 
-    /// Drops those that came through a connection.
+    /// Removes the sessions of a connection.
     pub(crate) fn forget_of(&self, connection: NonZeroUsize) {
         for entry in &mut self.lock().0 {
             entry.sessions.retain(|session| session.origin != Origin::Connection(connection));
         }
     }
 
-    /// Drops a server's session of TLS 1.2.
+    /// Removes a server's session of TLS 1.2.
     pub(crate) fn forget_tls12(&self, name: &ServerName<'_>, protocols: &[Vec<u8>]) {
         if let Some(entry) = self.lock().find(name, protocols) {
             entry.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
@@ -283,7 +285,7 @@ impl Sessions {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The newest ticket, which is not there any more then.
+    /// Takes the newest ticket.
     fn take_ticket(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls13ClientSessionValue> {
         let now = now();
         let mut entries = self.lock();
@@ -312,7 +314,7 @@ impl Sessions {
     }
 }
 
-/// What rustls sees of the sessions: those under one offer of protocols.
+/// The store as rustls sees it: the sessions for one list of offered protocols.
 pub(crate) struct Store {
     pub(crate) sessions: Arc<Sessions>,
     protocols: Protocols,
@@ -324,7 +326,7 @@ impl Store {
     }
 }
 
-/// Shows nothing of them.
+/// Shows no sessions.
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").finish_non_exhaustive()
@@ -365,9 +367,9 @@ impl ClientSessionStore for Store {
         self.sessions.add(name, &self.protocols, Session::new(Secret::Tls13(value)));
     }
 
-    /// rustls asks this first, and the other if there is none.
+    /// rustls calls this first, and `tls12_session` if there is no ticket.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        // Of a connection that did not come about.
+        // Left by a connection that was not created.
         self.sessions.offered_validity.take();
         match self.sessions.session_override.take() {
             Some(SessionOverride::Use(session)) => {
@@ -387,7 +389,7 @@ impl ClientSessionStore for Store {
     }
 }
 
-/// A session that was taken out, for one connection or, of TLS 1.2, several.
+/// A session that the application holds: for one connection with TLS 1.3, for any number with TLS 1.2.
 pub struct SavedSession {
     sessions: Weak<Sessions>,
     name: ServerName<'static>,
@@ -395,7 +397,7 @@ pub struct SavedSession {
     protocols: Protocols,
     version: Version,
     received_at: u64,
-    /// `None` once it is used up.
+    /// `None` after use.
     session: Mutex<Option<Session>>,
 }
 
@@ -425,7 +427,7 @@ impl SavedSession {
         self.lock().as_ref()?.validity.clone()
     }
 
-    /// Of no use any more: a connection that it was for has failed, or its ticket was shown.
+    /// Marks it as used: its connection has failed, or its ticket was sent.
     pub(crate) fn mark_used(&self) {
         let _used = self.lock().take();
     }
@@ -438,17 +440,17 @@ impl SavedSession {
         self.version
     }
 
-    /// When the server gave it, in seconds since 1970.
+    /// When it was received, in seconds since 1970.
     pub fn time(&self) -> u64 {
         self.received_at
     }
 
-    /// Whether it is neither used up nor too old. The server may know better.
+    /// Whether it is neither used nor expired. The server may still refuse it.
     pub fn is_resumable(&self) -> bool {
         self.lock().as_ref().is_some_and(|session| session.is_fresh(now()))
     }
 
-    /// Whether a connection under these terms may resume it, and if not, why.
+    /// Fails if a connection with these parameters must not resume it.
     pub(crate) fn check(&self, sessions: &Arc<Sessions>, name: Option<&str>, protocols: &[Vec<u8>]) -> Result<()> {
         let refused = |why: String| Err(Error::new(Status::InvalidArgument, format!("session {why}")));
         if !Weak::ptr_eq(&self.sessions, &Arc::downgrade(sessions)) {
@@ -496,9 +498,8 @@ mod tests {
         }
     }
 
-    /// The note of a connection that was given a session and did not come about.
     #[test]
-    fn a_connection_has_no_proof_of_another() {
+    fn the_validity_of_a_connection_that_was_not_created_is_dropped() {
         let sessions = Arc::<Sessions>::default();
         sessions.give(Some(1..2));
         let name = ServerName::try_from("localhost").unwrap();
@@ -506,7 +507,7 @@ mod tests {
         assert_eq!(sessions.take_validity(), None);
     }
 
-    /// Of what a connection leaves, only the group can be made here; the sessions are tested by handshakes, in C.
+    /// Only the group can be created here; the C tests cover sessions with handshakes.
     #[test]
     fn names_are_bounded_and_offers_kept_apart() {
         let sessions = Arc::<Sessions>::default();
@@ -519,7 +520,7 @@ mod tests {
             h2.set_kx_hint(name(i), NamedGroup::X25519);
         }
         assert_eq!((h2.kx_hint(&name(0)), http.kx_hint(&name(0))), (Some(NamedGroup::X25519), None));
-        // The one that was looked for has gone behind the others.
+        // A lookup moves a name to the end.
         http.set_kx_hint(name(0), NamedGroup::secp256r1);
         assert_eq!(sessions.lock().0.len(), MAX_SESSIONS);
         assert_eq!((h2.kx_hint(&name(1)), h2.kx_hint(&name(0))), (None, Some(NamedGroup::X25519)));

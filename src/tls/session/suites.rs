@@ -1,5 +1,5 @@
-//! The cipher suites of TLS 1.3: rustls' own, but for what is done here, which is the key schedule ([`hkdf`]) and the
-//! sealing of records with AES-GCM ([`sealing`]).
+//! The cipher suites of TLS 1.3: rustls' suites with netlib's key schedule ([`hkdf`]) and AES-GCM record encryption
+//! ([`sealing`]).
 
 use rustls::crypto::aws_lc_rs::cipher_suite::{
     TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
@@ -24,7 +24,7 @@ pub(crate) const fn tls13(suite: &SupportedCipherSuite) -> &'static Tls13CipherS
     }
 }
 
-/// The suite with other parts.
+/// The suite with another key schedule and AEAD.
 pub(crate) const fn with(
     suite: &Tls13CipherSuite,
     hkdf_provider: &'static dyn Hkdf,
@@ -42,7 +42,7 @@ pub(crate) const fn with(
     }
 }
 
-/// Puts them in the place of rustls' own.
+/// Replaces rustls' suites.
 pub(crate) fn install(suites: &mut [SupportedCipherSuite]) {
     for ours in [&AES_256_GCM, &AES_128_GCM, &CHACHA20_POLY1305] {
         let of_the_same_name = suites.iter_mut().find(|suite| suite.suite() == ours.common.suite);

@@ -157,11 +157,8 @@ fn ech_is_accepted_and_sessions_are_not_resumed() {
         let (server, answer) = server::accept(&inner, &tickets);
         sent.extend(complete_handshake(&mut engine, server, &answer));
         assert_eq!(engine.ech_status(), EchStatus::Accepted);
-        assert_eq!(
-            (engine.server_name(), engine.session().state().alpn_protocol()),
-            (Some(HIDDEN), Some(&b"h2"[..]))
-        );
-        assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Full));
+        assert_eq!((engine.server_name(), engine.connection().alpn_protocol()), (Some(HIDDEN), Some(&b"h2"[..])));
+        assert_eq!(engine.connection().handshake_kind(), Some(HandshakeKind::Full));
         assert!(!has(&sent, HIDDEN));
         assert_eq!((engine.take_session().unwrap().is_none(), context.session_count()), (true, 0));
     }

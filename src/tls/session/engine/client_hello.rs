@@ -1,7 +1,6 @@
-//! A server that decides by the name its client asks for. Its first message is held, and a copy of it read, until it is
-//! complete; then the program is asked which context goes on, and that one's session gets the same bytes from their
-//! start. Nothing of the handshake has happened by then, so versions, protocols and what is asked of clients are all the
-//! chosen context's.
+//! The server-name callback of a server. The engine keeps the ClientHello and parses a copy until it is complete. Then the
+//! callback chooses the context, and that context's connection gets the same bytes from the start. The handshake has not
+//! begun by then, so the chosen context decides versions, protocols and client authentication.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -15,18 +14,18 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::config::code_points;
 use crate::tls::context::Context;
-use crate::tls::session::record::{Session, Step};
+use crate::tls::session::record::{Connection, Step};
 
-/// What a program decides about a client that asks for a name, or for none.
+/// The result of a server-name callback.
 pub enum Choice {
-    /// The context that the session began with.
+    /// Continue with the current context.
     Stay,
     Use(Arc<Context>),
-    /// With the alert unrecognized_name.
+    /// End the session with the alert unrecognized_name.
     Refuse,
 }
 
-/// The program's function.
+/// Called with the name that the client requests, if any.
 pub type ServerNameCallback = Arc<dyn Fn(Option<&CStr>) -> Result<Choice> + Send + Sync>;
 
 /// The type of records that carry handshake messages.
@@ -35,11 +34,11 @@ const DECODE_ERROR: u8 = 50;
 const INTERNAL_ERROR: u8 = 80;
 const UNRECOGNIZED_NAME: u8 = 112;
 
-/// How far it has come.
+/// How much of the ClientHello is parsed.
 pub(crate) enum ClientHelloState {
-    /// The reader of the copy has seen so many bytes.
+    /// The parser, and the number of bytes it has.
     Reading(Box<Acceptor>, usize),
-    /// The name is known. `None`: the program has been asked.
+    /// The name is known. `None`: the callback was handed out.
     Complete(Option<ServerNameCall>),
 }
 
@@ -60,19 +59,19 @@ pub(crate) struct ServerNameResult {
 }
 
 impl ClientHelloState {
-    /// `None` if the context asks nobody.
+    /// `None` if the context has no server-name callback.
     pub(crate) fn of(context: &Context) -> Option<ClientHelloState> {
         context.server_name_callback().map(|_| ClientHelloState::Reading(Box::default(), 0))
     }
 
-    /// Whether nothing but the program's answer is missing.
+    /// Whether only the callback's result is missing.
     pub(crate) fn is_complete(&self) -> bool {
         !matches!(self, ClientHelloState::Reading(..))
     }
 }
 
 impl Engine {
-    /// `Some`: the session must not see what has come, yet.
+    /// Returns `Some` while the connection must not get the input.
     pub(crate) fn read_client_hello(&mut self) -> Result<Option<Step>> {
         let Some(client_hello) = self.client_hello.as_deref_mut() else {
             return Ok(self.certificate_time.is_missing().then_some(Step::Blocked));
@@ -81,13 +80,13 @@ impl Engine {
         let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
         let bytes = incoming.bytes();
         if bytes.first().is_some_and(|first| *first != HANDSHAKE) {
-            // An alert, or no TLS at all: nothing to decide upon.
+            // An alert, or not TLS: there is no name.
             return Ok(None);
         }
         let mut rest = bytes.get(*seen..).unwrap_or(&[]);
         *seen = bytes.len();
         while !rest.is_empty() {
-            // Reading from a slice fails only if the reader is full.
+            // Reading from a slice fails only if the parser's buffer is full.
             if acceptor.read_tls(&mut rest).is_err() {
                 let failure = Error::new(Status::TlsProtocol, "the client's first message is too large");
                 return Err(self.fail_with_plain_alert(DECODE_ERROR, failure));
@@ -120,7 +119,7 @@ impl Engine {
         Ok(Some(Step::Blocked))
     }
 
-    /// What the program has to decide, once.
+    /// The callback and its argument. Returned once.
     pub(crate) fn take_server_name_call(&mut self) -> Option<ServerNameCall> {
         match self.client_hello.as_deref_mut() {
             Some(ClientHelloState::Complete(pending)) => pending.take(),
@@ -128,7 +127,7 @@ impl Engine {
         }
     }
 
-    /// The handshake goes on with what the program chose, or ends: the next call tells.
+    /// Applies the callback's result. If it ends the session, the next call returns the error.
     pub(crate) fn apply_choice(&mut self, result: ServerNameResult) {
         self.client_hello = None;
         let whom = match &result.name {
@@ -137,10 +136,10 @@ impl Engine {
         };
         let (alert, error) = match result.choice {
             Ok(Choice::Stay) => return,
-            Ok(Choice::Use(context)) => match context.server_config().and_then(Session::server) {
+            Ok(Choice::Use(context)) => match context.server_config().and_then(Connection::server) {
                 Ok(session) => {
                     self.certificate_time = CertificateTime::new(&context, true);
-                    self.session = session;
+                    self.connection = session;
                     self.unused_context = Some(std::mem::replace(&mut self.context, context));
                     return;
                 }
@@ -161,7 +160,7 @@ impl Engine {
         self.fail_with_plain_alert(alert, error);
     }
 
-    /// Nothing is encrypted yet, nor has the session seen anything: the alert is written by hand.
+    /// Ends the session before it has keys: the alert is written unencrypted, without rustls.
     pub(crate) fn fail_with_plain_alert(&mut self, alert: u8, error: Error) -> Error {
         self.incoming = None;
         let queued = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);

@@ -1,5 +1,5 @@
-//! Early data: what a client writes before the server has answered, on a session that it resumes. The server may refuse all
-//! of it and go on, and anybody may send it again; so it is never sent by itself, and never sent twice.
+//! Early data: data that a client sends before the server answers, on a resumed session. The server may reject it and
+//! continue the handshake, and an attacker may replay it. So netlib sends it only on request, and never a second time.
 
 use super::Engine;
 use crate::error::Result;
@@ -7,31 +7,31 @@ use crate::tls::Context;
 use crate::tls::per_thread::PerThread;
 use crate::tls::session::record::{self, Step};
 
-/// What has become of a session's early data, with OpenSSL's numbers.
+/// The state of a session's early data, with OpenSSL's numbers.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyData {
     NotSent = 0,
     Rejected = 1,
     Accepted = 2,
-    /// The server has not said.
+    /// The server has not answered.
     Undecided = 3,
 }
 
 #[derive(Default)]
 pub(crate) struct EarlyDataState {
-    /// How much more the ticket allows; 0 as soon as nothing may be sent.
+    /// The number of bytes that the ticket still allows; 0 as soon as none may be sent.
     left: u32,
     sent: u32,
-    /// The server will not answer as one that accepts it.
+    /// The server has not accepted it.
     refused: bool,
     accepted: bool,
-    /// The client has answered the server, under keys.
+    /// The client has sent its first encrypted handshake message.
     answered: bool,
 }
 
 impl EarlyDataState {
-    /// Of the session that this thread has just made: what the ticket allows that it took.
+    /// For the connection that this thread has just created: the limit of the ticket it took.
     pub(crate) fn new(context: &Context) -> EarlyDataState {
         EarlyDataState {
             left: context.early_data_limits().and_then(PerThread::take).unwrap_or(0),
@@ -51,18 +51,18 @@ impl Engine {
         }
     }
 
-    /// How many bytes of early data may still be written.
+    /// The number of bytes of early data that may still be written.
     pub(crate) fn early_data_left(&self) -> usize {
         if self.check_sending().is_ok() && self.is_handshaking() { self.early.left as usize } else { 0 }
     }
 
-    /// How many have been.
+    /// The number of bytes of early data that are written.
     pub(crate) fn early_data_written(&self) -> usize {
         self.early.sent as usize
     }
 
-    /// Encrypts from the front of `data`, when the handshake has been begun and not ended; how much, at most
-    /// [`record::WRITE_SIZE`]. 0: no more may be sent.
+    /// Encrypts from the front of `data` during the handshake, at most [`record::WRITE_SIZE`], and returns the number of
+    /// bytes; 0 if no more may be sent.
     pub(crate) fn write_early(&mut self, data: &[u8]) -> Result<usize> {
         self.check_sending()?;
         let most = self.early_data_left().min(record::WRITE_SIZE);
@@ -70,7 +70,7 @@ impl Engine {
         if data.is_empty() {
             return Ok(0);
         }
-        // Of several records some may be queued when another one fails.
+        // Some records may be queued before one fails.
         let mut is_sent = true;
         let sealed = self.transmit(|session, unconsumed, outgoing| {
             is_sent = session.send_early(unconsumed, data, outgoing)?;
@@ -88,12 +88,12 @@ impl Engine {
         Ok(data.len())
     }
 
-    /// What a step says of early data; the step as it is for everything else.
+    /// Updates the state of early data after a step. Returns the step as the caller sees it.
     pub(crate) fn update_early_data(&mut self, step: Step) -> Step {
         match step {
             Step::BlockedEarly => Step::Blocked,
-            // A client begins its answer with EndOfEarlyData if the server has accepted, and only then (RFC 8446 section 4.5).
-            // Behind that the end of a message in pieces may be as short.
+            // The client's first encrypted record is EndOfEarlyData if and only if the server has accepted (RFC 8446
+            // section 4.5). A later record may have the same length.
             Step::Sealed { may_end_early_data } if !self.early.answered => {
                 self.early = EarlyDataState { left: 0, accepted: may_end_early_data, answered: true, ..self.early };
                 Step::Progress

@@ -1,5 +1,5 @@
-//! An engine for a program that moves the bytes itself: it feeds what came from its transport and drains what must go
-//! there. Nothing here waits or makes a system call, and what is kept is bounded.
+//! The engine for applications that move the bytes themselves: they feed received bytes and drain bytes to send. Nothing
+//! here waits or makes a system call, and memory is bounded.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::error::Result;
 use crate::fork::Process;
 use crate::tls::config::ech::EchStatus;
 use crate::tls::context::Context;
+use crate::tls::io::Io;
 use crate::tls::session::negotiated::{Negotiated, SessionInfo};
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::store::SavedSession;
-use crate::tls::stream::Io;
 
-/// While so many bytes wait to be drained, nothing more is encrypted. Beyond it there is at most one piece, of
-/// `record::WRITE_SIZE` and its overhead.
+/// Nothing more is encrypted while this many bytes wait to be drained. One more piece of `record::WRITE_SIZE` and its
+/// overhead may be queued beyond it.
 pub const BACKLOG: usize = 256 * 1024;
 
 pub struct MemoryEngine {
-    /// The process that made it.
+    /// The process that created the engine.
     process: Process,
     engine: Engine,
     info: OnceBox<SessionInfo>,
@@ -40,28 +40,28 @@ impl MemoryEngine {
         MemoryEngine { process: Process::current(), engine, info: OnceBox::new() }
     }
 
-    /// The engine, in the process that it belongs to.
+    /// The engine; fails in a forked child.
     fn own(&mut self) -> Result<&mut Engine> {
         self.process.check_owner("engine")?;
         Ok(&mut self.engine)
     }
 
-    /// Every call that can fail goes through here, so that its error gets the retry kind of the session.
+    /// Runs a public call and sets the retry kind of its error.
     fn classified<T>(&mut self, act: impl FnOnce(&mut MemoryEngine) -> Result<T>) -> Result<T> {
         act(self).map_err(|error| self.engine.classify(error))
     }
 
-    /// Takes bytes of the network, as many as there is room for.
+    /// Takes received bytes, as many as there is space for.
     pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.classified(|this| this.own()?.feed(data))
     }
 
-    /// The network will give no more.
+    /// Ends the input.
     pub fn feed_end(&mut self) {
         self.engine.end_input();
     }
 
-    /// Gives bytes for the network; how many.
+    /// Copies bytes to send into `buffer` and returns their number.
     pub fn drain(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let engine = self.own()?;
         let mut filled = 0;
@@ -105,7 +105,7 @@ impl MemoryEngine {
     fn do_handshake(&mut self) -> Result<Io> {
         loop {
             let done = self.own()?.handshake()?;
-            // A session has at most two: which context goes on, and what time it is.
+            // A session has at most two: the server-name callback and the clock.
             match self.engine.take_pending_callback() {
                 Some(pending) => self.engine.finish_callback(pending.invoke()),
                 None => return Ok(if done { Io::Done(0) } else { Io::WantRead }),
@@ -189,12 +189,12 @@ impl MemoryEngine {
         self.classified(|this| this.own()?.set_session(session))
     }
 
-    /// What was agreed on; `None` before the handshake is done.
+    /// The negotiated parameters; `None` before the handshake is done.
     pub fn negotiated(&self) -> Option<Negotiated> {
         Negotiated::of(&self.engine)
     }
 
-    /// What was agreed on and is lent, such as names and certificates.
+    /// The negotiated parameters that callers borrow, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let _ = self.info.set(Box::new(SessionInfo::of(&self.engine)?));

@@ -1,4 +1,4 @@
-//! The network's side of an engine: bytes that came, and bytes that must go.
+//! The transport's side of an engine: received bytes, and bytes to send.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::status::Status;
 use crate::tls::session::pool::{BUFFER_SIZE, Pool, RecordBuffer};
 
 impl Engine {
-    /// Lends the buffer for input: bytes go into its [`RecordBuffer::space`], which is never empty. To be called when
-    /// everything that came has been worked on, and answered with [`Engine::take_back`].
+    /// Lends the input buffer, whose [`RecordBuffer::space`] is not empty. Call it when all input is processed, and return
+    /// the buffer with [`Engine::take_back`].
     pub(crate) fn lend_input(&mut self) -> Result<RecordBuffer> {
         let Some(mut input) = self.incoming.take() else {
             self.lent = 0;
@@ -17,7 +17,7 @@ impl Engine {
         };
         input.compact();
         if input.space().is_empty() {
-            // Only a handshake message that is not all there keeps so many: a record alone is at most 18 KiB.
+            // Only an incomplete handshake message fills the buffer: a record has at most 18 KiB.
             let message = format!(
                 "{} sent more than 64 KiB of records without completing a handshake message: it is too large, or in \
                  too many pieces",
@@ -28,7 +28,7 @@ impl Engine {
         }
         self.lent = input.bytes().len();
         self.unconsumed_copy = Box::default();
-        // Before the greeting is over nothing is sent, so nobody needs to see them meanwhile.
+        // While the ClientHello is read nothing is sent, so no call needs the copy.
         if self.client_hello.is_none() {
             self.unconsumed_copy = input.bytes().get(..self.unconsumed).unwrap_or(&[]).into();
         }
@@ -44,7 +44,7 @@ impl Engine {
         self.keep_input(input);
     }
 
-    /// As long as there is something in it.
+    /// Keeps the buffer if it is not empty.
     pub(crate) fn keep_input(&mut self, input: RecordBuffer) {
         if input.is_empty() {
             self.pool.give_back(input);
@@ -53,15 +53,14 @@ impl Engine {
         }
     }
 
-    /// Takes bytes of the network, as many as there is room for: none while the buffer is full of what has not been
-    /// worked on.
+    /// Takes received bytes, as many as there is space for: none while the buffer is full of unprocessed input.
     pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.check()?;
         if self.end_of_input {
             return Err(Error::new(Status::Closed, "the end of the input was told before"));
         }
         if data.is_empty() || self.peer_closed {
-            // What comes after the closing message does not count.
+            // Bytes after close_notify are ignored.
             return Ok(data.len());
         }
         let waiting = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
@@ -74,18 +73,18 @@ impl Engine {
         Ok(count)
     }
 
-    /// The network will give no more.
+    /// Ends the input.
     pub(crate) fn end_input(&mut self) {
         self.end_of_input = true;
     }
 
-    /// The same, but not as the network's plain end.
+    /// Ends the input because of an error of the transport.
     pub(crate) fn end_input_because(&mut self, cause: Error) {
         self.end_of_input = true;
         self.end_cause = Some(Arc::new(cause));
     }
 
-    /// Whether a read has something to say or at least something to work on, rather than being certainly blocked.
+    /// Whether a read may return something other than `Blocked`.
     pub(crate) fn is_read_ready(&self) -> bool {
         !self.needs_input
             || self.pending_plaintext.is_some()
@@ -106,7 +105,7 @@ impl Engine {
         self.outgoing.len()
     }
 
-    /// The next bytes for the network. The buffer goes back with [`Engine::return_output`] before anything else is taken.
+    /// The next bytes to send. Return the buffer with [`Engine::return_output`] before taking the next one.
     pub(crate) fn next_output(&mut self) -> Option<RecordBuffer> {
         self.outgoing.pop()
     }
@@ -117,7 +116,7 @@ impl Engine {
         }
     }
 
-    /// The network takes nothing any more; what it has given may still be read.
+    /// Ends sending. Received data can still be read.
     pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
         self.outgoing.clear();
         Error::clone(self.send_failure.get_or_insert(failure))

@@ -9,12 +9,12 @@ const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 const SUPPORTED_VERSIONS: u16 = 43;
 
-/// How the ClientHello lies in the input.
+/// The form of the ClientHello in the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As it came: every record has its header.
+    /// As received: every record has its header.
     Records,
-    /// As rustls leaves it: contiguous behind the header of the first record.
+    /// As rustls joins it: contiguous behind the header of the first record.
     Joined,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn newest(input: &[u8], layout: Layout) -> Option<u16> {
         let mut value = Reader(extensions.vector(2)?);
         if kind == usize::from(SUPPORTED_VERSIONS) {
             let versions = value.vector(1)?.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
-            // Others are GREASE (RFC 8701) and drafts.
+            // Other values are GREASE (RFC 8701) and drafts.
             return versions.map(u16::from_be_bytes).filter(|version| (0x0300..=0x0304).contains(version)).max();
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         Some(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     }
 
-    /// A field that has its length before it, in so many bytes.
+    /// A field with a length prefix of `length_bytes` bytes.
     fn vector(&mut self, length_bytes: usize) -> Option<&'a [u8]> {
         let len = self.number(length_bytes)?;
         self.take(len)

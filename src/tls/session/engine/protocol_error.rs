@@ -1,6 +1,6 @@
-//! A peer that goes too far, and how it is told.
+//! Fails the session on protocol errors and queues the alert.
 
-use rustls::{AlertDescription, Error as TlsError, PeerIncompatible, ProtocolVersion};
+use rustls::{AlertDescription, Error as TlsError, PeerIncompatible};
 
 use super::Engine;
 use crate::error::{Error, Result};
@@ -8,8 +8,8 @@ use crate::status::Status;
 use crate::tls::session::pool::RecordBuffer;
 use crate::tls::session::record::Failure;
 
-/// The most bytes of records without any plaintext between them. rustls counts empty records and key updates, each by
-/// itself and only in a row, and tickets not at all: taken in turns they would keep a read busy for ever.
+/// The most bytes of records without any plaintext between them. rustls limits empty records and key updates only when
+/// they come consecutively, and does not limit tickets. Without this bound a peer could alternate them forever.
 const MAX_BYTES_WITHOUT_DATA: usize = 256 * 1024;
 
 /// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both errors
@@ -20,9 +20,9 @@ pub(crate) fn replaces_alert(error: &TlsError) -> bool {
 }
 
 impl Engine {
-    /// The end of a session by what came; the alert for the peer is queued.
+    /// Ends the session because of an error in the input, and queues the alert.
     pub(crate) fn fail_with_alert(&mut self, failure: Failure) -> Error {
-        // Who has ended the session himself is not told of it, and what fails here is not his fault.
+        // No alert answers an alert, and a failure of this side is not the peer's error.
         let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(**error, TlsError::AlertReceived(_)));
         if matches!(&failure, Failure::Tls(_)) {
             self.forget_sessions();
@@ -32,16 +32,16 @@ impl Engine {
         if replaces && let Some(alert) = error.tls_alert() {
             return self.fail_with_plain_alert(alert, error);
         }
-        if is_theirs && !self.session.state().wants_write() {
-            // A hello of TLS 1.2, before there are keys, that asks for signatures that this side's key cannot make.
+        if is_theirs && !self.connection.wants_write() {
+            // A ClientHello of TLS 1.2, before there are keys, without a signature scheme that this side's key supports.
             if error.status() == Status::TlsIncompatible && !self.may_have_handshake_keys() {
                 return self.fail_with_plain_alert(u8::from(AlertDescription::HandshakeFailure), error);
             }
             return self.send_decode_error(error);
         }
         let records = self.incoming.as_mut().map_or(&mut [][..], RecordBuffer::bytes_mut);
-        self.session.take_alert(records, &mut self.outgoing);
-        // rustls does not tell which alert it sends, and not every error says it.
+        self.connection.take_alert(records, &mut self.outgoing);
+        // rustls does not report which alert it queues, and not every error implies it.
         if is_theirs && let Some(number) = self.outgoing.plain_alert() {
             error = error.with_tls_alert(number);
         }
@@ -49,22 +49,22 @@ impl Engine {
         self.fail(error)
     }
 
-    /// The same where rustls has no alert for it.
+    /// Ends the session and queues decode_error, for errors for which rustls queues no alert.
     pub(crate) fn send_decode_error(&mut self, mut error: Error) -> Error {
         self.forget_sessions();
-        if let Ok(true) = self.session.send_decode_error(&mut self.outgoing) {
+        if let Ok(true) = self.connection.send_decode_error(&mut self.outgoing) {
             error = error.with_tls_alert(u8::from(AlertDescription::DecodeError));
         }
         self.incoming = None;
         self.fail(error)
     }
 
-    /// Whether there may be keys before the handshake is done.
+    /// Whether the handshake may already use keys.
     fn may_have_handshake_keys(&self) -> bool {
-        self.session.state().protocol_version() == Some(ProtocolVersion::TLSv1_3)
+        self.connection.is_tls13()
     }
 
-    /// Counts what came after the handshake, and ends a session that has brought nothing else for too long.
+    /// Counts bytes received after the handshake, and fails the session after too many without plaintext.
     pub(crate) fn limit_bytes_without_data(&mut self, bytes: usize, has_plaintext: bool) -> Result<()> {
         self.bytes_without_data = if has_plaintext { 0 } else { self.bytes_without_data.saturating_add(bytes) };
         if self.bytes_without_data <= MAX_BYTES_WITHOUT_DATA {

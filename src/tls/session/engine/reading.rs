@@ -1,26 +1,26 @@
-//! The reader's side: plaintext out of the records that came, as much as there is room for, and looks at what there would
-//! be. What is opened and not asked for waits in the spill buffer.
+//! The reader's side of an engine: decrypts received records into the reader's buffer. Plaintext that does not fit is kept
+//! for the next read.
 
 use super::Engine;
 use crate::error::Result;
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::record::{self, Step};
 
-/// What a record may be longer than its plaintext, at least: the tag.
+/// The least bytes that a record has beside header and plaintext: the tag.
 const LEAST_OVERHEAD: usize = 16;
 
-/// What a read came to.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     Data(usize),
-    /// Nothing, until more bytes come in.
+    /// No plaintext until more input is received.
     Blocked,
-    /// The peer has closed the session properly.
+    /// The peer sent close_notify.
     End,
 }
 
 impl Engine {
-    /// Decrypts into `room`. A failure is reported when the plaintext before it has been read.
+    /// Decrypts into `room`. An error is returned after the plaintext before it has been read.
     pub(crate) fn read(&mut self, room: &mut [u8]) -> Result<Read> {
         let mut filled = self.take_pending_plaintext(room);
         while filled < room.len() && self.failure.is_none() && !self.peer_closed {
@@ -29,7 +29,7 @@ impl Engine {
                 break;
             }
             if self.needs_input && !self.is_handshaking() {
-                // rustls would say so again.
+                // rustls would report again that it needs input.
                 break;
             }
             match self.step(rest) {
@@ -39,14 +39,14 @@ impl Engine {
                         break;
                     }
                 }
-                // Kept; told below, or by the next call.
+                // The failure is kept, and returned below or by the next call.
                 Err(_) => break,
             }
         }
         if filled > 0 { Ok(Read::Data(filled)) } else { self.read_without_data() }
     }
 
-    /// What a read comes to when there is no plaintext.
+    /// The result of a read if there is no plaintext.
     fn read_without_data(&self) -> Result<Read> {
         self.check()?;
         if self.peer_closed {
@@ -58,8 +58,7 @@ impl Engine {
         Ok(Read::Blocked)
     }
 
-    /// What a read would come to, which still does: records are opened up to the first plaintext. In the handshake
-    /// they are left to that.
+    /// The result that the next read will have. Decrypts records up to the first plaintext, except during the handshake.
     pub(crate) fn peek(&mut self) -> Result<Read> {
         while self.pending_plaintext.is_none()
             && self.failure.is_none()
@@ -77,9 +76,9 @@ impl Engine {
         }
     }
 
-    /// Plaintext that a read returns without new input.
+    /// The number of plaintext bytes that a read returns without new input.
     pub(crate) fn pending(&mut self) -> usize {
-        // A record that has come but was not opened yet counts with what is in it.
+        // Decrypt received records to count their plaintext.
         while self.pending_plaintext.is_none() && self.incoming.is_some() && !self.is_handshaking() {
             let whole = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
             if self.failure.is_some() || self.peer_closed || self.unconsumed > 0 || whole.is_none() {
@@ -104,7 +103,7 @@ impl Engine {
         now
     }
 
-    /// Whether the next record is all there and its plaintext surely fits, so that opening it spills nothing.
+    /// Whether the next record is complete and its plaintext fits.
     fn next_fits(&self, room: usize) -> bool {
         let next = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
         next.is_some_and(|size| size.saturating_sub(record::HEADER_SIZE + LEAST_OVERHEAD) <= room)

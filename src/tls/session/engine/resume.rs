@@ -1,10 +1,8 @@
-//! The sessions of a client's side: what comes is completed with what only the engine knows, and taken out or brought in
-//! when the program wants that. And what a server asks of those who resume one.
+//! Session resumption: completes the sessions that a client receives, hands sessions out and takes them back, and checks
+//! the certificates of clients that resume on a server.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use rustls::HandshakeKind;
 
 use super::Engine;
 use super::early_data::EarlyDataState;
@@ -12,20 +10,20 @@ use super::pending_callback::CertificateTime;
 use crate::error::{ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::session::record::Session;
+use crate::tls::session::record::Connection;
 use crate::tls::session::store::{SavedSession, SessionOverride, Validity};
 use crate::tls::verify::refusal;
 use crate::tls::verify::server_name;
 use crate::tls::x509::Certificate;
 
 impl Engine {
-    /// Takes the newest session that the server has given, if the context still remembers one.
+    /// Takes the newest session of this connection from the session store.
     pub(crate) fn take_session(&mut self) -> Result<Option<SavedSession>> {
         self.check_client("take a session from")?;
-        Ok(self.connection.and_then(|connection| self.context.sessions().take(connection)))
+        Ok(self.store_key.and_then(|connection| self.context.sessions().take(connection)))
     }
 
-    /// Has this session resumed, or none, before anything has been said.
+    /// Sets the session to resume, or none, before the handshake begins.
     pub(crate) fn set_session(&mut self, saved: Option<&Arc<SavedSession>>) -> Result<()> {
         self.check_client("give a session to")?;
         self.check()?;
@@ -41,23 +39,23 @@ impl Engine {
         if let Some(saved) = saved {
             saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
         }
-        // Without a name nothing is resumed.
+        // Sessions are stored by server name, so a connection without one resumes none.
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
         let session_override = saved.map_or(SessionOverride::None, |saved| SessionOverride::Use(Arc::clone(saved)));
         let _delay = fork::delay();
-        // What this one was made with is dropped unseen.
-        self.session = self.context.sessions().with(session_override, || Session::client(config, name))?;
+        // Replaces the connection, which has not sent anything.
+        self.connection = self.context.sessions().with(session_override, || Connection::client(config, name))?;
         self.record_offer();
         self.resuming = saved.cloned();
         Ok(())
     }
 
-    /// What a fatal alert has ended, sent or received, is not resumed: neither what it has brought (RFC 8446 section 6.2) nor
-    /// what it began with, of which only TLS 1.2 leaves something (RFC 5246 section 7.2.2).
+    /// Removes the sessions of a connection that a fatal alert ends: those it received (RFC 8446 section 6.2) and, with TLS
+    /// 1.2, the one it resumed (RFC 5246 section 7.2.2). A ticket of TLS 1.3 is removed when it is offered.
     pub(crate) fn forget_sessions(&self) {
         let sessions = self.context.sessions();
-        if let Some(connection) = self.connection {
+        if let Some(connection) = self.store_key {
             sessions.forget_of(connection);
         }
         let name = self.name.as_deref().filter(|_| self.is_handshaking()).map(server_name::parse);
@@ -74,29 +72,29 @@ impl Engine {
         Ok(())
     }
 
-    /// Sessions have come to the context, perhaps from this connection.
+    /// Adopts new sessions in the context's store, if this connection has received them.
     #[cold]
     pub(crate) fn adopt_sessions(&mut self) {
         let sessions = self.context.sessions();
-        let connection = *self.connection.get_or_insert_with(|| sessions.next_connection());
+        let connection = *self.store_key.get_or_insert_with(|| sessions.next_connection());
         if !self.context.checks_validity_dates() {
             return sessions.adopt(connection, None);
         }
         let now = self.now();
-        // Read once a connection, because a server may send tickets by the thousand, and mostly not at all of one that was
-        // resumed: its proof is the one that was judged then.
-        let is_resumed = self.session.state().handshake_kind() == Some(HandshakeKind::Resumed);
+        // Computed once per connection, because a server may send thousands of tickets. For a resumed session it is that of
+        // the certificate of the first handshake.
+        let is_resumed = self.connection.is_resumed();
         let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
         let validity = known.unwrap_or_else(|| Box::new(self.proof_validity(now)));
         sessions.adopt(connection, Some((&validity, now)));
-        // What came may have been for another thread's, and this one's server has proved nothing yet.
-        if self.session.state().peer_certificates().is_some() {
+        // The new sessions may be another thread's while this handshake has not reached the certificate.
+        if self.connection.peer_certificates().is_some() {
             self.validity = Some(validity);
             self.has_adopted = true;
         }
     }
 
-    /// By the clock that the peer is judged by.
+    /// The time by the clock that verifies the peer's certificate.
     fn now(&self) -> u64 {
         match &self.certificate_time {
             CertificateTime::FromCallback(callback_time) => callback_time.now(),
@@ -104,16 +102,16 @@ impl Engine {
         }
     }
 
-    /// Of a server whose handshake is done: a client that resumes a session shows no certificate, and the one that it once
-    /// showed may have expired since. rustls does not look.
+    /// On a server: fails the session if a resuming client's certificate, which is that of the first handshake, has expired.
+    /// rustls does not check this.
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
-        let state = self.session.state();
-        let is_resumed = self.is_server && state.handshake_kind() == Some(HandshakeKind::Resumed);
+        let connection = &self.connection;
+        let is_resumed = self.is_server && connection.is_resumed();
         if !is_resumed || !self.context.checks_client_validity_dates() {
             return Ok(());
         }
         let now = i64::try_from(self.now()).unwrap_or(i64::MAX);
-        let leaf = state.peer_certificates().and_then(|chain| chain.first());
+        let leaf = connection.peer_certificates().and_then(|chain| chain.first());
         let Some(Ok(leaf)) = leaf.map(|der| Certificate::parse(der)) else { return Ok(()) };
         if now <= leaf.not_after {
             return Ok(());
@@ -122,11 +120,11 @@ impl Engine {
         Err(self.send_decode_error(error))
     }
 
-    /// When what the server has proved can be taken for good: while its certificate is valid, and so are the others that
-    /// it sent and the lists of revoked ones, except those that were not valid when the chain was judged and so had no
-    /// part in it.
+    /// The time during which the server's verified chain stays valid: the intersection of the validity of its certificate,
+    /// of the others it sent, and of the CRLs. Certificates that were not valid at verification are ignored, because the
+    /// verified path does not contain them.
     fn proof_validity(&self, now: u64) -> Validity {
-        let chain = self.session.state().peer_certificates().unwrap_or(&[]);
+        let chain = self.connection.peer_certificates().unwrap_or(&[]);
         let mut found = 0..0;
         for (index, der) in chain.iter().enumerate() {
             let validity = Certificate::validity_of(der).unwrap_or(0..0);
@@ -139,23 +137,23 @@ impl Engine {
         found.start..self.context.next_crl_update(now).map_or(found.end, |end| found.end.min(end))
     }
 
-    /// Of the session that this thread has just made: what comes with the one that it offers to resume.
+    /// For the connection that this thread has just created: records the limits of the session that it offers.
     pub(crate) fn record_offer(&mut self) {
         self.early = EarlyDataState::new(&self.context);
         self.validity = self.context.sessions().take_validity().map(Box::new);
     }
 
-    /// The program has said what time it is, and nothing has been sent. A session may rest on a certificate that would not
-    /// be accepted any more, because that clock was set since; it is not offered then.
+    /// Called with the time of the clock callback, before anything is sent. Does not offer a session whose certificate is not
+    /// valid at that time; the clock may have been changed since the session was received.
     pub(crate) fn drop_expired_offer(&mut self, time: u64) {
         let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
         let Some(name) = self.name.as_deref().filter(|_| is_over && !self.begun) else { return };
         self.context.sessions().drop_invalid(time);
         let remade =
-            server_name::parse(name).and_then(|name| Session::client(self.context.client_config(true)?, name));
+            server_name::parse(name).and_then(|name| Connection::client(self.context.client_config(true)?, name));
         match remade {
             Ok(session) => {
-                self.session = session;
+                self.connection = session;
                 self.record_offer();
             }
             Err(error) => {
@@ -172,6 +170,7 @@ impl Engine {
 mod tests {
     use std::time::Duration;
 
+    use rustls::HandshakeKind;
     use rustls_pki_types::UnixTime;
 
     use super::super::Read;
@@ -251,7 +250,7 @@ mod tests {
             let mut server = Engine::server(serving).unwrap();
             complete_handshake(&mut client, &mut server, usize::MAX);
             assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
-            assert_eq!(client.session().state().handshake_kind(), Some(kind));
+            assert_eq!(client.connection().handshake_kind(), Some(kind));
             let expected = if kind == HandshakeKind::Resumed { &marked } else { &of_before };
             assert_eq!(client.validity.as_deref(), Some(expected), "{kind:?}");
         }

@@ -85,7 +85,7 @@ fn both_versions_byte_at_a_time_and_whole() {
         for step in [1, 7, 1000, usize::MAX] {
             let (mut client, mut server) = pair(&context);
             complete_handshake(&mut client, &mut server, step);
-            let state = client.session().state();
+            let state = client.connection();
             assert_eq!(state.protocol_version().and_then(Version::from_rustls), Some(version));
             client.write(b"ping").unwrap();
             feed(&mut server, &drain(&mut client));
@@ -177,7 +177,7 @@ fn a_write_between_the_fragments_of_a_ticket() {
         for lent in [false, true] {
             let mut config = (*context.server_config().unwrap()).clone();
             config.max_fragment_size = Some(64);
-            let session = Session::server(Arc::new(config)).unwrap();
+            let session = Connection::server(Arc::new(config)).unwrap();
             let mut server = Engine::new(&context, session, true, None);
             let mut client = Engine::client(&context, Some("localhost")).unwrap();
             // Up to the client's last flight, to which the server answers with tickets.
@@ -233,18 +233,13 @@ fn a_writer_does_not_open_the_readers_records() {
 
 #[test]
 fn keys_can_be_updated_while_both_sides_send() {
-    use rustls::unbuffered::ConnectionState;
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
     read_all(&mut client, 10);
     for round in 0..5 {
         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
-        let Session::Server(connection) = &mut server.session else { panic!("the server's side") };
-        match connection.process_tls_records(&mut []).state {
-            Ok(ConnectionState::WriteTraffic(traffic)) => traffic.refresh_traffic_keys().unwrap(),
-            other => panic!("{other:?}"),
-        }
+        server.connection.refresh_traffic_keys();
         // On the way when the request arrives, and the answer to it goes before what is written next.
         client.write(b"old keys").unwrap();
         server.write(b"new keys").unwrap();
@@ -260,7 +255,6 @@ fn keys_can_be_updated_while_both_sides_send() {
 /// whatever pieces, and however much room there is.
 #[test]
 fn a_reader_that_asks_no_more_misses_nothing() {
-    use rustls::unbuffered::ConnectionState;
     let random = noise(100_000);
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| options.set_maximum_version(version as i32).unwrap());
@@ -274,11 +268,7 @@ fn a_reader_that_asks_no_more_misses_nothing() {
                 match next(4) {
                     0 if version == Version::Tls13 => {
                         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
-                        let Session::Server(connection) = &mut server.session else { panic!("the server's side") };
-                        match connection.process_tls_records(&mut []).state {
-                            Ok(ConnectionState::WriteTraffic(traffic)) => traffic.refresh_traffic_keys().unwrap(),
-                            other => panic!("{other:?}"),
-                        }
+                        server.connection.refresh_traffic_keys();
                         server.write(b"-").unwrap();
                         said.push(b'-');
                     }
@@ -349,7 +339,7 @@ fn both_sides_have_the_suites_with_our_parts() {
         let (mut client, mut server) = pair(&context);
         complete_handshake(&mut client, &mut server, usize::MAX);
         for side in [&client, &server] {
-            assert!(suites::is_ours(side.session().state().negotiated_cipher_suite().unwrap()), "{ciphers:?}");
+            assert!(suites::is_ours(side.connection().cipher_suite().unwrap()), "{ciphers:?}");
         }
     }
 }

@@ -1,18 +1,17 @@
-//! Records beside rustls' own, byte by byte, and sessions in which something stands in the way of sealing.
+//! Compares records with rustls' own byte by byte, and tests sessions in which direct sealing is not possible.
 
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::unbuffered::{ConnectionState, UnbufferedStatus};
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedCipherSuite, Tls13CipherSuite};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
 use super::*;
 use crate::tls::session::pool::Pool;
-use crate::tls::session::record::{Outgoing, Received, Session, Step};
+use crate::tls::session::record::{Connection, Outgoing, Received, Step};
 use crate::tls::session::suites;
 
 const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
@@ -114,7 +113,7 @@ fn what_goes_wrong_is_told() {
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD), [1, 1]), Outcome::Failed));
     // Nothing came out.
     assert!(matches!(seal(buffer(), 1, |_| Ok(HEADER_SIZE)).1, Outcome::Failed));
-    assert!(matches!(seal(buffer(), 1, |_| Err(EncryptError::EncryptExhausted)).1, Outcome::KeysExhausted));
+    assert!(matches!(seal(buffer(), 1, |_| Err(EncryptFailure::KeysExhausted)).1, Outcome::KeysExhausted));
 }
 
 #[test]
@@ -131,18 +130,18 @@ fn a_loan_ends_with_a_panic() {
 
 /// A side of a session.
 struct End {
-    session: Session,
+    connection: Connection,
     out: Outgoing,
     heard: Vec<u8>,
 }
 
 impl End {
-    fn new(session: Session) -> End {
-        End { session, out: Outgoing::new(Arc::new(Pool::default())), heard: Vec::new() }
+    fn new(connection: Connection) -> End {
+        End { connection, out: Outgoing::new(Arc::new(Pool::default())), heard: Vec::new() }
     }
 
     fn write(&mut self, data: &[u8]) {
-        assert!(self.session.send(&mut [], data, &mut self.out).is_ok());
+        assert!(self.connection.send(&mut [], data, &mut self.out).is_ok());
     }
 
     /// Takes everything that there is to send.
@@ -157,7 +156,7 @@ impl End {
     fn receive(&mut self, mut records: Vec<u8>) {
         loop {
             let heard = &mut self.heard;
-            let Received { consumed, outcome } = self.session.receive(&mut records, &mut self.out, |plaintext| {
+            let Received { consumed, outcome } = self.connection.receive(&mut records, &mut self.out, |plaintext| {
                 heard.extend_from_slice(plaintext);
                 Ok(())
             });
@@ -172,19 +171,15 @@ impl End {
 
     /// As [`Outgoing`] does it first.
     fn seal(&mut self, data: &[u8]) -> (Vec<u8>, Outcome) {
-        let Session::Client(connection) = &mut self.session else { panic!("no client") };
-        let UnbufferedStatus { state, .. } = connection.process_tls_records(&mut []);
-        let Ok(ConnectionState::WriteTraffic(mut traffic)) = state else { panic!("the session cannot send") };
-        let (buffer, outcome) = seal(buffer(), data.len().div_ceil(RECORD_SIZE), |room| traffic.encrypt(data, room));
+        let connection = &mut self.connection;
+        let (buffer, outcome) =
+            seal(buffer(), data.len().div_ceil(RECORD_SIZE), |room| connection.encrypt_into(data, room));
         (buffer.unwrap().bytes().to_vec(), outcome)
     }
 
     /// New keys, and the news of them to be sent under the old ones.
     fn renew_keys(&mut self) {
-        let Session::Client(connection) = &mut self.session else { panic!("no client") };
-        let UnbufferedStatus { state, .. } = connection.process_tls_records(&mut []);
-        let Ok(ConnectionState::WriteTraffic(traffic)) = state else { panic!("the session cannot send") };
-        traffic.refresh_traffic_keys().unwrap();
+        self.connection.refresh_traffic_keys();
     }
 }
 
@@ -206,14 +201,14 @@ fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
         .with_single_cert(chain, PrivateKeyDer::from_pem_slice(KEY).unwrap())
         .unwrap();
     let name = ServerName::try_from("localhost").unwrap();
-    let mut client = End::new(Session::client(Arc::new(client), name).unwrap());
-    let mut server = End::new(Session::server(Arc::new(server)).unwrap());
+    let mut client = End::new(Connection::client(Arc::new(client), name).unwrap());
+    let mut server = End::new(Connection::server(Arc::new(server)).unwrap());
     client.receive(Vec::new());
     for _ in 0..3 {
         server.receive(client.take());
         client.receive(server.take());
     }
-    assert!(!client.session.state().is_handshaking() && !server.session.state().is_handshaking());
+    assert!(!client.connection.is_handshaking() && !server.connection.is_handshaking());
     (client, server)
 }
 

@@ -47,7 +47,7 @@ fn a_second_hello_asks_nobody_again() {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let session = Session::client(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
+    let session = Connection::client(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
     let mut client = Engine::new(&other, session, false, Some("localhost".into()));
     let mut server = Engine::server(&asks).unwrap();
     for _ in 0..4 {
@@ -59,7 +59,7 @@ fn a_second_hello_asks_nobody_again() {
         feed(&mut client, &drain(&mut server));
     }
     assert!(!client.is_handshaking() && !server.is_handshaking());
-    let kind = client.session().state().handshake_kind();
+    let kind = client.connection().handshake_kind();
     assert_eq!(kind, Some(rustls::HandshakeKind::FullWithHelloRetryRequest));
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
     assert_eq!(server.server_name(), Some("localhost"));

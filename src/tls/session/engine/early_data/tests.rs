@@ -76,29 +76,29 @@ fn of(far: Far, first: &ServerConfig, context: &Context) -> Server {
 
 /// A server of rustls, and what it got.
 struct Server {
-    session: ServerConnection,
+    connection: ServerConnection,
     early: Vec<u8>,
     later: Vec<u8>,
 }
 
 impl Server {
     fn new(config: ServerConfig) -> Server {
-        Server { session: ServerConnection::new(Arc::new(config)).unwrap(), early: Vec::new(), later: Vec::new() }
+        Server { connection: ServerConnection::new(Arc::new(config)).unwrap(), early: Vec::new(), later: Vec::new() }
     }
 
     /// What it answers.
     fn take(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         while !bytes.is_empty() {
-            self.session.read_tls(&mut bytes).unwrap();
-            let _ = self.session.process_new_packets();
-            if let Some(mut early) = self.session.early_data() {
+            self.connection.read_tls(&mut bytes).unwrap();
+            let _ = self.connection.process_new_packets();
+            if let Some(mut early) = self.connection.early_data() {
                 early.read_to_end(&mut self.early).unwrap();
             }
-            let _ = self.session.reader().read_to_end(&mut self.later);
+            let _ = self.connection.reader().read_to_end(&mut self.later);
         }
         let mut result = Vec::new();
-        while self.session.wants_write() {
-            self.session.write_tls(&mut result).unwrap();
+        while self.connection.wants_write() {
+            self.connection.write_tls(&mut result).unwrap();
         }
         result
     }
@@ -174,8 +174,8 @@ fn the_server_decides() {
             assert!(engine.is_handshaking() && engine.write(b"").unwrap() == 0);
 
             complete_handshake(&mut engine, &mut server, piece).unwrap();
-            assert!(!engine.is_handshaking() && !server.session.is_handshaking(), "{row:?}");
-            assert_eq!(engine.session().state().handshake_kind(), Some(kind), "{row:?}");
+            assert!(!engine.is_handshaking() && !server.connection.is_handshaking(), "{row:?}");
+            assert_eq!(engine.connection().handshake_kind(), Some(kind), "{row:?}");
             let facts = (engine.early_data(), engine.early_data_written(), engine.early_data_left());
             assert_eq!(facts, (outcome, size, 0), "{row:?}");
             assert_eq!(engine.write_early(&data).unwrap(), 0);
@@ -188,7 +188,7 @@ fn the_server_decides() {
             let sent = drain(&mut engine);
             server.take(&sent);
             assert_eq!(server.later, b"later", "{row:?}");
-            server.session.writer().write_all(b"answer").unwrap();
+            server.connection.writer().write_all(b"answer").unwrap();
             let result = server.take(&[]);
             feed(&mut engine, &result);
             let mut room = [0; 10];
@@ -285,7 +285,7 @@ fn a_session_that_the_program_gives_brings_its_own_allowance() {
         complete_handshake(&mut engine, &mut server, usize::MAX).unwrap();
         let outcome = if allowed > 0 { EarlyData::Accepted } else { EarlyData::NotSent };
         assert_eq!((engine.early_data(), &server.early[..]), (outcome, &REQUEST[..written]), "{row:?}");
-        assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Resumed), "{row:?}");
+        assert_eq!(engine.connection().handshake_kind(), Some(HandshakeKind::Resumed), "{row:?}");
         assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
     }
 }
@@ -395,7 +395,7 @@ fn netlibs_server_passes_over_it() {
         assert_eq!((server.early_data(), server.early_data_left()), (EarlyData::NotSent, 0));
         if expected.is_ok() {
             assert_eq!((client.is_handshaking(), server.is_handshaking()), (false, false));
-            assert_eq!(client.session().state().handshake_kind(), Some(HandshakeKind::Resumed));
+            assert_eq!(client.connection().handshake_kind(), Some(HandshakeKind::Resumed));
             assert_eq!(client.early_data(), EarlyData::Rejected);
             // The request once more, as the program has to.
             client.write(REQUEST).unwrap();

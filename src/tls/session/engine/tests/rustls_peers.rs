@@ -129,7 +129,7 @@ fn a_retrys_name_is_its_own_sessions() {
     let name = ServerName::try_from("localhost").unwrap();
     let mut server = Engine::server(&context).unwrap();
     meet(&mut server, ClientConnection::new(Arc::new(config), name).unwrap().into()).unwrap();
-    assert_eq!(server.session().state().handshake_kind(), Some(HandshakeKind::FullWithHelloRetryRequest));
+    assert_eq!(server.connection().handshake_kind(), Some(HandshakeKind::FullWithHelloRetryRequest));
     assert_eq!(server.server_name(), Some("localhost"));
 
     let mut server = Engine::server(&context).unwrap();
