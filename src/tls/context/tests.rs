@@ -16,7 +16,7 @@ fn context(set: impl Fn(&mut TlsOptions)) -> Arc<Context> {
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// How a client of the one context and a server of the other shake hands.
+/// The handshake of a client of one context with a server of the other.
 fn complete_handshake(client: &Context, server: &Context) -> Option<HandshakeKind> {
     let name = ServerName::try_from("localhost").unwrap();
     let mut client = ClientConnection::new(client.client_config(true).unwrap(), name).unwrap();
@@ -48,7 +48,7 @@ fn resumption_and_tickets() {
     };
     const TICKETS: i64 = 0;
     const NO_TICKETS: i64 = bits::NO_TICKET;
-    // Version; the client's bits and resumption; the server's; whether the second handshake resumes the first.
+    // Version; the client's option bits and resumption; the server's; whether the second handshake resumes.
     for (version, client, server, resumes) in [
         (Tls12, (NO_TICKETS, true), (NO_TICKETS, true), true),
         (Tls12, (TICKETS, true), (NO_TICKETS, true), true),
@@ -71,9 +71,9 @@ fn resumption_and_tickets() {
     }
 }
 
-/// A server that has forgotten its sessions resumes those that a client brings in a ticket.
+/// A server without stored sessions resumes those in a client's ticket.
 #[test]
-fn tickets_of_tls_1_2_are_made_when_asked_for() {
+fn tls_1_2_tickets_are_optional() {
     for (on, resumes) in [(true, true), (false, false)] {
         let client = context(|options| {
             options.set_maximum_version(Version::Tls12 as i32).unwrap();
@@ -108,7 +108,7 @@ fn a_derived_context_reads_nothing_and_resumes() {
     assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
 }
 
-/// Whether the options' protocols are all that differs, or an authority is added too.
+/// With only other protocols, and with an added authority.
 #[test]
 fn a_derived_context_has_early_data_for_one_protocol() {
     let early = context(|options| options.set_early_data(true));

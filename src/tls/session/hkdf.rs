@@ -156,9 +156,9 @@ mod tests {
         (start..=end).collect()
     }
 
-    /// RFC 5869, appendix A: the cases of SHA-256.
+    /// RFC 5869, appendix A: the test cases for SHA-256.
     #[test]
-    fn the_cases_of_the_rfc() {
+    fn rfc_5869_test_cases() {
         let cases = [
             (
                 vec![0x0b; 22],
@@ -189,14 +189,14 @@ mod tests {
         }
     }
 
-    /// Secrets, salts and outputs around the sizes of a tag and of a hash's block.
+    /// Sizes of secrets, salts and outputs around those of a tag and of a hash block.
     const SIZES: [usize; 14] = [0, 1, 12, 16, 31, 32, 33, 48, 63, 64, 65, 127, 128, 300];
 
     fn pattern(seed: usize, len: usize) -> Vec<u8> {
         (0..len).map(|i| (seed + i * 7 + i / 251) as u8).collect()
     }
 
-    /// What an expander gives: a block, and outputs of some sizes from `info` in pieces.
+    /// A block and outputs of several sizes from an expander, with `info` in pieces.
     fn expanded(expander: &dyn HkdfExpander, info_len: usize) -> Vec<Vec<u8>> {
         let info = pattern(3, info_len);
         let (first, rest) = info.split_at(info_len / 3);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_providers() {
+    fn results_equal_the_providers() {
         for (ours, suite) in [(&SHA256, &TLS13_AES_128_GCM_SHA256), (&SHA384, &TLS13_AES_256_GCM_SHA384)] {
             let (ours, theirs): (&dyn tls13::Hkdf, _) = (ours, suites::tls13(suite).hkdf_provider);
             let compared = Cell::new(0);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_are_kept_empty_and_few() {
+    fn unused_slots_are_empty_and_bounded() {
         let rooms = HmacSlots(Mutex::default());
         let filled = || {
             let mut room = rooms.take();

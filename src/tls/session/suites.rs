@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_of_tls_1_3_are_replaced() {
+    fn tls_1_3_suites_are_replaced() {
         let mut suites = aws_lc_rs::default_provider().cipher_suites;
         let before = suites.clone();
         install(&mut suites);

@@ -139,7 +139,7 @@ mod tests {
             while self.stream.handshake().unwrap() != Io::Done(0) || self.server.is_handshaking() {
                 self.serve();
             }
-            // The tickets.
+            // Receive the tickets.
             self.serve();
             assert_eq!(self.stream.read(&mut [0]).unwrap(), Io::WantRead);
         }
@@ -155,7 +155,7 @@ mod tests {
         pair
     }
 
-    /// Whom a client trusts, what else it asks of the program, and what else it says.
+    /// Trust, callbacks and application protocols.
     #[test]
     fn other_settings_make_no_difference() {
         use std::time::SystemTime;
@@ -191,7 +191,7 @@ mod tests {
             let context = context_with(change);
             Pair::new(&context, &config).complete_handshake();
             let mut pair = Pair::new(&context, &config);
-            // What is written does not wait for what is read.
+            // The write does not wait for the reader.
             pair.stream.set_minimum_throughput(Throughput::new(1_000_000, 0.001).unwrap()).unwrap();
             assert_eq!(pair.stream.early_data_left(), ALLOWED as usize, "{label}");
             assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5), "{label}");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn without_waiting_it_goes_out_piece_by_piece() {
+    fn a_nonblocking_stream_sends_it_in_pieces() {
         let mut pair = resuming();
         let data: Vec<u8> = (0..ALLOWED as usize + 5).map(|i| (i % 251) as u8).collect();
         pair.stream.set_blocking(false).unwrap();
@@ -228,9 +228,9 @@ mod tests {
         assert!(pair.early == data[..written]);
     }
 
-    /// What a call that failed has written is counted, and its bytes leave with the next one.
+    /// The bytes that a failed call has written are counted and sent by the next call.
     #[test]
-    fn limits_end_the_wait() {
+    fn a_limit_ends_the_wait() {
         let mut pair = resuming();
         let data = vec![7; ALLOWED as usize];
         pair.stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_request_leaves_with_the_hello() {
+    fn a_short_request_is_sent_with_the_client_hello() {
         let mut pair = resuming();
         assert_eq!(pair.stream.write_early(b"").unwrap(), Io::Done(0));
         assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5));
         assert!(pair.stream.session().is_none());
         pair.serve();
         assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true));
-        // A write is no early data: it waits for the handshake.
+        // A normal write waits for the handshake.
         pair.stream.set_blocking(false).unwrap();
         pair.complete_handshake();
         assert_eq!(

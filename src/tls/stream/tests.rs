@@ -1,4 +1,4 @@
-//! Streams over functions that fail, panic or hang when a test wants that: what a call leaves behind, and two threads.
+//! Streams over callbacks that fail, panic or block on demand: roles are always released, and two threads can share a stream.
 
 use std::any::Any;
 use std::io::{self, Read as _, Write as _};
@@ -13,12 +13,12 @@ use super::callbacks::Answer;
 use super::*;
 use crate::tls::TlsOptions;
 
-/// What a function does instead of its work.
+/// What a transport callback does instead of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     NotNow,
     Failure,
-    /// With a name: the stream below has lost its peer, for example.
+    /// Fails with a netlib status, as a stream below that has lost its peer does.
     Named(Status),
     Senseless,
     Panic,
@@ -52,7 +52,7 @@ impl Wire {
             Some(Trouble::Failure) => return (-1, 0),
             Some(Trouble::Named(status)) => return (status as i32, 0),
             Some(Trouble::Senseless) => return (Status::Ok as i32, usize::MAX),
-            // Without a word to the test's output.
+            // Panics without a message in the test's output.
             Some(Trouble::Panic) => resume_unwind(Box::new("a callback's panic")),
             Some(Trouble::Hang) => {
                 self.barrier.wait();
@@ -90,7 +90,7 @@ pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context>
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// A client's streams, the outermost first, over such functions, and a server's over a descriptor.
+/// A client's streams, the outermost first, over such callbacks, and a server's over a descriptor.
 struct Pair {
     client: Vec<Arc<Stream>>,
     wire: Arc<Wire>,
@@ -102,7 +102,7 @@ impl Pair {
     fn new(depth: usize) -> Pair {
         let context = context_with(|_| {});
         let (near, far) = UnixStream::pair().unwrap();
-        // A test that has gone wrong ends.
+        // Ends a test that fails.
         near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
         let mut pair = Pair {
@@ -138,7 +138,7 @@ impl Pair {
         self.server.last().unwrap()
     }
 
-    /// Nobody is at work or waits, and nothing is poisoned.
+    /// Asserts that no role is held, no thread waits, and no lock is poisoned.
     fn assert_at_rest(&self, what: &dyn std::fmt::Debug) {
         for stream in &self.client {
             let core = stream.lock().unwrap();
@@ -163,13 +163,13 @@ const CALLS: [(&str, Caller); 7] = [
     ("probe", |stream| stream.probe().map(|_| Io::Done(0))),
 ];
 
-/// What a call came to, or how it panicked.
+/// The result of a call, or its panic.
 fn call(stream: &Stream, caller: Caller) -> std::result::Result<Result<Io>, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| caller(stream)))
 }
 
 #[test]
-fn no_call_keeps_a_role_whatever_ends_it() {
+fn every_call_releases_its_roles() {
     let troubles = [
         Trouble::NotNow,
         Trouble::Failure,
@@ -182,13 +182,13 @@ fn no_call_keeps_a_role_whatever_ends_it() {
     for (which, make) in make.iter().enumerate() {
         for (name, caller) in CALLS {
             for trouble in troubles {
-                // The other one of the functions has nothing to do, rather than waiting for a peer that says nothing.
+                // The other callback returns instead of waiting for the silent peer.
                 let ways = [(trouble, Trouble::NotNow), (Trouble::NotNow, trouble), (trouble, trouble)];
                 for (reading, writing) in ways {
                     let pair = make();
                     let what = (which, name, reading, writing);
                     pair.wire.set(Some(reading), Some(writing));
-                    // What the first leaves, the second goes on with.
+                    // The second call continues from the state that the first leaves.
                     for _ in 0..2 {
                         let outcome = call(pair.client(), caller);
                         pair.assert_at_rest(&what);
@@ -200,9 +200,9 @@ fn no_call_keeps_a_role_whatever_ends_it() {
     }
 }
 
-/// A limit that has ended, and timeouts, on a descriptor, which is waited for.
+/// With an ended limit or a timeout, on a descriptor.
 #[test]
-fn no_call_keeps_a_role_when_it_is_over_or_late() {
+fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     let context = context_with(|_| {});
     for handshake_done in [false, true] {
         for limited in [false, true] {
@@ -226,7 +226,7 @@ fn no_call_keeps_a_role_when_it_is_over_or_late() {
                 }
                 let what = (handshake_done, limited, name);
                 let expected = match (limited, name, handshake_done) {
-                    // Neither has anything to wait for; there is no session to close before the handshake.
+                    // These do not wait; before the handshake there is no session to close.
                     (_, "probe" | "write_early", _) | (false, "write", true) => None,
                     (_, "handshake", true) | (false, "shutdown", _) | (_, "shutdown" | "shutdown_both", false) => {
                         None
@@ -242,9 +242,9 @@ fn no_call_keeps_a_role_when_it_is_over_or_late() {
     }
 }
 
-/// Whoever asks for two roles and gets one gives that up again; the one at work keeps its own.
+/// A call that needs two roles and gets one releases it; the other thread keeps its role.
 #[test]
-fn no_call_keeps_a_role_when_another_is_busy() {
+fn a_busy_call_releases_its_roles() {
     let pair = Pair::connected(1);
     pair.wire.set(Some(Trouble::Hang), None);
     thread::scope(|scope| {
@@ -257,7 +257,7 @@ fn no_call_keeps_a_role_when_another_is_busy() {
                 assert_eq!(roles, [true, false, false, false], "{name}");
             }
         }
-        // A writer has nothing to do with that.
+        // A writer needs neither.
         assert_eq!(pair.client().write(b"ping").unwrap(), Io::Done(4));
         pair.wire.set(None, None);
         pair.server().write(b"pong").unwrap();
@@ -271,7 +271,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits for what another thread of the test is about to do.
+/// Waits until another thread of the test has made the condition true.
 fn within_time(else_what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -284,12 +284,12 @@ fn await_waiting(stream: &Stream) {
     within_time("nobody waits", || stream.lock().unwrap().waiters > 0);
 }
 
-/// What a reader has to say goes out by its thread, and nobody's bytes get into the middle of it.
+/// A reader sends its queued output itself, and no other bytes are sent in between.
 #[test]
 fn a_writer_waits_for_a_reader_that_sends() {
     let pair = Pair::connected(1);
     let client = pair.client();
-    // As an answer to what came would.
+    // Queues output, as an answer to a key update does.
     client.lock().unwrap().engine.write(b"first").unwrap();
     pair.wire.set(None, Some(Trouble::Hang));
     thread::scope(|scope| {
@@ -322,9 +322,9 @@ fn a_writer_waits_for_a_reader_that_sends() {
     assert_eq!(all, b"first, then this");
 }
 
-/// What a reader leaves to a writer that is at work goes out when that is done, though nobody writes again.
+/// A writer sends the output that a reader has queued meanwhile, without another write.
 #[test]
-fn a_writer_sends_what_a_reader_left() {
+fn a_writer_sends_the_output_of_a_reader() {
     let pair = Pair::connected(1);
     let client = pair.client();
     pair.wire.set(None, Some(Trouble::Hang));
@@ -343,28 +343,28 @@ fn a_writer_sends_what_a_reader_left() {
     pair.assert_at_rest(&"both are done");
 }
 
-/// Whoever looks is the writer too, and what it finds is answered before its call ends.
+/// A probe has the writer role, and sends the alert before it returns.
 #[test]
-fn a_look_tells_the_peer_what_is_wrong() {
+fn a_probe_sends_the_alert() {
     let pair = Pair::connected(1);
     (&pair.far).write_all(b"\x17\x03\x03\0\x20no record that could be opened..").unwrap();
-    // Behind the tickets, each look takes in what is there.
+    // Each probe processes all input, tickets included.
     assert_eq!(pair.client().probe().unwrap(), Status::TlsProtocol);
     let error = pair.server().read(&mut [0; 10]).unwrap_err();
     assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)), "{}", error.message());
     pair.assert_at_rest(&"failed");
 }
 
-/// A call that begins with the handshake holds nobody up once that is done.
+/// A call that begins with the handshake does not block others after it.
 #[test]
-fn who_has_shaken_hands_and_goes_on_hinders_nobody() {
+fn a_call_after_its_handshake_does_not_block_others() {
     for depth in [1, 2] {
         let pair = Pair::new(depth);
         let client = pair.client();
         thread::scope(|scope| {
             let reader = scope.spawn(|| client.read(&mut [0; 10]));
             assert_eq!(pair.server().handshake().unwrap(), Io::Done(0));
-            // The client was first, but its thread may not have come back from sending.
+            // The client is done first, but its thread may still be in the send.
             within_time("the role is kept", || !pair.roles(Role::Handshaker));
             client.set_blocking(false).unwrap();
             assert_eq!(client.handshake().unwrap(), Io::Done(0));
@@ -377,9 +377,9 @@ fn who_has_shaken_hands_and_goes_on_hinders_nobody() {
     }
 }
 
-/// One thread reads and one writes, and neither holds a lock of the nest while the transport is at work.
+/// A reader and a writer hold no lock of any stream during transport calls.
 #[test]
-fn a_reader_and_a_writer_of_a_nest_do_not_wait_for_each_other() {
+fn a_reader_and_a_writer_of_nested_streams_do_not_wait_for_each_other() {
     let pair = Pair::connected(2);
     let client = pair.client();
     for hangs_reading in [true, false] {
@@ -410,7 +410,7 @@ fn a_reader_and_a_writer_of_a_nest_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn one_thread_shakes_hands_and_others_wait() {
+fn one_thread_performs_the_handshake_and_others_wait() {
     for outcome in [None, Some(Trouble::Panic), Some(Trouble::Failure)] {
         let pair = Pair::new(1);
         let client = pair.client();
@@ -420,7 +420,7 @@ fn one_thread_shakes_hands_and_others_wait() {
             let shaker = scope.spawn(|| call(client, Stream::handshake));
             pair.wire.barrier.wait();
             client.set_blocking(false).unwrap();
-            // The others need none, and would say something.
+            // The other calls need no handshake here.
             for (name, caller) in
                 CALLS.into_iter().filter(|(name, _)| ["handshake", "read", "write", "probe"].contains(name))
             {
@@ -434,7 +434,7 @@ fn one_thread_shakes_hands_and_others_wait() {
             client.set_limit(None).unwrap();
             let writer = scope.spawn(|| client.write(b"data"));
             await_waiting(client);
-            // What was on its way is sent; what comes then ends the first one's handshake, and not the writer's.
+            // The pending flight is sent; the next input ends the first thread's call, not the writer's.
             pair.wire.set(outcome, None);
             pair.wire.barrier.wait();
             let handshake_done = joined(shaker);
@@ -444,7 +444,7 @@ fn one_thread_shakes_hands_and_others_wait() {
                 Some(_) => assert_eq!(handshake_done.unwrap().unwrap_err().status(), Status::CallbackFailed),
             }
             pair.wire.set(None, None);
-            // The writer may have met the same, if it was quick.
+            // The writer may have met the same trouble.
             let written = catch_unwind(AssertUnwindSafe(|| joined(writer)));
             if !matches!(written, Ok(Ok(_))) {
                 assert!(outcome.is_some());
@@ -458,9 +458,9 @@ fn one_thread_shakes_hands_and_others_wait() {
     }
 }
 
-/// Functions of the program that are asked in the handshake run without the lock, and may end the call in any way.
+/// Callbacks during the handshake run without the lock, and may fail or panic.
 #[test]
-fn who_is_asked_may_use_the_stream_and_fail() {
+fn a_callback_may_use_its_stream_and_fail() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     for panics in [false, true] {
         let place: Arc<OnceLock<Arc<Stream>>> = Arc::default();
@@ -490,9 +490,9 @@ fn who_is_asked_may_use_the_stream_and_fail() {
     }
 }
 
-/// Who took a sender that does not wait for a full socket might wait for room that is there.
+/// If it returned WANT_WRITE because of a sender that does not wait, its caller could wait for a socket that has room.
 #[test]
-fn a_write_that_must_not_wait_waits_for_a_sender_that_does_not() {
+fn a_nonblocking_write_waits_for_a_nonblocking_sender() {
     let context = context_with(|_| {});
     let (near, far) = UnixStream::pair().unwrap();
     let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_version_is_that_of_the_extension_or_the_old_field() {
+    fn the_extension_decides_before_the_legacy_field() {
         let versions = |list: &[u8]| {
             let len = u8::try_from(list.len()).unwrap();
             [&[0xff, 1, 0, 1, 0, 0, 43, 0, len + 1, len][..], list].concat()

@@ -180,7 +180,7 @@ mod tests {
     use crate::tls::Context;
     use crate::tls::config::code_points::Version;
 
-    /// A client and a server that have shaken hands, and what came with that.
+    /// A client and a server after the handshake, with its tickets.
     fn connected(context: &Arc<Context>) -> (Engine, Engine) {
         let (mut client, mut server) = pair(context);
         complete_handshake(&mut client, &mut server, usize::MAX);
@@ -188,9 +188,9 @@ mod tests {
         (client, server)
     }
 
-    /// Sessions may come long after the clock was asked.
+    /// Sessions may arrive long after the clock callback was called.
     #[test]
-    fn the_programs_clock_goes_on_after_the_handshake() {
+    fn the_clock_callbacks_time_advances_after_the_handshake() {
         let (mut client, _) = connected(&context(|_| {}));
         let mut valid_at = |seconds: u64, before: u64| {
             let at = SystemTime::now() - Duration::from_secs(before);
@@ -206,9 +206,9 @@ mod tests {
         assert_eq!(valid_at(whole - 500, 1000), 0);
     }
 
-    /// A ticket of TLS 1.3 is used up by the hello; the other one is of a connection that nothing has happened to.
+    /// The ClientHello uses up the ticket of TLS 1.3; the other ticket is of a connection without an error.
     #[test]
-    fn what_a_fatal_alert_has_ended_is_not_resumed() {
+    fn a_session_that_a_fatal_alert_ended_is_not_resumed() {
         const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
         for (version, received_at, after_failure) in [(Version::Tls12, 1, 0), (Version::Tls13, 2, 1)] {
             let context = context(|options| options.set_maximum_version(version as i32).unwrap());
@@ -221,7 +221,7 @@ mod tests {
             assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsProtocol, "{version:?}");
             assert_eq!(context.session_count(), 0, "{version:?}");
 
-            // That a connection is cut off says nothing against it.
+            // A truncated connection does not invalidate its sessions.
             let (mut client, _) = connected(&context);
             client.end_input();
             assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsTruncated, "{version:?}");
@@ -235,9 +235,9 @@ mod tests {
         }
     }
 
-    /// The certificate of a server that does not resume is another one, perhaps.
+    /// A server that does not resume may have another certificate.
     #[test]
-    fn only_who_resumes_has_the_proof_of_before() {
+    fn only_a_resumed_connection_keeps_the_validity_of_the_session() {
         let offering = context(|_| {});
         let stranger = context(|_| {});
         for (serving, kind) in [(&stranger, HandshakeKind::Full), (&offering, HandshakeKind::Resumed)] {

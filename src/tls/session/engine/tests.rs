@@ -1,4 +1,4 @@
-//! Two engines wired together in memory, with the wire in the test's hands.
+//! Two engines connected in memory; the tests control every byte between them.
 
 use super::*;
 use crate::tls::TlsOptions;
@@ -22,7 +22,7 @@ pub(crate) fn pair(context: &Arc<Context>) -> (Engine, Engine) {
     (Engine::client(context, Some("localhost")).unwrap(), Engine::server(context).unwrap())
 }
 
-/// Takes all output.
+/// Takes all bytes to send.
 pub(crate) fn drain(engine: &mut Engine) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(piece) = engine.next_output() {
@@ -31,7 +31,7 @@ pub(crate) fn drain(engine: &mut Engine) -> Vec<u8> {
     bytes
 }
 
-/// Puts bytes in, as many as there is room for; how many.
+/// Feeds as many bytes as there is space for and returns their number.
 pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     let mut input = engine.lend_input().unwrap();
     let count = bytes.len().min(input.space().len());
@@ -41,7 +41,7 @@ pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     count
 }
 
-/// Shakes hands, `step` bytes at a time.
+/// Performs the handshake, `step` bytes at a time.
 pub(crate) fn complete_handshake(client: &mut Engine, server: &mut Engine, step: usize) {
     for _ in 0..10 {
         for turn in 0..2 {
@@ -76,7 +76,7 @@ fn noise(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn both_versions_byte_at_a_time_and_whole() {
+fn handshakes_work_byte_by_byte_and_at_once() {
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| {
             options.minimum_version = version;
@@ -94,9 +94,9 @@ fn both_versions_byte_at_a_time_and_whole() {
     }
 }
 
-/// rustls tells of the closing message once, and may do so while this side writes.
+/// rustls reports close_notify once, possibly during a write.
 #[test]
-fn an_end_that_comes_with_the_handshakes_end_is_not_lost() {
+fn a_close_notify_at_the_end_of_the_handshake_is_not_lost() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -115,7 +115,7 @@ fn an_end_that_comes_with_the_handshakes_end_is_not_lost() {
 }
 
 #[test]
-fn plaintext_is_whole_whatever_the_room() {
+fn plaintext_is_complete_for_every_buffer_size() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -133,12 +133,12 @@ fn plaintext_is_whole_whatever_the_room() {
         }
         assert_eq!(received, sent, "room {room}");
     }
-    // Nothing is pending any more, so nothing is held.
+    // No plaintext is left, so no buffer is kept.
     assert!(server.incoming.is_none() && server.pending_plaintext.is_none() && client.outgoing.is_empty());
 }
 
 #[test]
-fn several_records_come_out_of_one_read_and_go_out_in_one_piece() {
+fn one_read_returns_several_records_and_one_write_sends_them_together() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -168,10 +168,10 @@ fn pending_counts_what_a_read_returns_without_input() {
     assert_eq!(server.pending(), 20_000 - 16_384);
 }
 
-/// rustls must see the first fragments of a handshake message in every call until the rest has come: a write in between
-/// shows them, also while the input is lent to a reader.
+/// rustls must see the first fragments of a handshake message in every call until it is complete. A write in between
+/// passes them, also while the input buffer is lent to a reader.
 #[test]
-fn a_write_between_the_fragments_of_a_ticket() {
+fn a_write_works_between_the_fragments_of_a_ticket() {
     let context = context(|_| {});
     for step in [1, 3, 50] {
         for lent in [false, true] {
@@ -180,7 +180,7 @@ fn a_write_between_the_fragments_of_a_ticket() {
             let session = Connection::server(Arc::new(config)).unwrap();
             let mut server = Engine::new(&context, session, true, None);
             let mut client = Engine::client(&context, Some("localhost")).unwrap();
-            // Up to the client's last flight, to which the server answers with tickets.
+            // Up to the client's last flight, which the server answers with tickets.
             feed(&mut server, &{
                 client.handshake().unwrap();
                 drain(&mut client)
@@ -216,7 +216,7 @@ fn a_write_between_the_fragments_of_a_ticket() {
 }
 
 #[test]
-fn a_writer_does_not_open_the_readers_records() {
+fn a_write_does_not_decrypt_received_records() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -240,7 +240,7 @@ fn keys_can_be_updated_while_both_sides_send() {
     for round in 0..5 {
         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
         server.connection.refresh_traffic_keys();
-        // On the way when the request arrives, and the answer to it goes before what is written next.
+        // Sent before the KeyUpdate arrives; the answer to it is sent before the next data.
         client.write(b"old keys").unwrap();
         server.write(b"new keys").unwrap();
         feed(&mut client, &drain(&mut server));
@@ -251,10 +251,10 @@ fn keys_can_be_updated_while_both_sides_send() {
     }
 }
 
-/// A read asks rustls no more once all that came has been read: it would have nothing to say then, whatever came, in
-/// whatever pieces, and however much room there is.
+/// A read does not call rustls once all input is processed: rustls would only report that it needs input, whatever
+/// arrived, in pieces of any size, with any amount of space.
 #[test]
-fn a_reader_that_asks_no_more_misses_nothing() {
+fn a_read_that_does_not_call_rustls_misses_nothing() {
     let random = noise(100_000);
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| options.set_maximum_version(version as i32).unwrap());
@@ -301,7 +301,7 @@ fn a_reader_that_asks_no_more_misses_nothing() {
                     loop {
                         let outcome = client.read(&mut room).unwrap();
                         if client.needs_input && client.incoming.is_none() {
-                            // Behind a flight it wants to hear that this has been sent, whoever asks it next.
+                            // After a flight, rustls first returns the state in which that is marked as sent.
                             let mut more = client.step(&mut []).unwrap();
                             if more == (0, Step::Progress) {
                                 more = client.step(&mut []).unwrap();
@@ -328,7 +328,7 @@ fn a_reader_that_asks_no_more_misses_nothing() {
 }
 
 #[test]
-fn both_sides_have_the_suites_with_our_parts() {
+fn both_sides_use_netlibs_suites() {
     for ciphers in [
         None,
         Some(&b"TLS_AES_128_GCM_SHA256"[..]),
@@ -345,7 +345,7 @@ fn both_sides_have_the_suites_with_our_parts() {
 }
 
 #[test]
-fn ends_are_told_apart() {
+fn close_notify_and_truncation_are_distinguished() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -357,7 +357,7 @@ fn ends_are_told_apart() {
     let mut room = [0; 100];
     assert_eq!(server.read(&mut room).unwrap(), Read::Data(10));
     assert_eq!(server.read(&mut room).unwrap(), Read::End);
-    // The other direction is open still.
+    // The other direction is still open.
     server.write(b"answer").unwrap();
     let records = drain(&mut server);
     feed(&mut client, &records[..records.len() - 1]);
@@ -368,7 +368,7 @@ fn ends_are_told_apart() {
 }
 
 #[test]
-fn a_spoilt_record_is_reported_after_what_came_before_and_to_the_peer() {
+fn a_corrupt_record_is_reported_after_earlier_data_and_to_the_peer() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -391,7 +391,7 @@ fn a_spoilt_record_is_reported_after_what_came_before_and_to_the_peer() {
 }
 
 #[test]
-fn every_truncation_of_the_first_flights_is_an_error_and_no_more() {
+fn every_truncation_of_the_first_flights_is_an_error() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -404,7 +404,7 @@ fn every_truncation_of_the_first_flights_is_an_error_and_no_more() {
         client.handshake().unwrap();
         feed(&mut client, &flight[..cut]);
         client.end_input();
-        // The flight answers another hello, so it is refused somewhere, or it ends first.
+        // The flight answers another ClientHello, so it is refused, or it is truncated before that.
         let error = client.handshake().unwrap_err();
         assert!(matches!(error.status(), Status::TlsHandshakeEof | Status::TlsProtocol), "{cut}: {error}");
         assert_eq!(client.handshake().unwrap_err().status(), error.status());
@@ -419,9 +419,9 @@ fn every_truncation_of_the_first_flights_is_an_error_and_no_more() {
 }
 
 #[test]
-fn a_handshake_message_without_end_is_refused_in_bounded_memory() {
+fn an_endless_handshake_message_is_refused_in_bounded_memory() {
     let context = context(|_| {});
-    // A ServerHello of 60,000 bytes in records of one byte each: 6 bytes of the wire for each of it.
+    // A ServerHello of 60,000 bytes in records of one byte: 6 bytes on the wire for each.
     let mut client = Engine::client(&context, Some("localhost")).unwrap();
     client.handshake().unwrap();
     let mut message = vec![2, 0, 0xea, 0x60];
@@ -448,7 +448,7 @@ fn a_handshake_message_without_end_is_refused_in_bounded_memory() {
 }
 
 #[test]
-fn buffers_are_lent_only_while_bytes_are_pending() {
+fn buffers_are_borrowed_only_while_they_hold_bytes() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -462,7 +462,7 @@ fn buffers_are_lent_only_while_bytes_are_pending() {
 }
 
 #[test]
-fn who_must_be_named() {
+fn a_server_name_is_required_if_it_is_checked() {
     let named = context(|_| {});
     for missing in [None, Some("")] {
         let error = Engine::client(&named, missing).err().unwrap();
@@ -475,7 +475,7 @@ fn who_must_be_named() {
         let mut server = Engine::server(&named).unwrap();
         complete_handshake(&mut client, &mut server, usize::MAX);
     }
-    // Only the name is forgiven.
+    // Only the name is not checked.
     let stranger = include_bytes!("../../../../tests/certs/self-signed.pem");
     let key = include_bytes!("../../../../tests/certs/self-signed.key");
     let other = context(|options| options.set_identity(stranger, Some(key)).unwrap());
@@ -490,8 +490,8 @@ fn who_must_be_named() {
 }
 
 #[test]
-fn a_client_whose_signatures_this_key_cannot_make_is_incompatible() {
-    // A TLS 1.2 hello: one suite for elliptic keys, and of the signature schemes only the one for P-384.
+fn a_client_without_a_usable_signature_scheme_is_incompatible() {
+    // A ClientHello of TLS 1.2 with one ECDSA suite and only the signature scheme for P-384.
     let extensions = [
         [0x00, 0x0a, 0x00, 0x04, 0x00, 0x02, 0x00, 0x17].as_slice(),
         &[0x00, 0x0b, 0x00, 0x02, 0x01, 0x00],
@@ -511,7 +511,7 @@ fn a_client_whose_signatures_this_key_cannot_make_is_incompatible() {
 }
 
 #[test]
-fn a_peer_that_breaks_the_protocol_after_this_side_has_closed_is_no_bug_of_ours() {
+fn a_protocol_error_after_close_is_the_peers_error() {
     let (mut client, mut server) = pair(&context(|_| ()));
     complete_handshake(&mut client, &mut server, usize::MAX);
     client.close().unwrap();
@@ -521,9 +521,9 @@ fn a_peer_that_breaks_the_protocol_after_this_side_has_closed_is_no_bug_of_ours(
     assert_eq!(error.status(), Status::TlsProtocol, "{error}");
 }
 
-/// A server of TLS 1.2 has judged the certificate when the client's handshake ends; one of TLS 1.3 has yet to.
+/// A server of TLS 1.2 has verified the client's certificate when the client's handshake ends; one of TLS 1.3 has not.
 #[test]
-fn what_was_asked_for_explains_no_later_alert() {
+fn a_certificate_request_does_not_explain_a_later_alert() {
     for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {
         let asking = context(|options| options.set_verify_mode(1).unwrap());
         let mut options = TlsOptions::default();

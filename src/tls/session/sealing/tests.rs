@@ -18,7 +18,7 @@ const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
-/// Of AES-256-GCM, by rustls and by us, with the same key.
+/// netlib's and rustls' encrypter of AES-256-GCM with the same key.
 fn encrypters() -> [Box<dyn MessageEncrypter>; 2] {
     let ours: &dyn Tls13AeadAlgorithm = &AES_256_GCM;
     [tls13(&TLS13_AES_256_GCM_SHA384).aead_alg, ours]
@@ -38,13 +38,13 @@ fn buffer() -> RecordBuffer {
 }
 
 #[test]
-fn records_are_those_of_rustls() {
+fn records_equal_those_of_rustls() {
     let [mut theirs, mut ours] = encrypters();
     let mut sealed = 0;
     for (seq, len) in [1, 2, 15, 16, 17, 1000, 16_383, 16_384, 0, 5].into_iter().enumerate() {
         let (data, seq) = (plaintext(len), seq as u64);
         for (typ, is_lent) in [(ContentType::ApplicationData, seq % 2 == 0), (ContentType::Handshake, true)] {
-            // The key counts, so that no number comes twice.
+            // The key refuses a sequence number that it has used.
             let seq = 2 * seq + u64::from(typ == ContentType::Handshake);
             let expected = theirs.encrypt(message(typ, data[..].into()), seq).unwrap().encode();
             assert_eq!(ours.encrypted_payload_len(len), theirs.encrypted_payload_len(len));
@@ -62,7 +62,7 @@ fn records_are_those_of_rustls() {
             });
             let after = after.unwrap();
             if typ == ContentType::Handshake {
-                // No program's data: a record as ever, which is more than there is room for.
+                // Not application data: a normal record, which does not fit the space.
                 assert_eq!((encoded, after.bytes().len()), (expected, 3));
                 assert!(matches!(outcome, Outcome::Failed));
             } else {
@@ -75,9 +75,9 @@ fn records_are_those_of_rustls() {
     assert_eq!(sealed, 5);
 }
 
-/// rustls never passes application data in pieces, but could.
+/// rustls does not pass application data in pieces, but may.
 #[test]
-fn data_in_pieces_is_no_exception() {
+fn data_in_pieces_is_sealed() {
     let [mut theirs, mut ours] = encrypters();
     let pieces: [&[u8]; 3] = [b"data ", b"in ", b"pieces"];
     let chunks = || OutboundChunks::new(&pieces);
@@ -91,7 +91,7 @@ fn data_in_pieces_is_no_exception() {
 }
 
 #[test]
-fn what_goes_wrong_is_told() {
+fn failures_are_reported() {
     let data = plaintext(100);
     let seal_twice = |room: usize, seqs: [u64; 2]| {
         let [_, mut ours] = encrypters();
@@ -109,15 +109,15 @@ fn what_goes_wrong_is_told() {
     };
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD), [0, 1]), Outcome::Sealed));
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD) - 1, [0, 1]), Outcome::Failed));
-    // A number that was used already.
+    // A sequence number that was used already.
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD), [1, 1]), Outcome::Failed));
-    // Nothing came out.
+    // No record was encrypted.
     assert!(matches!(seal(buffer(), 1, |_| Ok(HEADER_SIZE)).1, Outcome::Failed));
     assert!(matches!(seal(buffer(), 1, |_| Err(EncryptFailure::KeysExhausted)).1, Outcome::KeysExhausted));
 }
 
 #[test]
-fn a_loan_ends_with_a_panic() {
+fn a_panic_ends_the_loan() {
     let [mut theirs, mut ours] = encrypters();
     let lent = buffer();
     let panicked = catch_unwind(|| seal(lent, 1, |_| resume_unwind(Box::new("rustls' panic"))).1);
@@ -128,7 +128,7 @@ fn a_loan_ends_with_a_panic() {
     assert_eq!(record(&mut ours), record(&mut theirs));
 }
 
-/// A side of a session.
+/// One side of a session.
 struct End {
     connection: Connection,
     out: Outgoing,
@@ -144,7 +144,7 @@ impl End {
         assert!(self.connection.send(&mut [], data, &mut self.out).is_ok());
     }
 
-    /// Takes everything that there is to send.
+    /// Takes all bytes to send.
     fn take(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.out.pop() {
@@ -169,7 +169,7 @@ impl End {
         }
     }
 
-    /// As [`Outgoing`] does it first.
+    /// Encrypts as [`Outgoing`] does at first.
     fn seal(&mut self, data: &[u8]) -> (Vec<u8>, Outcome) {
         let connection = &mut self.connection;
         let (buffer, outcome) =
@@ -177,13 +177,13 @@ impl End {
         (buffer.unwrap().bytes().to_vec(), outcome)
     }
 
-    /// New keys, and the news of them to be sent under the old ones.
+    /// Changes the keys; the KeyUpdate is sent under the old ones.
     fn renew_keys(&mut self) {
         self.connection.refresh_traffic_keys();
     }
 }
 
-/// A client of these suites, and a server of rustls' own.
+/// A client with these suites, and a server with rustls' suites.
 fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
     let theirs = aws_lc_rs::default_provider;
     let mut roots = RootCertStore::empty();
@@ -224,7 +224,7 @@ fn sizes(mut bytes: &[u8]) -> Vec<usize> {
     sizes
 }
 
-/// The writes of the tests: data, and what its records have inside.
+/// Test data for the writes.
 const WRITES: [(usize, &[usize]); 5] = [
     (1, &[18]),
     (16_384, &[16_401]),
@@ -236,7 +236,7 @@ const WRITES: [(usize, &[usize]); 5] = [
 const KEY_UPDATE: usize = 22;
 
 #[test]
-fn data_is_sealed_at_once_if_the_suite_can() {
+fn data_is_sealed_directly_if_the_suite_supports_it() {
     let ours = [&suites::AES_256_GCM, &suites::AES_128_GCM].map(|suite| (SupportedCipherSuite::Tls13(suite), true));
     for (suite, is_ours) in ours.into_iter().chain([(TLS13_CHACHA20_POLY1305_SHA256, false)]) {
         let (mut client, mut server) = pair(vec![suite]);
@@ -257,11 +257,11 @@ fn data_is_sealed_at_once_if_the_suite_can() {
 }
 
 #[test]
-fn what_is_queued_goes_first() {
+fn queued_messages_are_sent_first() {
     for suites in [
         vec![SupportedCipherSuite::Tls13(&suites::AES_256_GCM)],
         vec![SupportedCipherSuite::Tls13(&suites::AES_128_GCM)],
-        // Not one of these: the ordinary way.
+        // Another suite: records are created by rustls.
         vec![TLS13_CHACHA20_POLY1305_SHA256],
     ] {
         let name = suites[0].suite();
@@ -282,9 +282,9 @@ fn what_is_queued_goes_first() {
     }
 }
 
-/// As after 2^24 records.
+/// As after 2^24 records, with a lower limit.
 #[test]
-fn keys_are_renewed_at_their_limit() {
+fn keys_are_updated_at_their_limit() {
     const LIMIT: usize = 7;
     static FEW: Tls13CipherSuite = {
         let mut suite = suites::with(&suites::AES_256_GCM, suites::AES_256_GCM.hkdf_provider, &AES_256_GCM);
@@ -300,7 +300,7 @@ fn keys_are_renewed_at_their_limit() {
             assert!(matches!(outcome, Outcome::Sealed));
             assert_eq!(sizes(&records), expected);
         } else {
-            // The news of it is the last record under the old ones, and nothing has overtaken it.
+            // The KeyUpdate is the last record under the old keys.
             assert!(matches!(outcome, Outcome::NotStarted) && records.is_empty());
             client.write(&plaintext(len));
             records = client.take();

@@ -1,4 +1,4 @@
-//! A server that asks the program, with the wire in the test's hands.
+//! Servers with a server-name callback; the tests control every byte on the wire.
 
 use rustls_pki_types::ServerName;
 
@@ -6,7 +6,7 @@ use super::super::tests::{CA, complete_handshake, context, drain, feed, pair};
 use super::super::*;
 use super::Choice;
 
-/// What a callback was asked, and its answer.
+/// A context with a callback that returns `answer`, and the names it was called with.
 fn asking(result: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<Context>, Names) {
     let names = Names::default();
     let heard = Arc::clone(&names);
@@ -21,7 +21,7 @@ fn asking(result: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<C
 
 type Names = Arc<std::sync::Mutex<Vec<Option<String>>>>;
 
-/// Works on what has come, and lets the program answer.
+/// Processes the input and invokes pending callbacks.
 fn drive(engine: &mut Engine) -> Result<bool> {
     while !engine.handshake()? {
         let Some(pending) = engine.take_pending_callback() else { return Ok(false) };
@@ -31,13 +31,13 @@ fn drive(engine: &mut Engine) -> Result<bool> {
 }
 
 #[test]
-fn a_second_hello_asks_nobody_again() {
+fn a_second_client_hello_does_not_call_the_callback() {
     use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
     use rustls_pki_types::{CertificateDer, pem::PemObject};
     let other = context(|_| {});
     let chosen = Arc::clone(&other);
     let (asks, names) = asking(move || Ok(Choice::Use(Arc::clone(&chosen))));
-    // The client's first guess of a group is none of the server's, which asks for another hello.
+    // The server does not support the group of the client's key share, so it sends a HelloRetryRequest.
     let groups = vec![kx_group::MLKEM1024, kx_group::SECP384R1];
     let provider = rustls::crypto::CryptoProvider { kx_groups: groups, ..default_provider() };
     let mut roots = rustls::RootCertStore::empty();
@@ -63,20 +63,20 @@ fn a_second_hello_asks_nobody_again() {
     assert_eq!(kind, Some(rustls::HandshakeKind::FullWithHelloRetryRequest));
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
     assert_eq!(server.server_name(), Some("localhost"));
-    // The chosen context stays as long as its sessions.
+    // The chosen context lives as long as its sessions.
     assert!(Arc::ptr_eq(&server.context, &other));
-    // Nor does the second hello leave the name to the thread's next session.
+    // The second ClientHello does not leave the name for the thread's next session.
     let mut next = Engine::server(&other).unwrap();
     next.handshake().unwrap();
     assert_eq!(next.server_name(), None);
 }
 
 #[test]
-fn what_stands_before_the_hello_does_not_hold_it_up() {
+fn a_warning_alert_before_the_client_hello_is_ignored() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) = pair(&asks);
     client.handshake().unwrap();
-    // A warning that nobody need heed, user_canceled, and the hello behind it in one piece.
+    // A warning that may be ignored, user_canceled, and the ClientHello behind it in one piece.
     feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
     assert!(!drive(&mut server).unwrap());
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
@@ -84,7 +84,7 @@ fn what_stands_before_the_hello_does_not_hold_it_up() {
 }
 
 #[test]
-fn an_answer_may_come_after_the_end_of_the_input() {
+fn a_callback_may_return_after_the_end_of_input() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) =
         (Engine::client(&asks, Some("localhost")).unwrap(), Engine::server(&asks).unwrap());
@@ -93,7 +93,7 @@ fn an_answer_may_come_after_the_end_of_the_input() {
     server.end_input();
     assert!(!server.handshake().unwrap());
     let pending = server.take_pending_callback().unwrap();
-    // Until it is answered nothing goes on, and nobody else is asked.
+    // Nothing continues until the callback has returned, and it is called once.
     assert!(server.take_pending_callback().is_none() && !server.handshake().unwrap());
     server.finish_callback(pending.invoke());
     assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof);
@@ -101,9 +101,9 @@ fn an_answer_may_come_after_the_end_of_the_input() {
     assert_eq!(names.lock().unwrap().len(), 1);
 }
 
-/// Each context has its own, and a session those of the context that it began with.
+/// Each context has a pool; a session uses the pool of its first context.
 #[test]
-fn buffers_stay_with_the_context_that_asked() {
+fn a_session_keeps_the_pool_of_its_first_context() {
     let chosen = context(|_| {});
     let result = Arc::clone(&chosen);
     let (asks, _) = asking(move || Ok(Choice::Use(Arc::clone(&result))));
@@ -122,7 +122,7 @@ fn buffers_stay_with_the_context_that_asked() {
             }
         }
         assert!(!server.is_handshaking());
-        // One for what comes, one for what goes.
+        // One for input, one for output.
         assert_eq!((asks.pool().kept(), chosen.pool().kept()), (2, 0));
     }
 }

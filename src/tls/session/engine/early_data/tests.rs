@@ -1,4 +1,4 @@
-//! Early data with rustls by itself as the server, which accepts it where netlib's does not, and with netlib's.
+//! Early data to a plain rustls server, which can accept it, and to netlib's server, which does not.
 
 use std::io::{Read as _, Write as _};
 
@@ -12,24 +12,24 @@ use crate::error::{Advice, ApiName};
 use crate::tls::TlsOptions;
 use crate::tls::session::record::RECORD_SIZE;
 
-/// How much the tickets allow.
+/// The early data limit of the tickets.
 const ALLOWED: u32 = 40_000;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 
-/// What the server is the second time.
+/// The server of the second handshake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Far {
     Accepts,
-    /// It resumes, and takes no early data.
+    /// Resumes, and rejects early data.
     Refuses,
-    /// It does not know the ticket.
+    /// Does not know the ticket.
     Forgets,
-    /// It wants another group, so that there is another hello.
+    /// Sends a HelloRetryRequest for another group.
     Retries,
-    /// It agrees on another application protocol than the first time.
+    /// Negotiates another application protocol than the first time.
     OtherProtocol,
-    /// It speaks TLS 1.2 alone.
+    /// Supports only TLS 1.2.
     Older,
 }
 
@@ -40,7 +40,7 @@ fn client(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     })
 }
 
-/// The configuration with which the tickets are made; what is remembered is shared by all that are made of it.
+/// The configuration that issues the tickets. Clones share its session store.
 fn accepting(context: &Context) -> ServerConfig {
     let mut config = ServerConfig::clone(&context.server_config().unwrap());
     config.max_early_data_size = ALLOWED;
@@ -74,7 +74,7 @@ fn of(far: Far, first: &ServerConfig, context: &Context) -> Server {
     Server::new(config)
 }
 
-/// A server of rustls, and what it got.
+/// A rustls server and the data it received.
 struct Server {
     connection: ServerConnection,
     early: Vec<u8>,
@@ -86,7 +86,7 @@ impl Server {
         Server { connection: ServerConnection::new(Arc::new(config)).unwrap(), early: Vec::new(), later: Vec::new() }
     }
 
-    /// What it answers.
+    /// Returns its bytes to send.
     fn take(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         while !bytes.is_empty() {
             self.connection.read_tls(&mut bytes).unwrap();
@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// Until nothing moves. What comes to the client comes in pieces.
+/// Moves bytes until neither side sends any. The client gets its input in pieces.
 fn complete_handshake(client: &mut Engine, server: &mut Server, piece: usize) -> Result<()> {
     loop {
         client.handshake()?;
@@ -117,7 +117,7 @@ fn complete_handshake(client: &mut Engine, server: &mut Server, piece: usize) ->
             feed(client, piece);
             client.handshake()?;
         }
-        // Tickets.
+        // Receive the tickets.
         let _ = client.peek();
     }
 }
@@ -131,7 +131,7 @@ fn first_session(context: &Arc<Context>, config: &ServerConfig) {
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0));
 }
 
-/// Writes all that may be written; how much.
+/// Writes as much as allowed and returns the number of bytes.
 fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
     let mut written = 0;
     loop {
@@ -143,7 +143,7 @@ fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
 }
 
 #[test]
-fn the_server_decides() {
+fn the_server_accepts_or_rejects() {
     use EarlyData::{Accepted, Rejected};
     for (far, outcome, kind) in [
         (Far::Accepts, Accepted, HandshakeKind::Resumed),
@@ -179,11 +179,11 @@ fn the_server_decides() {
             let facts = (engine.early_data(), engine.early_data_written(), engine.early_data_left());
             assert_eq!(facts, (outcome, size, 0), "{row:?}");
             assert_eq!(engine.write_early(&data).unwrap(), 0);
-            // Nothing is sent again by itself.
+            // netlib does not repeat rejected data.
             let seen = if outcome == Accepted { &data[..] } else { &[] };
             assert_eq!((&server.early[..], &server.later[..]), (seen, &[][..]), "{row:?}");
 
-            // The session goes on.
+            // The session continues.
             assert_eq!(engine.write(b"later").unwrap(), 5);
             let sent = drain(&mut engine);
             server.take(&sent);
@@ -197,13 +197,13 @@ fn the_server_decides() {
     }
 }
 
-/// The last record of a client's certificates may be as short as the message that ends early data.
+/// The last record of a client's certificate chain may have the size of an EndOfEarlyData record.
 #[test]
-fn the_end_of_a_long_chain_ends_no_early_data() {
+fn a_short_record_of_a_long_chain_is_not_end_of_early_data() {
     let leaf = crate::tls::credentials::pem::certificates(include_bytes!("../../../../../tests/certs/rsa.pem"), "")
         .unwrap()
         .remove(0);
-    // Certificate, CertificateVerify with a signature of 256 bytes, Finished: one record and four bytes more.
+    // Certificate, CertificateVerify with a signature of 256 bytes, Finished: one record and four more bytes.
     let rest = RECORD_SIZE + 4 - (4 + 4 + 5 + leaf.len() + 5) - (4 + 4 + 256) - (4 + 32);
     let [high, low] = u16::try_from(rest - 4).unwrap().to_be_bytes();
     let filler = [&[0x30, 0x82, high, low][..], &vec![0; rest - 4]].concat();
@@ -233,9 +233,9 @@ fn the_end_of_a_long_chain_ends_no_early_data() {
     assert_eq!(engine.early_data(), EarlyData::Rejected);
 }
 
-/// As much as the ticket allows, in as many calls as it takes, and before or after the hello has left.
+/// In any number of calls, before or after the ClientHello is sent.
 #[test]
-fn no_more_is_sent_than_the_ticket_allows() {
+fn writes_stop_at_the_tickets_limit() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -254,9 +254,9 @@ fn no_more_is_sent_than_the_ticket_allows() {
     assert_eq!(write_early(&mut engine, &data), 0);
 }
 
-/// How much may be sent is what the session allows that the program has given, and not the one that the context remembered.
+/// The limit is that of the session that the application set, not that of the stored one.
 #[test]
-fn a_session_that_the_program_gives_brings_its_own_allowance() {
+fn a_session_set_by_the_application_has_its_own_limit() {
     for (allowed, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
         let row = (allowed, remembered);
         let near = client(|_| {});
@@ -274,7 +274,7 @@ fn a_session_that_the_program_gives_brings_its_own_allowance() {
         assert_eq!(engine.early_data_left(), remembered as usize, "{row:?}");
         engine.set_session(Some(&saved)).unwrap();
         assert_eq!(engine.early_data_left(), allowed as usize, "{row:?}");
-        // Refused, it changes nothing.
+        // A refused session changes nothing.
         assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
         assert_eq!(engine.early_data_left(), allowed as usize, "{row:?}");
         first.max_early_data_size = ALLOWED;
@@ -290,9 +290,9 @@ fn a_session_that_the_program_gives_brings_its_own_allowance() {
     }
 }
 
-/// Which is offered all the same.
+/// The extension is sent anyway.
 #[test]
-fn none_need_be_sent() {
+fn early_data_may_be_omitted() {
     for far in [Far::Accepts, Far::Refuses, Far::Retries] {
         let near = client(|_| {});
         let first = accepting(&near);
@@ -305,9 +305,9 @@ fn none_need_be_sent() {
     }
 }
 
-/// Between the server's other hello and its end of the handshake nothing more is sent.
+/// After a HelloRetryRequest no more early data is sent.
 #[test]
-fn a_retry_ends_it_at_once() {
+fn a_hello_retry_request_ends_early_data() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -326,7 +326,7 @@ fn a_retry_ends_it_at_once() {
 }
 
 #[test]
-fn a_server_that_is_older_now_is_told() {
+fn a_downgraded_server_is_reported() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -343,17 +343,17 @@ fn a_server_that_is_older_now_is_told() {
             Some(&Advice::with_usage("to offer none", ApiName::SetEarlyData, " with 0"))
         )
     );
-    // Nobody knows.
+    // The server may or may not have received it.
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::Undecided, 0));
 }
 
 #[test]
-fn a_context_that_was_not_told_to_sends_none() {
+fn a_context_without_early_data_sends_none() {
     let near = client(|_| {});
     let first = accepting(&near);
     for change in [
         (|options| options.set_early_data(false)) as fn(&mut TlsOptions),
-        // Tickets of TLS 1.2 allow none.
+        // Tickets of TLS 1.2 allow no early data.
         |options| options.set_maximum_version(0x0303).unwrap(),
     ] {
         let near = client(change);
@@ -361,17 +361,17 @@ fn a_context_that_was_not_told_to_sends_none() {
             first_session(&near, &first);
         }
     }
-    // Nor does a session without a name, which resumes none.
+    // A connection without a server name resumes no session.
     let nameless = client(|options| options.set_check_hostname(false));
     first_session(&nameless, &first);
     let engine = Engine::client(&nameless, None).unwrap();
     assert_eq!(engine.early_data_left(), 0);
 }
 
-/// Netlib's server takes none; it passes over what came. Its bound is rustls': 16 KiB, in which a record counts once for each
-/// look at what has come.
+/// netlib's server skips early data, up to rustls' bound of 16 KiB, which counts a record every time rustls processes
+/// the input.
 #[test]
-fn netlibs_server_passes_over_it() {
+fn netlibs_server_skips_early_data() {
     for (size, expected) in [(1, Ok(())), (5000, Ok(())), (17_000, Err(Status::TlsProtocol))] {
         let near = client(|_| {});
         let first = accepting(&near);
@@ -397,7 +397,7 @@ fn netlibs_server_passes_over_it() {
             assert_eq!((client.is_handshaking(), server.is_handshaking()), (false, false));
             assert_eq!(client.connection().handshake_kind(), Some(HandshakeKind::Resumed));
             assert_eq!(client.early_data(), EarlyData::Rejected);
-            // The request once more, as the program has to.
+            // The application sends the request again.
             client.write(REQUEST).unwrap();
             feed(&mut server, &drain(&mut client));
             let mut room = [0; 100];
@@ -407,7 +407,7 @@ fn netlibs_server_passes_over_it() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn contradictory_options_are_refused() {
     for (protocols, resumption, expected) in [
         (0, true, None),
         (1, true, None),

@@ -1,4 +1,4 @@
-//! Engines that meet rustls by itself, set up as netlib never would.
+//! Engines connected to plain rustls peers with configurations that netlib never uses.
 
 use rustls::crypto::aws_lc_rs::{default_provider, kx_group, sign};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -23,7 +23,7 @@ fn certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
     CertificateDer::pem_slice_iter(pem).map(|der| der.unwrap()).collect()
 }
 
-/// A chain and whoever's key.
+/// A chain with any key, also one that does not match.
 fn identity(chain: &[u8], key: &[u8]) -> Arc<SingleCertAndKey> {
     let key = sign::any_supported_type(&PrivateKeyDer::from_pem_slice(key).unwrap()).unwrap();
     Arc::new(SingleCertAndKey::from(CertifiedKey::new(certificates(chain), key)))
@@ -37,7 +37,7 @@ fn roots() -> RootCertStore {
     roots
 }
 
-/// Until the engine is done or fails. The stranger's own complaints do not matter.
+/// Runs the handshake until the engine is done or fails. Errors of the rustls peer are ignored.
 fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
     for _ in 0..10 {
         engine.handshake()?;
@@ -59,9 +59,9 @@ fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
     panic!("the handshake does not end");
 }
 
-/// Who shows a certificate must sign with its key, in both versions, on both sides, whatever else is not asked.
+/// A peer must sign with the key of its certificate, in both versions and on both sides, even if nothing else is verified.
 #[test]
-fn a_certificate_without_its_key_proves_nothing() {
+fn a_certificate_with_another_key_is_refused() {
     for version in [Version::Tls12, Version::Tls13] {
         let versions: &[_] =
             if version == Version::Tls12 { &[&rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
@@ -82,7 +82,7 @@ fn a_certificate_without_its_key_proves_nothing() {
             let mut client = Engine::client(&judging, Some("localhost")).unwrap();
             check(meet(&mut client, server.into()), own_key, (version, mode));
 
-            // A server that asks for nothing is shown nothing.
+            // A server that requests no certificate gets none.
             if mode == 0 {
                 continue;
             }
@@ -111,9 +111,9 @@ fn a_certificate_without_its_key_proves_nothing() {
     }
 }
 
-/// A client that is answered with a retry names the server twice, and nobody else is said to have done so.
+/// A HelloRetryRequest makes the client send the name twice; the next session of the thread does not get it.
 #[test]
-fn a_retrys_name_is_its_own_sessions() {
+fn the_name_of_a_retried_hello_stays_in_its_session() {
     let context = context(|_| {});
     let mut nameless = Engine::client(&context, Some("127.0.0.1")).unwrap();
     nameless.handshake().unwrap();
