@@ -26,7 +26,7 @@ pub(super) const BACKLOG_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 pub(super) enum Progress {
     Connected,
     /// The socket becomes writable when there is a [`result`].
-    InProgress,
+    Pending,
     /// The backlog of a Unix domain socket is full. No event reports room, so [`connect`] must be called again.
     BacklogFull,
 }
@@ -111,9 +111,9 @@ pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, 
     loop {
         let Err(error) = socket.connect(&address) else { return Ok(Progress::Connected) };
         return match (error.raw_os_error(), endpoint) {
-            (Some(libc::EINPROGRESS), _) => Ok(Progress::InProgress),
+            (Some(libc::EINPROGRESS), _) => Ok(Progress::Pending),
             // TCP continues to connect after a signal. A Unix domain socket was only waiting for the backlog.
-            (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::InProgress),
+            (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::Pending),
             (Some(libc::EINTR), Endpoint::Unix(_)) => continue,
             (Some(libc::EAGAIN), Endpoint::Unix(_)) => Ok(Progress::BacklogFull),
             (_, Endpoint::Ip(_)) => Err(AttemptFailure::from_connect(&error)),
@@ -122,7 +122,7 @@ pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, 
     }
 }
 
-/// The result of [`Progress::InProgress`], once the socket is writable.
+/// The result of [`Progress::Pending`], once the socket is writable.
 pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     match socket.take_error() {
         Ok(None) => check_self_connection(socket, endpoint),

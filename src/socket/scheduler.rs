@@ -45,7 +45,7 @@ pub(super) trait Network {
     /// Calls connect(2) again after [`Progress::BacklogFull`].
     fn retry(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure>;
 
-    /// The result after [`Progress::InProgress`]; `None` while there is none.
+    /// The result after [`Progress::Pending`]; `None` while there is none.
     fn result(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Option<Result<(), AttemptFailure>>;
 }
 

@@ -81,7 +81,7 @@ impl Network for SimulatedNetwork {
             }
             Some(ConnectedAtOnce) => Progress::Connected,
             Some(RoomAfter(_)) => Progress::BacklogFull,
-            _ => Progress::InProgress,
+            _ => Progress::Pending,
         };
         self.open.set(self.open.get() + 1);
         Ok((SimulatedSocket { port, started: self.now.get(), open: Rc::clone(&self.open) }, progress))

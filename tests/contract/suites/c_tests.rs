@@ -48,7 +48,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
         return report.skip("valgrind is not installed");
     }
     let (library, scratch) = (env.development_library(), env.scratch("valgrind"));
-    for one in parallel(&env.c_tests(), |source| valgrind_test(env, source, &scratch, &library)) {
+    for one in parallel(&env.c_tests(), |source| valgrind_test(env, source, &scratch, library)) {
         report.merge(one);
     }
 }

@@ -23,7 +23,7 @@ pub struct Example {
 pub fn programs(env: &Env) -> Vec<Example> {
     let program = |main: PathBuf| {
         let name = stem(&main).to_owned();
-        let parts = env.files(&format!("examples-c/{name}"), "", ".c");
+        let parts = env.files(format!("examples-c/{name}"), "", ".c");
         Example { name, sources: std::iter::once(main).chain(parts).collect() }
     };
     env.files("examples-c", "", ".c").into_iter().map(program).collect()

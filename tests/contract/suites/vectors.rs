@@ -41,9 +41,10 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     let mut under_valgrind = vec!["valgrind"];
     under_valgrind.extend(VALGRIND);
     let programs = env.files("c-tests/vectors", "", ".c");
-    for (source, ran) in programs.iter().zip(parallel(&programs, |source| {
-        program(env, source, &scratch, &library, &under_valgrind, &["50".as_ref()])
-    })) {
+    for (source, ran) in programs
+        .iter()
+        .zip(parallel(&programs, |source| program(env, source, &scratch, library, &under_valgrind, &["50".as_ref()])))
+    {
         let text = ran.map_or_else(Some, |ran| (!ran.ok).then_some(ran.text));
         report.check(text.is_none(), format!("{} under valgrind\n{}", stem(source), text.unwrap_or_default()));
     }

@@ -57,7 +57,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     let mut before = vec!["valgrind"];
     before.extend(VALGRIND);
     let library = env.development_library();
-    let Some(stage) = Stage::new(env, &library, "interop-valgrind", &before, report) else { return };
+    let Some(stage) = Stage::new(env, library, "interop-valgrind", &before, report) else { return };
     let with_all = |row: &Row| row.resume && row.alpn.agreed.is_some() && row.client != ClientCertificate::NotAsked;
     let rows: Vec<Row> = matrix::core().into_iter().filter(with_all).step_by(3).collect();
     stage.play_all(&rows, report);
