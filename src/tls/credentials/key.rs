@@ -7,8 +7,9 @@ pub(crate) mod algorithm_names;
 mod password;
 pub(crate) mod pbes1;
 pub(crate) mod pbes2;
-mod pkcs8;
+pub(super) mod pkcs8;
 pub(crate) mod scheme;
+mod secret;
 mod shape;
 mod traditional;
 
@@ -21,76 +22,17 @@ use std::sync::Arc;
 use base64ct::Encoding;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::SigningKey;
-use zeroize::Zeroizing;
 
 pub(crate) use self::password::Password;
 pub(super) use self::password::PasswordEncoding;
 use self::scheme::WorkBudget;
+pub(crate) use self::secret::{Opened, Refusal, Secret, copy};
 use self::shape::Shape;
 use super::pem;
-use crate::error::{Advice, ApiName, Error, Result, shown};
+use crate::error::{Error, Result, shown};
 use crate::fork;
-use crate::memory;
 use crate::status::Status;
 use crate::tls::{error_text, x509};
-
-/// Secret DER or text.
-pub(crate) type Secret = Zeroizing<Vec<u8>>;
-
-/// Why a key cannot be opened. [`Refusal::error`] makes an error of it.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// There is no key of a known form.
-    Absent(String),
-    Malformed(String),
-    /// The encryption is unknown or exceeds the work limit.
-    Unsupported(String),
-    PasswordRequired,
-    WrongPassword,
-    OutOfMemory(Error),
-}
-
-pub(crate) type Opened<T> = std::result::Result<T, Refusal>;
-
-impl Refusal {
-    pub(crate) fn malformed(why: impl Into<String>) -> Refusal {
-        Refusal::Malformed(why.into())
-    }
-
-    fn error(self, what: &str) -> Error {
-        self.error_of("private key", what)
-    }
-
-    /// `thing`: the object to open. `what`: the input that contains it.
-    pub(crate) fn error_of(self, thing: &str, what: &str) -> Error {
-        match self {
-            Refusal::Absent(why) => Error::new(Status::InvalidPem, format!("{what} {why}")),
-            Refusal::Malformed(why) => {
-                Error::new(Status::InvalidPem, format!("the {thing} in {what} is malformed: {why}"))
-            }
-            Refusal::Unsupported(why) => {
-                let message = format!("the {thing} in {what} is encrypted in a way that is not supported: {why}");
-                Error::new(Status::Unsupported, message)
-            }
-            Refusal::PasswordRequired => {
-                let message = format!("the {thing} in {what} is encrypted, and no password was given");
-                let advice = Advice::new("to give the password", ApiName::SetKeyPassword);
-                Error::new(Status::PasswordRequired, message).with_advice(advice)
-            }
-            Refusal::WrongPassword => {
-                Error::new(Status::WrongPassword, format!("the password does not open the {thing} in {what}"))
-            }
-            Refusal::OutOfMemory(error) => error.prefixed(what),
-        }
-    }
-}
-
-impl From<Error> for Refusal {
-    /// From functions whose only failure is lack of memory.
-    fn from(error: Error) -> Refusal {
-        Refusal::OutOfMemory(error)
-    }
-}
 
 /// Loads the first private key in `bytes` for signing. Other PEM sections and certificates are skipped. `what` names
 /// the input in messages.
@@ -120,17 +62,11 @@ pub(crate) fn prepare(mut der: Secret, what: &str, provider: &CryptoProvider) ->
     })
 }
 
-/// True if a DER element is a private key rather than a certificate: a key begins with a version, a certificate with a
-/// SEQUENCE that begins with a version or a serial number.
-pub(crate) fn looks_like_one(der: &[u8]) -> bool {
-    Shape::of(der).is_some() || pkcs8::is_encrypted(der)
-}
-
 fn find(bytes: &[u8], password: Option<&Password>) -> Opened<Secret> {
     if !pem::is_pem(bytes) {
         let absent = || Refusal::Absent("holds neither a PEM nor a DER private key".to_owned());
         let elements = x509::split_sequences(bytes).ok_or_else(absent)?;
-        let key = elements.into_iter().find(|der| looks_like_one(der)).ok_or_else(absent)?;
+        let key = elements.into_iter().find(|der| pkcs8::is_private_key(der)).ok_or_else(absent)?;
         return open(copy(key)?, password);
     }
     let mut foreign = None;
@@ -170,10 +106,6 @@ pub(crate) fn open_pkcs8(der: &[u8], encodings: &[PasswordEncoding], budget: &mu
     pkcs8::decrypt(der, Some(encodings), budget)
 }
 
-pub(crate) fn copy(bytes: &[u8]) -> Opened<Secret> {
-    memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
-}
-
 /// Decodes base64 in constant time.
 fn decode(text: &[u8]) -> Opened<Secret> {
     let mut buffer = copy(text)?;
@@ -181,11 +113,4 @@ fn decode(text: &[u8]) -> Opened<Secret> {
     let decoded = base64ct::Base64::decode_in_place(&mut buffer).map(<[u8]>::len);
     buffer.truncate(decoded.map_err(|_| Refusal::malformed("its text is not valid base64"))?);
     Ok(buffer)
-}
-
-/// The plaintext of a decryption: the first `len` bytes of `buffer`, or nothing if the padding was wrong. Only parsing
-/// the plaintext as a key shows that the password was right.
-fn opened(mut buffer: Secret, len: Option<usize>) -> Opened<Secret> {
-    buffer.truncate(len.ok_or(Refusal::WrongPassword)?);
-    if Shape::of(&buffer).is_some() { Ok(buffer) } else { Err(Refusal::WrongPassword) }
 }

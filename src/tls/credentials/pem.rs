@@ -12,7 +12,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use zeroize::Zeroizing;
 
-use super::key;
+use super::key::pkcs8;
 use crate::error::{Error, Result, shown};
 use crate::memory;
 use crate::socket::sys;
@@ -131,7 +131,7 @@ pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<
     } else {
         let neither = || bad(&format!("holds neither PEM nor DER certificates{others}"));
         let elements = x509::split_sequences(bytes).ok_or_else(neither)?;
-        for der in elements.into_iter().filter(|der| !key::looks_like_one(der)) {
+        for der in elements.into_iter().filter(|der| !pkcs8::is_private_key(der)) {
             let certificate = CertificateDer::from(memory::copy(der, "a certificate")?);
             memory::push(&mut certificates, certificate, "certificates")?;
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::{Opened, Refusal, Secret};
+use super::secret::{Opened, Refusal, Secret};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;

@@ -10,7 +10,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::pbes2::{broken, iterations_of};
 use super::scheme::decrypt_cbc;
-use super::{Opened, Refusal};
+use super::secret::{Opened, Refusal};
 
 /// Salts in use have up to 20 bytes, or 64 in a MAC.
 const MAX_SALT: usize = 1024;

@@ -11,7 +11,7 @@ use pkcs5::pbes2::{
 };
 
 use super::algorithm_names::shown_oid;
-use super::{Opened, Refusal};
+use super::secret::{Opened, Refusal};
 use crate::memory;
 
 /// The limit for PBKDF2 and for PKCS#12's own derivation: up to two seconds with SHA-512. Tools use 2,048 to about

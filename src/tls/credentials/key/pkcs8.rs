@@ -2,9 +2,11 @@
 
 use pkcs5::der::{Tag, Tagged};
 
+use super::password::PasswordEncoding;
+use super::pbes2;
 use super::scheme::{Scheme, WorkBudget};
+use super::secret::{Opened, Secret};
 use super::shape::{Shape, fields};
-use super::{Opened, PasswordEncoding, Secret, pbes2};
 
 /// True for an EncryptedPrivateKeyInfo: two elements, an algorithm and bytes. A certificate has three.
 pub(crate) fn is_encrypted(der: &[u8]) -> bool {
@@ -19,4 +21,10 @@ pub(crate) fn decrypt(der: &[u8], encodings: Option<&[PasswordEncoding]>, budget
     let [algorithm, ciphertext] = &*fields else { return Err(pbes2::broken("it")) };
     let is_key = |plaintext: &[u8]| Shape::of(plaintext).is_some();
     Scheme::of(*algorithm)?.open(ciphertext.value(), encodings, budget, is_key)
+}
+
+/// True if a DER element is a private key rather than a certificate: a key begins with a version, a certificate with a
+/// SEQUENCE that begins with a version or a serial number.
+pub(crate) fn is_private_key(der: &[u8]) -> bool {
+    Shape::of(der).is_some() || is_encrypted(der)
 }

@@ -6,8 +6,10 @@ use pkcs5::AlgorithmIdentifierRef;
 use pkcs5::der::asn1::AnyRef;
 use pkcs5::pbes2::{EncryptionScheme, PBES2_OID, Parameters};
 
+use super::password::PasswordEncoding;
 use super::pbes2::{MAX_ITERATIONS, broken};
-use super::{Opened, PasswordEncoding, Refusal, Secret, copy, pbes1, pbes2};
+use super::secret::{Opened, Refusal, Secret, copy};
+use super::{pbes1, pbes2};
 
 /// The remaining work for one input, in iterations. The file also determines the number of derivations: GnuTLS derives
 /// a key with 600,000 iterations for each certificate.

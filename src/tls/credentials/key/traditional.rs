@@ -4,8 +4,9 @@
 use md5::{Digest, Md5};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::password::Password;
 use super::scheme::decrypt_cbc;
-use super::{Opened, Password, Refusal, Secret, opened};
+use super::secret::{Opened, Refusal, Secret, opened};
 use crate::error::shown;
 use crate::tls::credentials::pem::split_line;
 

@@ -1,0 +1,77 @@
+//! Decrypted secrets, and the reasons why a key cannot be decrypted.
+
+use zeroize::Zeroizing;
+
+use super::shape::Shape;
+use crate::error::{Advice, ApiName, Error};
+use crate::memory;
+use crate::status::Status;
+
+/// Secret DER or text.
+pub(crate) type Secret = Zeroizing<Vec<u8>>;
+
+/// Why a key cannot be opened. [`Refusal::error`] makes an error of it.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// There is no key of a known form.
+    Absent(String),
+    Malformed(String),
+    /// The encryption is unknown or exceeds the work limit.
+    Unsupported(String),
+    PasswordRequired,
+    WrongPassword,
+    OutOfMemory(Error),
+}
+
+pub(crate) type Opened<T> = std::result::Result<T, Refusal>;
+
+impl Refusal {
+    pub(crate) fn malformed(why: impl Into<String>) -> Refusal {
+        Refusal::Malformed(why.into())
+    }
+
+    pub(super) fn error(self, what: &str) -> Error {
+        self.error_of("private key", what)
+    }
+
+    /// `thing`: the object to open. `what`: the input that contains it.
+    pub(crate) fn error_of(self, thing: &str, what: &str) -> Error {
+        match self {
+            Refusal::Absent(why) => Error::new(Status::InvalidPem, format!("{what} {why}")),
+            Refusal::Malformed(why) => {
+                Error::new(Status::InvalidPem, format!("the {thing} in {what} is malformed: {why}"))
+            }
+            Refusal::Unsupported(why) => {
+                let message = format!("the {thing} in {what} is encrypted in a way that is not supported: {why}");
+                Error::new(Status::Unsupported, message)
+            }
+            Refusal::PasswordRequired => {
+                let message = format!("the {thing} in {what} is encrypted, and no password was given");
+                let advice = Advice::new("to give the password", ApiName::SetKeyPassword);
+                Error::new(Status::PasswordRequired, message).with_advice(advice)
+            }
+            Refusal::WrongPassword => {
+                Error::new(Status::WrongPassword, format!("the password does not open the {thing} in {what}"))
+            }
+            Refusal::OutOfMemory(error) => error.prefixed(what),
+        }
+    }
+}
+
+impl From<Error> for Refusal {
+    /// From functions whose only failure is lack of memory.
+    fn from(error: Error) -> Refusal {
+        Refusal::OutOfMemory(error)
+    }
+}
+
+pub(crate) fn copy(bytes: &[u8]) -> Opened<Secret> {
+    memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
+}
+
+/// The plaintext of a decryption: the first `len` bytes of `buffer`, or nothing if the padding was wrong. Only parsing
+/// the plaintext as a key shows that the password was right.
+pub(super) fn opened(mut buffer: Secret, len: Option<usize>) -> Opened<Secret> {
+    buffer.truncate(len.ok_or(Refusal::WrongPassword)?);
+    if Shape::of(&buffer).is_some() { Ok(buffer) } else { Err(Refusal::WrongPassword) }
+}
