@@ -24,9 +24,9 @@ mod per_thread;
 
 pub use config::ech::EchStatus;
 pub use config::options::TlsOptions;
+pub use config::server_name_callback::{Choice, ServerNameCallback};
 pub use context::Context;
 pub use io::Io;
-pub use session::engine::client_hello::{Choice, ServerNameCallback};
 pub use session::engine::early_data::EarlyData;
 pub use session::engine::memory::MemoryEngine;
 pub use session::negotiated::{Negotiated, SessionInfo};

@@ -8,3 +8,4 @@ pub(crate) mod code_points;
 pub(crate) mod ech;
 pub(crate) mod groups;
 pub(crate) mod keylog;
+pub(crate) mod server_name_callback;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::tls::session::engine::client_hello::ServerNameCallback;
 pub(crate) use versions::Offer;
 
 use super::ciphers::Selection;
 use super::code_points::Version;
 use super::ech::{ConfigList, Ech};
 use super::groups::{self, Group};
+use super::server_name_callback::ServerNameCallback;
 use crate::callback::{CallbackId, WallClock};
 use crate::error::{Advice, ApiName, Error, Result};
 use crate::memory;

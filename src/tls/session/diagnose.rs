@@ -392,6 +392,13 @@ impl SessionFacts<'_> {
     }
 }
 
+/// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both errors
+/// for a ClientHello, before there are keys, and sends handshake_failure.
+pub(crate) fn replaces_alert(error: &TlsError) -> bool {
+    use PeerIncompatible::{KeyShareExtensionRequired, SignatureAlgorithmsExtensionRequired};
+    matches!(error, TlsError::PeerIncompatible(KeyShareExtensionRequired | SignatureAlgorithmsExtensionRequired))
+}
+
 /// The part of `input` behind its whole records, if no record begins there.
 fn not_a_record(input: &[u8]) -> Option<&[u8]> {
     let mut rest = input;

@@ -7,6 +7,7 @@
 pub mod early_data;
 pub mod client_hello;
 pub mod memory;
+mod certificate_time;
 mod network;
 mod offered_version;
 mod pending_callback;
@@ -31,10 +32,10 @@ use crate::tls::config::ech::EchStatus;
 use crate::tls::context::Context;
 use crate::tls::per_thread::PerThread;
 use crate::tls::verify::server_name;
+use certificate_time::CertificateTime;
 use client_hello::ClientHelloState;
 use early_data::EarlyDataState;
 use offered_version::Layout;
-use pending_callback::CertificateTime;
 pub(crate) use reading::Read;
 
 pub(crate) struct Engine {

@@ -74,8 +74,8 @@ mod tests {
     use crate::limit::Limit;
     use crate::socket::throughput::Throughput;
     use crate::status::Status;
+    use crate::tls::Choice;
     use crate::tls::credentials::pem;
-    use crate::tls::session::engine::client_hello::Choice;
     use crate::tls::x509::fingerprint;
     use crate::tls::{Context, TlsOptions};
 

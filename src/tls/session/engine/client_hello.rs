@@ -2,31 +2,21 @@
 //! callback chooses the context, and that context's connection gets the same bytes from the start. The handshake has not
 //! begun by then, so the chosen context decides versions, protocols and client authentication.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::sync::Arc;
 
 use rustls::server::Acceptor;
 
+use super::Engine;
+use super::certificate_time::CertificateTime;
 use super::offered_version::Layout;
-use super::pending_callback::CertificateTime;
-use super::{Engine, protocol_error};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::config::code_points;
+use crate::tls::config::server_name_callback::{Choice, ServerNameCallback};
 use crate::tls::context::Context;
+use crate::tls::session::diagnose;
 use crate::tls::session::record::{Connection, Step};
-
-/// The result of a server-name callback.
-pub enum Choice {
-    /// Continue with the current context.
-    Stay,
-    Use(Arc<Context>),
-    /// End the session with the alert unrecognized_name.
-    Refuse,
-}
-
-/// Called with the name that the client requests, if any.
-pub type ServerNameCallback = Arc<dyn Fn(Option<&CStr>) -> Result<Choice> + Send + Sync>;
 
 /// The type of records that carry handshake messages.
 const HANDSHAKE: u8 = 22;
@@ -49,13 +39,33 @@ pub(crate) struct ServerNameCall {
 
 impl ServerNameCall {
     pub(crate) fn invoke(self) -> ServerNameResult {
-        ServerNameResult { choice: (self.callback)(self.name.as_deref()), name: self.name }
+        let decision = (self.callback)(self.name.as_deref()).and_then(Decision::of);
+        ServerNameResult { decision, name: self.name }
     }
 }
 
 pub(crate) struct ServerNameResult {
     name: Option<CString>,
-    choice: Result<Choice>,
+    decision: Result<Decision>,
+}
+
+/// A [`Choice`] whose context has its type.
+enum Decision {
+    Stay,
+    Use(Arc<Context>),
+    Refuse,
+}
+
+impl Decision {
+    fn of(choice: Choice) -> Result<Decision> {
+        match choice {
+            Choice::Stay => Ok(Decision::Stay),
+            Choice::Refuse => Ok(Decision::Refuse),
+            Choice::Use(context) => context.downcast().map(Decision::Use).map_err(|_| {
+                Error::new(Status::Internal, "the server-name callback chose a value that is not a context")
+            }),
+        }
+    }
 }
 
 impl ClientHelloState {
@@ -105,7 +115,7 @@ impl Engine {
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
                     self.record_offered_version(Layout::Records);
-                    let replaces_alert = protocol_error::replaces_alert(&error);
+                    let replaces_alert = diagnose::replaces_alert(&error);
                     let failure = self.explain(error.into());
                     let number = match (record.last().filter(|_| !replaces_alert), failure.tls_alert()) {
                         (Some(number), _) => *number,
@@ -134,9 +144,9 @@ impl Engine {
             Some(name) => format!("the client, who asks for \"{}\",", name.to_string_lossy()),
             None => "the client, who asks for no name,".to_owned(),
         };
-        let (alert, error) = match result.choice {
-            Ok(Choice::Stay) => return,
-            Ok(Choice::Use(context)) => match context.server_config().and_then(Connection::server) {
+        let (alert, error) = match result.decision {
+            Ok(Decision::Stay) => return,
+            Ok(Decision::Use(context)) => match context.server_config().and_then(Connection::server) {
                 Ok(session) => {
                     self.certificate_time = CertificateTime::new(&context, true);
                     self.connection = session;
@@ -149,7 +159,7 @@ impl Engine {
                     (INTERNAL_ERROR, Error::new(Status::CallbackFailed, message).with_cause(Arc::new(error)))
                 }
             },
-            Ok(Choice::Refuse) => {
+            Ok(Decision::Refuse) => {
                 let name = code_points::alert(UNRECOGNIZED_NAME);
                 let message =
                     format!("the server-name callback refused {whom} with alert {UNRECOGNIZED_NAME} ({name})");

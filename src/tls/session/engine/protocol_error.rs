@@ -1,23 +1,17 @@
 //! Fails the session on protocol errors and queues the alert.
 
-use rustls::{AlertDescription, Error as TlsError, PeerIncompatible};
+use rustls::{AlertDescription, Error as TlsError};
 
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::status::Status;
+use crate::tls::session::diagnose;
 use crate::tls::session::pool::RecordBuffer;
 use crate::tls::session::record::Failure;
 
 /// The most bytes of records without any plaintext between them. rustls limits empty records and key updates only when
 /// they come consecutively, and does not limit tickets. Without this bound a peer could alternate them forever.
 const MAX_BYTES_WITHOUT_DATA: usize = 256 * 1024;
-
-/// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both errors
-/// for a ClientHello, before there are keys, and sends handshake_failure.
-pub(crate) fn replaces_alert(error: &TlsError) -> bool {
-    use PeerIncompatible::{KeyShareExtensionRequired, SignatureAlgorithmsExtensionRequired};
-    matches!(error, TlsError::PeerIncompatible(KeyShareExtensionRequired | SignatureAlgorithmsExtensionRequired))
-}
 
 impl Engine {
     /// Ends the session because of an error in the input, and queues the alert.
@@ -27,7 +21,7 @@ impl Engine {
         if matches!(&failure, Failure::Tls(_)) {
             self.forget_sessions();
         }
-        let replaces = matches!(&failure, Failure::Tls(error) if self.is_server && replaces_alert(error));
+        let replaces = matches!(&failure, Failure::Tls(error) if self.is_server && diagnose::replaces_alert(error));
         let mut error = self.explain(failure);
         if replaces && let Some(alert) = error.tls_alert() {
             return self.fail_with_plain_alert(alert, error);

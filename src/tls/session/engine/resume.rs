@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Engine;
+use super::certificate_time::CertificateTime;
 use super::early_data::EarlyDataState;
-use super::pending_callback::CertificateTime;
 use crate::error::{ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
@@ -174,7 +174,7 @@ mod tests {
     use rustls_pki_types::UnixTime;
 
     use super::super::Read;
-    use super::super::pending_callback::CallbackTime;
+    use super::super::certificate_time::CallbackTime;
     use super::super::tests::{complete_handshake, context, drain, feed, pair};
     use super::*;
     use crate::tls::Context;

@@ -4,7 +4,7 @@ use rustls_pki_types::ServerName;
 
 use super::super::tests::{CA, complete_handshake, context, drain, feed, pair};
 use super::super::*;
-use super::Choice;
+use crate::tls::Choice;
 
 /// A context with a callback that returns `answer`, and the names it was called with.
 fn asking(result: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<Context>, Names) {
@@ -36,7 +36,7 @@ fn a_second_client_hello_does_not_call_the_callback() {
     use rustls_pki_types::{CertificateDer, pem::PemObject};
     let other = context(|_| {});
     let chosen = Arc::clone(&other);
-    let (asks, names) = asking(move || Ok(Choice::Use(Arc::clone(&chosen))));
+    let (asks, names) = asking(move || Ok(Choice::Use(chosen.clone())));
     // The server does not support the group of the client's key share, so it sends a HelloRetryRequest.
     let groups = vec![kx_group::MLKEM1024, kx_group::SECP384R1];
     let provider = rustls::crypto::CryptoProvider { kx_groups: groups, ..default_provider() };
@@ -106,7 +106,7 @@ fn a_callback_may_return_after_the_end_of_input() {
 fn a_session_keeps_the_pool_of_its_first_context() {
     let chosen = context(|_| {});
     let result = Arc::clone(&chosen);
-    let (asks, _) = asking(move || Ok(Choice::Use(Arc::clone(&result))));
+    let (asks, _) = asking(move || Ok(Choice::Use(result.clone())));
     for _ in 0..3 {
         let mut client = Engine::client(&context(|_| {}), Some("localhost")).unwrap();
         let mut server = Engine::server(&asks).unwrap();

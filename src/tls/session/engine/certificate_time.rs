@@ -1,0 +1,46 @@
+//! The time at which a session verifies certificates.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustls_pki_types::UnixTime;
+
+use crate::callback::WallClock;
+use crate::error::Result;
+use crate::tls::context::Context;
+
+/// Where the time for certificate verification comes from.
+pub(crate) enum CertificateTime {
+    /// The system's clock, or no time is needed.
+    System,
+    /// The clock callback, which has not been handed out yet.
+    NotAsked(WallClock),
+    /// The clock callback is running.
+    Pending,
+    /// Boxed, because most sessions have no clock callback.
+    FromCallback(Box<CallbackTime>),
+}
+
+/// The clock callback's result, and the system's time when it returned.
+pub(crate) struct CallbackTime {
+    pub(crate) time: Result<UnixTime>,
+    pub(crate) at: SystemTime,
+}
+
+impl CallbackTime {
+    /// The callback's time in seconds, moved forward by the system time that has passed since the call.
+    pub(crate) fn now(&self) -> u64 {
+        let since = self.at.elapsed().map_or(0, |since| since.as_secs());
+        self.time.as_ref().map_or(0, UnixTime::as_secs).saturating_add(since)
+    }
+}
+
+impl CertificateTime {
+    pub(crate) fn new(context: &Context, is_server: bool) -> CertificateTime {
+        context.clock(is_server).map_or(CertificateTime::System, |clock| CertificateTime::NotAsked(Arc::clone(clock)))
+    }
+
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, CertificateTime::NotAsked(_) | CertificateTime::Pending)
+    }
+}
