@@ -8,7 +8,6 @@ use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::error::{Error, Result, shown};
-use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
 /// A set of classes. An address may have several: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6 address also has the
@@ -128,13 +127,4 @@ pub fn classify_text(text: &str) -> Result<Classes> {
         _ => inner.parse(),
     };
     address.map(classify).map_err(|_| refused())
-}
-
-/// Classifies the bytes of a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`.
-pub fn classify_sockaddr(bytes: &[u8]) -> Result<Classes> {
-    Ok(match sockaddr::read(bytes)? {
-        Sockaddr::Ip(address) => classify(address.ip()),
-        // Whatever the path, even one that connect(2) refuses.
-        Sockaddr::Unix(_) => Classes::UNIX,
-    })
 }

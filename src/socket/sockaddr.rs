@@ -7,6 +7,7 @@ use libc::{sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, sockaddr_un};
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::socket::address_class::{self, Classes};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::status::Status;
 
@@ -41,6 +42,15 @@ pub(crate) enum Sockaddr<'a> {
     Ip(SocketAddr),
     /// The bytes of `sun_path`. Empty for an unbound socket.
     Unix(&'a [u8]),
+}
+
+/// The classes of an address in the form that connect(2) takes.
+pub fn classify(bytes: &[u8]) -> Result<Classes> {
+    Ok(match read(bytes)? {
+        Sockaddr::Ip(address) => address_class::classify(address.ip()),
+        // Even a path to which no socket can be bound.
+        Sockaddr::Unix(_) => Classes::UNIX,
+    })
 }
 
 /// Parses a sockaddr. It may be longer than its family needs, for example a sockaddr_storage.

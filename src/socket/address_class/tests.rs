@@ -1,4 +1,5 @@
 use super::*;
+use crate::socket::sockaddr;
 use crate::socket::sys::bytes_of_sockaddr;
 use socket2::SockAddr;
 use std::net::SocketAddr;
@@ -369,15 +370,15 @@ fn addresses_as_the_system_has_them() {
     ] {
         let address: SocketAddr = address.parse().unwrap();
         let bytes = bytes_of_sockaddr(&SockAddr::from(address));
-        assert_eq!(classify_sockaddr(&bytes).unwrap(), expected, "{address}");
+        assert_eq!(sockaddr::classify(&bytes).unwrap(), expected, "{address}");
         let longer = [&bytes[..], &[0; 100]].concat();
-        assert_eq!(classify_sockaddr(&longer).unwrap(), expected, "{address}, in more bytes");
-        assert_eq!(classify_sockaddr(&bytes[..bytes.len() - 1]).unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(sockaddr::classify(&longer).unwrap(), expected, "{address}, in more bytes");
+        assert_eq!(sockaddr::classify(&bytes[..bytes.len() - 1]).unwrap_err().status(), Status::InvalidArgument);
     }
     // With any path, with an abstract name, with none.
     for path in ["/run/socket", "\0name", ""] {
         let bytes = bytes_of_sockaddr(&SockAddr::unix(path).unwrap());
-        assert_eq!(classify_sockaddr(&bytes).unwrap(), Classes::UNIX, "{path:?}");
+        assert_eq!(sockaddr::classify(&bytes).unwrap(), Classes::UNIX, "{path:?}");
     }
 }
 

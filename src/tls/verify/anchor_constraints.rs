@@ -4,8 +4,9 @@
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use webpki::VerifiedPath;
 
+use super::explain;
+use super::policy::{Policy, VerifyRequest};
 use super::refusal::{self, Refusal};
-use super::{Policy, VerifyRequest, explain};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::anchors::{AnchorCertificate, Anchors, Unfit};
 use crate::tls::verify::crl::{Signer, flag};

@@ -4,8 +4,8 @@ use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::CertificateDer;
 use webpki::{EndEntityCert, Error};
 
+use super::policy::{Policy, Purpose, VerifyRequest};
 use super::refusal::{self, Refusal};
-use super::{Policy, Purpose, VerifyRequest};
 use crate::error::CertificateProblem as Problem;
 use crate::error::{Advice, ApiName};
 use crate::tls::error_text;

@@ -3,7 +3,7 @@
 use rustls::{CertificateError, OtherError};
 use webpki::EndEntityCert;
 
-use super::Purpose;
+use super::policy::Purpose;
 use crate::error::{Advice, CertificateProblem as Problem, Error, shown};
 use crate::status::Status;
 use crate::tls::verify::pins;

@@ -2,7 +2,7 @@
 
 use webpki::VerifiedPath;
 
-use super::VerifyRequest;
+use super::policy::VerifyRequest;
 use super::refusal::{self, Refusal};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::x509::{Certificate, profile};

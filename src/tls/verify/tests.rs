@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs;
 
+use rustls_pki_types::{CertificateDer, UnixTime};
+
+use super::pins::Pins;
 use super::*;
 use super::{crl, server_name};
 use crate::tls::credentials::pem;

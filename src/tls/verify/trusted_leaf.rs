@@ -3,8 +3,9 @@
 
 use webpki::Error;
 
+use super::policy::{Policy, VerifyRequest};
 use super::refusal::{self, Refusal};
-use super::{Policy, VerifyRequest, explain, strict};
+use super::{explain, strict};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;

@@ -10,6 +10,7 @@ use crate::ffi::out::outs;
 use crate::ffi::{callback as callbacks, guard, options as builder};
 use crate::socket::address_class::{self, Classes};
 use crate::socket::connect_options::ConnectOptions;
+use crate::socket::sockaddr;
 
 /// Classes of addresses, as bits, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. An address
 /// has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn netlib_classify_address(
 ) -> netlib_status {
     guard::status(err, || {
         let classes = outs!(classes);
-        classes.set(address_class::classify_sockaddr(arg_data!(address, len))?.bits());
+        classes.set(sockaddr::classify(arg_data!(address, len))?.bits());
         Ok(())
     })
 }

@@ -12,8 +12,10 @@ use super::super::anchors::Collection;
 use super::super::pins::Pin;
 use super::super::{crl, pins, server_name};
 use crate::tls::verify::peer_verifier::{ClientVerifier, VerifierConfig};
+use crate::tls::verify::pins::Pins;
 use crate::tls::verify::*;
 use crate::tls::x509::fingerprint;
+use rustls_pki_types::{CertificateDer, UnixTime};
 
 type Der = CertificateDer<'static>;
 
