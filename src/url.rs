@@ -3,6 +3,7 @@
 mod authority;
 mod block;
 mod class;
+mod composed;
 mod host;
 mod measure;
 mod domain;
@@ -18,6 +19,7 @@ mod serialise;
 mod scheme;
 mod split_first;
 mod strict;
+mod text;
 mod userinfo;
 
 use std::ffi::CStr;
@@ -25,19 +27,15 @@ use std::ffi::CStr;
 pub use block::Component;
 pub(crate) use block::Thin;
 use block::{Block, Writer};
+pub use composed::Composite;
 pub(crate) use host::{Name, append_idna};
 pub use parts::UrlParts;
 pub use readings::{Differences, Reader, Reading, Readings};
-pub use serialise::Composite;
 pub use split_first::{FirstSplit, split_first};
+pub use text::MAX_LENGTH;
+use text::utf8;
 
-use crate::error::{Error, Result};
-use crate::memory;
-use crate::parse_cost::examined;
-use crate::status::Status;
-
-/// The maximum length of a text to parse, in bytes. No server accepts a longer URL.
-pub const MAX_LENGTH: usize = 16 * 1024 * 1024;
+use crate::error::Result;
 
 /// A URL with its seven components. Immutable; a clone is another reference to the same data.
 #[derive(Clone)]
@@ -51,7 +49,7 @@ impl Url {
     pub fn parse(text: &[u8]) -> Result<Url> {
         match fast_path::parse(text) {
             Some(block) => Ok(Url::new(block)),
-            None => parse::parse(text),
+            None => parse::parse(text).map(Url::new),
         }
     }
 
@@ -201,24 +199,6 @@ impl std::fmt::Debug for Url {
             .field("fragment", &self.fragment())
             .finish_non_exhaustive()
     }
-}
-
-fn utf8<'a>(text: &'a [u8], what: &str) -> Result<&'a str> {
-    examined(text.len());
-    std::str::from_utf8(text).map_err(|bad| {
-        let at = bad.valid_up_to();
-        Error::new(Status::InvalidUtf8, format!("{what} is not valid UTF-8 at byte {at}")).at(at)
-    })
-}
-
-/// The message never shows the text: what looks like a host may be part of a password.
-fn invalid(problem: &str, at: usize) -> Error {
-    Error::new(Status::InvalidUrl, format!("{problem} at byte {at}")).at(at)
-}
-
-/// Reserves room for text that is made from a URL.
-fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
-    memory::reserve(bytes, more, "text of a URL")
 }
 
 #[cfg(test)]

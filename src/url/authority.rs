@@ -2,9 +2,10 @@
 
 use super::block::{Component, Writer};
 use super::class::Class;
-use super::host::{self, Name, port_number};
+use super::host::{self, Name};
 use super::measure::Measured;
 use super::scan;
+use super::text::port_number;
 use crate::error::Result;
 use crate::parse_cost::examined;
 

@@ -7,7 +7,7 @@ use once_cell::race::OnceBox;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
 
 use super::class::Class;
-use super::serialise::Composed;
+use super::composed::Composed;
 use crate::error::{Error, Result};
 use crate::status::Status;
 

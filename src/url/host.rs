@@ -6,8 +6,8 @@ use idna::uts46::{AsciiDenyList, ErrorPolicy, Hyphens, ProcessingSuccess, Uts46,
 use smallvec::SmallVec;
 
 use super::class::is_unreserved;
-use super::invalid;
 use super::measure::percent_decoded;
+use super::text::{invalid, port_number};
 use crate::error::{Error, Result};
 use crate::parse_cost::examined;
 use crate::status::Status;
@@ -57,11 +57,6 @@ fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
         return Ok(None);
     }
     port_number(digits).map(Some).ok_or_else(|| invalid("the port is larger than 65535,", at))
-}
-
-/// Converts digits, with any number of leading zeros, to a port.
-pub(super) fn port_number(digits: &[u8]) -> Option<u16> {
-    digits.iter().try_fold(0u16, |port, digit| port.checked_mul(10)?.checked_add(u16::from(digit.wrapping_sub(b'0'))))
 }
 
 /// Checks the grammar of a host, which is the same for every scheme.

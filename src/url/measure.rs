@@ -2,12 +2,13 @@
 
 use super::block::Component;
 use super::class::Class;
-use super::{invalid, scan};
+use super::scan;
+use super::text::invalid;
 use crate::error::Result;
 use crate::parse_cost::examined;
 
 /// The range of a component and the changes that it needs. Kept small, because every URL has four. Offsets fit in 32 bits
-/// because no text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
+/// because no text is longer than [`MAX_LENGTH`](super::text::MAX_LENGTH).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,

@@ -1,4 +1,4 @@
-//! Parses text into a [`Url`]: measures the components first, then writes them into one block.
+//! Parses text into a [`Block`]: measures the components first, then writes them into one block.
 
 use super::authority::Authority;
 use super::block::{Block, Component, Writer};
@@ -6,12 +6,12 @@ use super::class::Class;
 use super::measure::Measured;
 use super::normalise::{Dots, upper_case_encodings};
 use super::scheme::{is_normalised, reference_scheme, scheme};
-use super::{MAX_LENGTH, Url, invalid, utf8};
+use super::text::{MAX_LENGTH, invalid, utf8};
 use crate::error::Result;
 
 /// Parses leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins with a
 /// slash.
-pub(super) fn parse(text: &[u8]) -> Result<Url> {
+pub(super) fn parse(text: &[u8]) -> Result<Block> {
     let mut parts = Parts::default();
     // Invalid UTF-8 is reported before any other error.
     parts.measure_url(text).map_err(|error| utf8(text, "the URL").err().unwrap_or(error))?;
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Url> {
         utf8(text, "the URL")?;
     }
     let room = text.len() + 1 + parts.room_after_source();
-    Block::build_on(text, room, |writer| parts.write(writer, text)).map(Url::new)
+    Block::build_on(text, room, |writer| parts.write(writer, text))
 }
 
 /// The components of a text, measured.

@@ -6,7 +6,8 @@ use super::measure::Measured;
 use super::normalise::Dots;
 use super::parse::check_length;
 use super::scheme::is_normalised;
-use super::{Url, host, invalid, parse};
+use super::text::invalid;
+use super::{Url, host, parse};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -106,7 +107,7 @@ fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normali
 /// Valid parts may still parse differently as a whole: an empty host without userinfo and port becomes absent.
 fn check_round_trip(url: &Url) -> Result<()> {
     let text = url.url()?.to_bytes();
-    let reread = parse::parse(text).ok();
+    let reread = parse::parse(text).ok().map(Url::new);
     let same = |component| reread.as_ref().is_some_and(|reread| reread.part(component) == url.part(component));
     let changed = match Component::ALL.into_iter().find(|&component| !same(component)) {
         Some(component) => component.name(),

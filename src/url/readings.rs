@@ -3,10 +3,11 @@
 use std::ffi::{CStr, CString};
 use std::net::Ipv6Addr;
 
+use super::Url;
 use super::domain::unambiguous_ascii;
 use super::measure::percent_decoded;
 use super::parse::check_length;
-use super::{Url, reserve, utf8};
+use super::text::{reserve, utf8};
 use crate::error::Result;
 use crate::parse_cost::examined;
 

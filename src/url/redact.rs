@@ -2,21 +2,13 @@
 
 use std::ffi::{CStr, CString};
 
-use once_cell::race::OnceBox;
-
+use super::Url;
+use super::composed::Derived;
 use super::normalise::percent_encoded;
-use super::{Url, reserve};
+use super::text::reserve;
 use crate::error::Result;
 
 const HIDDEN: &[u8] = b"***";
-
-/// Further texts that are made on first use. Few URLs need them.
-#[derive(Default)]
-pub(super) struct Derived {
-    pub(super) redacted: OnceBox<CString>,
-    pub(super) username: OnceBox<CString>,
-    pub(super) password: OnceBox<CString>,
-}
 
 impl Url {
     /// The whole URL with "***" for the userinfo, each value of the query, and the fragment. It is printable ASCII, so that

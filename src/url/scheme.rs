@@ -1,6 +1,6 @@
 //! The scheme at the start of a text.
 
-use super::host::port_number;
+use super::text::port_number;
 use crate::parse_cost::examined;
 
 /// The scheme at the start of a URL. "localhost:8080" has none: it is read as a host and a port, not as a scheme and a path.

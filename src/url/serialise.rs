@@ -4,35 +4,12 @@ use std::ffi::CStr;
 
 use once_cell::race::OnceBox;
 
+use super::Url;
 use super::block::Component;
-use super::redact::Derived;
+use super::composed::{Composed, Composite};
 use super::scheme::{is_normalised, scheme};
-use super::{Url, reserve};
+use super::text::reserve;
 use crate::error::Result;
-
-/// The composed texts, each with a NUL. All are written on first use of one.
-pub(super) struct Composed {
-    text: Vec<u8>,
-    ends: [u32; 4],
-    pub(super) derived: OnceBox<Derived>,
-}
-
-/// In the order of [`Composed`].
-#[derive(Clone, Copy)]
-pub enum Composite {
-    Url,
-    Authority,
-    Netloc,
-    RequestUri,
-}
-
-impl Composed {
-    fn get(&self, composite: Composite) -> &[u8] {
-        let i = composite as usize;
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        self.text.get(start as usize..self.ends[i] as usize).unwrap_or_default()
-    }
-}
 
 impl Url {
     /// `userinfo@host:port`.

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use super::utf8;
+use super::text::utf8;
 use crate::error::Result;
 
 /// A split: byte offsets, and the index of the delimiter.

@@ -5,10 +5,11 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::Url;
 use super::domain::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, unambiguous_ascii};
 use super::measure::percent_decoded;
 use super::parse::check_length;
-use super::{Url, invalid, utf8};
+use super::text::{invalid, utf8};
 use crate::error::{Error, Result};
 use crate::parse_cost::examined;
 

@@ -2,6 +2,7 @@ mod properties;
 
 use super::*;
 use crate::parse_cost::tests::measure;
+use crate::status::Status;
 
 fn fields(url: &Url) -> String {
     let text = |part: Option<&CStr>| part.map_or("-".to_owned(), |part| part.to_str().unwrap().to_owned());

@@ -2,8 +2,9 @@
 
 use std::ffi::{CStr, CString};
 
+use super::Url;
 use super::measure::percent_decoded;
-use super::{Url, invalid, reserve};
+use super::text::{invalid, reserve};
 use crate::error::Result;
 
 /// User or password.
