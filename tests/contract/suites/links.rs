@@ -10,10 +10,8 @@ use crate::report::Report;
 const FOLDERS: &[&str] = &["docs/", "src/", "tests/", "c-tests/", "examples-c/", "scripts/", "include/", "fuzz/"];
 const EXTENSIONS: &[&str] = &[".md", ".rs", ".c", ".h", ".in", ".py", ".sh", ".tsv", ".toml"];
 
-/// Recorded answers, fuzz inputs and certificates contain anything. The contract tests make up paths. The changelog names
-/// files of its time.
-const EXCEPTIONS: &[&str] =
-    &["fuzz/seeds/", "fuzz/Cargo", "tests/vectors/", "tests/certs/", "tests/contract/", "CHANGELOG.md"];
+/// Recorded answers, fuzz inputs and certificates contain anything. The contract tests make up paths.
+const EXCEPTIONS: &[&str] = &["fuzz/seeds/", "fuzz/Cargo", "tests/vectors/", "tests/certs/", "tests/contract/"];
 
 pub fn run(env: &Env, report: &mut Report) {
     let listed = env.command("git").args(["ls-files"]).run(60);
