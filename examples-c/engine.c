@@ -50,7 +50,8 @@ static void send_output(struct end *end) {
                 give_up(end->who, err);
             if (end->out_end == 0) return;
         }
-        ssize_t sent = send(end->fd, end->out + end->out_start, end->out_end - end->out_start, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent =
+            send(end->fd, end->out + end->out_start, end->out_end - end->out_start, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent <= 0) return; /* poll says when there is room again */
         end->out_start += (size_t)sent;
     }

@@ -109,8 +109,8 @@ static bool handle_interrupts(struct loop *loop, int limit_fd) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
     interrupted = loop->shared.limit;
-    return epoll_ctl(loop->shared.epoll, EPOLL_CTL_ADD, limit_fd, &event) == 0 && sigaction(SIGINT, &action, NULL) == 0 &&
-           sigaction(SIGTERM, &action, NULL) == 0;
+    return epoll_ctl(loop->shared.epoll, EPOLL_CTL_ADD, limit_fd, &event) == 0 &&
+           sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0;
 }
 
 static netlib_status make_context(const char *cacert, netlib_tls_context **context, netlib_error **err) {

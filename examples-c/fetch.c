@@ -180,8 +180,8 @@ static enum exit_code fetch(const struct options *options) {
     netlib_status status = start(&client, &request, &err);
     while (status == NETLIB_OK && !done) status = attempt(&client, &request, &done, &err);
 
-    enum exit_code code = done ? report_status(client.status)
-                               : report_failure(options, &client.output, client.attempts, status, err);
+    enum exit_code code =
+        done ? report_status(client.status) : report_failure(options, &client.output, client.attempts, status, err);
     netlib_error_free(err);
     request_free(&request);
     free_client(&client);

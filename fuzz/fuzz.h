@@ -50,8 +50,8 @@ static inline void check_error(netlib_status status, const netlib_error *error, 
 
 /* The status is one of those that the function's documentation has; in particular it is not NETLIB_INTERNAL, which is
  * what a panic comes to. `len` is the length of the input that the error's offset is in. */
-static inline netlib_status check_status(const char *file, int line, const char *call, netlib_status status, netlib_error **err,
-                                         size_t len, const netlib_status *documented) {
+static inline netlib_status check_status(const char *file, int line, const char *call, netlib_status status,
+                                         netlib_error **err, size_t len, const netlib_status *documented) {
     bool found = status == NETLIB_OK;
     for (; *documented != NETLIB_OK; documented++) found |= status == *documented;
     if (!found) {
@@ -69,7 +69,8 @@ static inline netlib_status check_status(const char *file, int line, const char 
  * NETLIB_OK that are documented. */
 #define ONE_OF(call, len, ...) \
     check_status(__FILE__, __LINE__, #call, (call), &err, (len), (const netlib_status[]){__VA_ARGS__, NETLIB_OK})
-#define OK(call) MUST(check_status(__FILE__, __LINE__, #call, (call), &err, 0, (const netlib_status[]){NETLIB_OK}) == NETLIB_OK)
+#define OK(call) \
+    MUST(check_status(__FILE__, __LINE__, #call, (call), &err, 0, (const netlib_status[]){NETLIB_OK}) == NETLIB_OK)
 
 /* Text that is lent: as long as it says, without the control characters that end lines. */
 static inline void check_text(const char *text, size_t len) {

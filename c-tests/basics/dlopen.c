@@ -17,7 +17,8 @@
 
 enum { THREADS = 4, ROUNDS = 3 };
 
-typedef netlib_status (*error_new_fn)(netlib_status, const char *, const netlib_error *, netlib_error **, netlib_error **);
+typedef netlib_status (*error_new_fn)(netlib_status, const char *, const netlib_error *, netlib_error **,
+                                      netlib_error **);
 typedef void (*error_free_fn)(netlib_error *);
 typedef const char *(*error_message_fn)(const netlib_error *, size_t *);
 
@@ -61,7 +62,8 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
     return EAI_AGAIN;
 }
 
-typedef netlib_status (*connect_new_fn)(const char *, int32_t, const netlib_connect_options *, netlib_connect **, netlib_error **);
+typedef netlib_status (*connect_new_fn)(const char *, int32_t, const netlib_connect_options *, netlib_connect **,
+                                        netlib_error **);
 typedef netlib_status (*connect_step_fn)(netlib_connect *, int *, netlib_error **);
 typedef void (*connect_free_fn)(netlib_connect *);
 

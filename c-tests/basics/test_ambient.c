@@ -18,7 +18,12 @@ extern char **environ;
 static unsigned long opened, asked;
 
 /* Calls the C library's function, which this program's function replaces. */
-#define NEXT(type, name) ((union { void *symbol; type function; }){dlsym(RTLD_NEXT, #name)}).function
+#define NEXT(type, name) \
+    ((union { \
+        void *symbol; \
+        type function; \
+    }){dlsym(RTLD_NEXT, #name)}) \
+        .function
 
 typedef int (*open_fn)(const char *, int, ...);
 typedef int (*openat_fn)(int, const char *, int, ...);
@@ -26,28 +31,28 @@ typedef char *(*getenv_fn)(const char *);
 
 static mode_t mode_of(int flags, va_list rest) { return (flags & O_CREAT) != 0 ? (mode_t)va_arg(rest, unsigned) : 0; }
 
-#define OPEN(name)                                                                                                     \
-    int name(const char *path, int flags, ...) {                                                                       \
-        va_list rest;                                                                                                  \
-        va_start(rest, flags);                                                                                         \
-        mode_t mode = mode_of(flags, rest);                                                                            \
-        va_end(rest);                                                                                                  \
-        opened++;                                                                                                      \
-        return NEXT(open_fn, name)(path, flags, mode);                                                                 \
+#define OPEN(name) \
+    int name(const char *path, int flags, ...) { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode_t mode = mode_of(flags, rest); \
+        va_end(rest); \
+        opened++; \
+        return NEXT(open_fn, name)(path, flags, mode); \
     }
-#define OPENAT(name)                                                                                                   \
-    int name(int directory, const char *path, int flags, ...) {                                                        \
-        va_list rest;                                                                                                  \
-        va_start(rest, flags);                                                                                         \
-        mode_t mode = mode_of(flags, rest);                                                                            \
-        va_end(rest);                                                                                                  \
-        opened++;                                                                                                      \
-        return NEXT(openat_fn, name)(directory, path, flags, mode);                                                    \
+#define OPENAT(name) \
+    int name(int directory, const char *path, int flags, ...) { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode_t mode = mode_of(flags, rest); \
+        va_end(rest); \
+        opened++; \
+        return NEXT(openat_fn, name)(directory, path, flags, mode); \
     }
-#define GETENV(name)                                                                                                   \
-    char *name(const char *variable) {                                                                                 \
-        asked++;                                                                                                       \
-        return NEXT(getenv_fn, name)(variable);                                                                        \
+#define GETENV(name) \
+    char *name(const char *variable) { \
+        asked++; \
+        return NEXT(getenv_fn, name)(variable); \
     }
 
 OPEN(open)
@@ -59,7 +64,9 @@ GETENV(secure_getenv)
 
 /* URLs: parsed, built, resolved, written; deprecated functions too. */
 static void urls(void) {
-    static const char *const texts[] = {"http://user:pw@b\xc3\xbc" "cher.test:8080/a/../b?q#f", "[::1]:80", "~/.netrc", "file:///etc/passwd", "/p?q"};
+    static const char *const texts[] = {"http://user:pw@b\xc3\xbc"
+                                        "cher.test:8080/a/../b?q#f",
+                                        "[::1]:80", "~/.netrc", "file:///etc/passwd", "/p?q"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
@@ -100,7 +107,10 @@ static void headers(void) {
 /* A retry policy with redirects to other origins, the system's clock, random source and sleep. */
 static void policy(void) {
     static const char *const fields[] = {
-        "Location: http://other.test/\r\n", "Location: /next\r\n", "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "",
+        "Location: http://other.test/\r\n",
+        "Location: /next\r\n",
+        "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
+        "",
     };
     static const int statuses[] = {302, 303, 503, 500};
     static const int32_t codes[] = {500, 503};

@@ -26,9 +26,12 @@ static void errors_of_the_caller(void) {
         int32_t status;
         netlib_status expected;
     } rows[] = {
-        {NETLIB_READ_TIMEOUT, NETLIB_OK},          {NETLIB_PROTOCOL, NETLIB_OK},
-        {NETLIB_OK, NETLIB_INVALID_ARGUMENT},      {NETLIB_WANT_READ, NETLIB_INVALID_ARGUMENT},
-        {NETLIB_TIMED_OUT, NETLIB_INVALID_ARGUMENT}, {-7, NETLIB_INVALID_ARGUMENT},
+        {NETLIB_READ_TIMEOUT, NETLIB_OK},
+        {NETLIB_PROTOCOL, NETLIB_OK},
+        {NETLIB_OK, NETLIB_INVALID_ARGUMENT},
+        {NETLIB_WANT_READ, NETLIB_INVALID_ARGUMENT},
+        {NETLIB_TIMED_OUT, NETLIB_INVALID_ARGUMENT},
+        {-7, NETLIB_INVALID_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -132,8 +135,10 @@ static void kinds_of_errors(void) {
         {NETLIB_CONNECT_FAILED, UNSET, NETLIB_CANCELLED, NEVER, CONNECT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        netlib_error *cause = rows[i].cause_status != 0 ? error_with(rows[i].cause_status, rows[i].cause_kind, NULL) : NULL;
-        netlib_error *error = error_with(rows[i].status, rows[i].kind, cause), *outer = error_with(NETLIB_MAX_RETRY, UNSET, error);
+        netlib_error *cause =
+            rows[i].cause_status != 0 ? error_with(rows[i].cause_status, rows[i].cause_kind, NULL) : NULL;
+        netlib_error *error = error_with(rows[i].status, rows[i].kind, cause),
+                     *outer = error_with(NETLIB_MAX_RETRY, UNSET, error);
         CHECK_INT(rows[i].expected, netlib_error_retry_kind(error));
         CHECK_INT(rows[i].status, netlib_error_status(error));
         CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
@@ -156,7 +161,9 @@ static void options_of_errors(void) {
         netlib_error_options *options = netlib_error_options_new();
         netlib_error_options_set_retry_kind(options, (enum netlib_retry_kind)bad[i]);
         netlib_status status = netlib_error_new(NETLIB_IO, "it broke", options, &error, &err);
-        snprintf(message, sizeof message, "netlib_error_options_set_retry_kind: kind must be a netlib_retry_kind other than BY_CAUSE; it is %d", (int)bad[i]);
+        snprintf(message, sizeof message,
+                 "netlib_error_options_set_retry_kind: kind must be a netlib_retry_kind other than BY_CAUSE; it is %d",
+                 (int)bad[i]);
         CHECK_STR(message, netlib_error_message(err, NULL));
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
         CHECK(error == NULL);

@@ -15,9 +15,9 @@ static netlib_ctx_free_fn ctx_free = count_free;
 
 typedef void set_fn(void *options, bool with_function, struct counted *ctx);
 
-#define SETTER(name, call, function)                                          \
+#define SETTER(name, call, function) \
     static void name(void *options, bool with_function, struct counted *ctx) { \
-        call(options, with_function ? function : NULL, ctx, ctx_free);        \
+        call(options, with_function ? function : NULL, ctx, ctx_free); \
     }
 SETTER(set_wall_clock, netlib_retry_options_set_wall_clock, raise_number)
 SETTER(set_sleep, netlib_retry_options_set_sleep, raise_sleep)
@@ -288,13 +288,15 @@ static void constructors_free_ctx_once(void) {
     } rows[] = {{raise_tell, raise_seek, raise_is_closed}, {NULL, raise_seek, NULL}, {NULL, NULL, NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ctx.freed = 0;
-        CHECK_OK(netlib_body_new(raise_count, rows[i].tell, rows[i].seek, rows[i].is_closed, &ctx, count_free, &body, &err));
+        CHECK_OK(
+            netlib_body_new(raise_count, rows[i].tell, rows[i].seek, rows[i].is_closed, &ctx, count_free, &body, &err));
         CHECK_INT(0, ctx.freed);
         netlib_body_free(body);
         CHECK_INT(1, ctx.freed);
     }
     ctx.freed = 0;
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(NULL, raise_tell, raise_seek, raise_is_closed, &ctx, count_free, &body, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT,
+                 netlib_body_new(NULL, raise_tell, raise_seek, raise_is_closed, &ctx, count_free, &body, &err));
     CHECK_INT(1, ctx.freed);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(raise_count, NULL, NULL, NULL, &ctx, count_free, NULL, &err));
     CHECK_INT(2, ctx.freed);
@@ -317,20 +319,25 @@ static void constructors_free_ctx_once(void) {
         const char *name;
         netlib_status status;
     } failures[] = {
-        {false, true, true, true, "localhost", NETLIB_NULL_ARGUMENT}, {true, false, true, true, "localhost", NETLIB_NULL_ARGUMENT},
-        {true, true, false, true, "localhost", NETLIB_NULL_ARGUMENT}, {true, true, true, false, "localhost", NETLIB_NULL_ARGUMENT},
-        {true, true, true, true, "a b", NETLIB_INVALID_ARGUMENT},     {true, true, true, true, NULL, NETLIB_INVALID_ARGUMENT},
+        {false, true, true, true, "localhost", NETLIB_NULL_ARGUMENT},
+        {true, false, true, true, "localhost", NETLIB_NULL_ARGUMENT},
+        {true, true, false, true, "localhost", NETLIB_NULL_ARGUMENT},
+        {true, true, true, false, "localhost", NETLIB_NULL_ARGUMENT},
+        {true, true, true, true, "a b", NETLIB_INVALID_ARGUMENT},
+        {true, true, true, true, NULL, NETLIB_INVALID_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         ctx.freed = 0;
         CHECK_STATUS(failures[i].status,
                      netlib_tls_wrap_callbacks(failures[i].context ? client : NULL, failures[i].name,
-                                               failures[i].read ? raise_count : NULL, failures[i].write ? write_all : NULL, &ctx,
-                                               count_free, failures[i].stream ? &stream : NULL, &err));
+                                               failures[i].read ? raise_count : NULL,
+                                               failures[i].write ? write_all : NULL, &ctx, count_free,
+                                               failures[i].stream ? &stream : NULL, &err));
         CHECK_INT(1, ctx.freed);
         if (failures[i].status != NETLIB_NULL_ARGUMENT) continue;
         CHECK_STATUS(NETLIB_NULL_ARGUMENT,
-                     netlib_tls_accept_callbacks(failures[i].context ? server : NULL, failures[i].read ? raise_count : NULL,
+                     netlib_tls_accept_callbacks(failures[i].context ? server : NULL,
+                                                 failures[i].read ? raise_count : NULL,
                                                  failures[i].write ? write_all : NULL, &ctx, count_free,
                                                  failures[i].stream ? &stream : NULL, &err));
         CHECK_INT(2, ctx.freed);

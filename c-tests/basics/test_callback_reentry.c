@@ -77,7 +77,8 @@ static enum netlib_verdict own_address(void *ctx, const void *address, size_t le
     use_handle(ctx);
     return NETLIB_VERDICT_REFUSE;
 }
-static int32_t own_resolve(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
+static int32_t own_resolve(void *ctx, const char *host, int32_t port, double seconds_left,
+                           netlib_addresses *addresses) {
     (void)host, (void)port, (void)seconds_left, (void)addresses;
     use_handle(ctx);
     return NETLIB_OK;
@@ -382,8 +383,10 @@ static void r37_callbacks_may_call_and_free_their_handle(void) {
     static const struct reentry rows[] = {
         {"netlib_clock_fn", make_own_timeout, start_own_timeout, free_own_timeout, NETLIB_BUSY, NETLIB_OK},
         {"netlib_clock_fn, another setter", make_own_timeout, start_or_set, free_own_timeout, NETLIB_BUSY, NETLIB_OK},
-        {"netlib_clock_fn, read_timeout", make_started_timeout, read_own_timeout, free_own_timeout, NETLIB_BUSY, NETLIB_OK},
-        {"netlib_clock_fn, duration", make_started_timeout, duration_of_own_timeout, free_own_timeout, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_clock_fn, read_timeout", make_started_timeout, read_own_timeout, free_own_timeout, NETLIB_BUSY,
+         NETLIB_OK},
+        {"netlib_clock_fn, duration", make_started_timeout, duration_of_own_timeout, free_own_timeout, NETLIB_BUSY,
+         NETLIB_OK},
         {"netlib_wall_clock_fn", make_wall_clock_retry, parse_retry_after_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_sleep_fn", make_sleeping_retry, sleep_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_random_fn", make_random_retry, backoff_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
@@ -391,8 +394,10 @@ static void r37_callbacks_may_call_and_free_their_handle(void) {
         {"netlib_random_fn, increment", make_decorrelated_retry, increment_own, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_random_fn, decide", make_decorrelated_retry, decide_and_free, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_sleep_fn, sleep_for_retry", make_sleeping_retry, sleep_for_own, free_own_retry, NETLIB_OK, NETLIB_OK},
-        {"netlib_sleep_fn, of a decision", make_sleeping_decision, sleep_of_decision, free_own_decision, NETLIB_OK, NETLIB_OK},
-        {"netlib_wall_clock_fn, get_retry_after", make_wall_clock_retry, retry_after_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_sleep_fn, of a decision", make_sleeping_decision, sleep_of_decision, free_own_decision, NETLIB_OK,
+         NETLIB_OK},
+        {"netlib_wall_clock_fn, get_retry_after", make_wall_clock_retry, retry_after_of_own, free_own_retry, NETLIB_OK,
+         NETLIB_OK},
         {"netlib_body_read_fn", make_own_body, read_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
         {"netlib_body_tell_fn", make_own_body, tell_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
         {"netlib_body_seek_fn", make_own_body, seek_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
@@ -405,18 +410,24 @@ static void r37_callbacks_may_call_and_free_their_handle(void) {
          NETLIB_NAME_RESOLUTION},
         {"netlib_resolve_fn, run", make_connect_with_resolve, run_own_connect, free_own_connect, NETLIB_BUSY,
          NETLIB_NAME_RESOLUTION},
-        {"netlib_tls_servername_fn of an engine", make_servername_engine, handshake_own_engine, free_own_engine, NETLIB_BUSY,
-         NETLIB_CALLBACK_FAILED},
-        {"netlib_wall_clock_fn of an engine", make_wall_clock_engine, handshake_own_engine, free_own_engine, NETLIB_BUSY,
+        {"netlib_tls_servername_fn of an engine", make_servername_engine, handshake_own_engine, free_own_engine,
+         NETLIB_BUSY, NETLIB_CALLBACK_FAILED},
+        {"netlib_wall_clock_fn of an engine", make_wall_clock_engine, handshake_own_engine, free_own_engine,
+         NETLIB_BUSY, NETLIB_WANT_READ},
+        {"netlib_tls_servername_fn of a stream", make_servername_stream, handshake_own_stream, free_own_stream,
+         NETLIB_BUSY, NETLIB_CALLBACK_FAILED},
+        {"netlib_tls_read_fn", make_reading_stream, handshake_own_stream, free_own_stream, NETLIB_BUSY,
          NETLIB_WANT_READ},
-        {"netlib_tls_servername_fn of a stream", make_servername_stream, handshake_own_stream, free_own_stream, NETLIB_BUSY,
-         NETLIB_CALLBACK_FAILED},
-        {"netlib_tls_read_fn", make_reading_stream, handshake_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_READ},
-        {"netlib_tls_read_fn, read", make_reading_stream, read_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_READ},
-        {"netlib_tls_read_fn, write", make_reading_stream, write_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_READ},
-        {"netlib_tls_write_fn", make_writing_stream, handshake_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_WRITE},
-        {"netlib_tls_write_fn, read", make_writing_stream, read_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_WRITE},
-        {"netlib_tls_write_fn of the outer stream", make_inner_stream, handshake_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_WRITE},
+        {"netlib_tls_read_fn, read", make_reading_stream, read_own_stream, free_own_stream, NETLIB_BUSY,
+         NETLIB_WANT_READ},
+        {"netlib_tls_read_fn, write", make_reading_stream, write_own_stream, free_own_stream, NETLIB_BUSY,
+         NETLIB_WANT_READ},
+        {"netlib_tls_write_fn", make_writing_stream, handshake_own_stream, free_own_stream, NETLIB_BUSY,
+         NETLIB_WANT_WRITE},
+        {"netlib_tls_write_fn, read", make_writing_stream, read_own_stream, free_own_stream, NETLIB_BUSY,
+         NETLIB_WANT_WRITE},
+        {"netlib_tls_write_fn of the outer stream", make_inner_stream, handshake_own_stream, free_own_stream,
+         NETLIB_BUSY, NETLIB_WANT_WRITE},
     };
     record_client_hello();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -109,7 +109,9 @@ static netlib_connect_options *raising_address(void) {
     return options;
 }
 
-static netlib_status of_address(netlib_error **err) { return connect_one_way(raising_address(), false, "127.0.0.1", err); }
+static netlib_status of_address(netlib_error **err) {
+    return connect_one_way(raising_address(), false, "127.0.0.1", err);
+}
 static netlib_status of_address_racing(netlib_error **err) {
     return connect_one_way(raising_address(), true, "127.0.0.1", err);
 }
@@ -120,7 +122,9 @@ static netlib_connect_options *raising_resolver(void) {
     return options;
 }
 
-static netlib_status of_resolve(netlib_error **err) { return connect_one_way(raising_resolver(), false, "name.test", err); }
+static netlib_status of_resolve(netlib_error **err) {
+    return connect_one_way(raising_resolver(), false, "name.test", err);
+}
 static netlib_status of_resolve_racing(netlib_error **err) {
     return connect_one_way(raising_resolver(), true, "name.test", err);
 }
@@ -131,11 +135,9 @@ static netlib_status of_tls_wall_clock(netlib_error **err) {
     netlib_tls_context *client = context_of(options), *server = server_context("server");
     struct wire wire = wire_of(client, server, 20000);
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, err));
-    while (move_piece(&wire, wire.client, wire.server) > 0) {
-    }
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, err));
-    while (move_piece(&wire, wire.server, wire.client) > 0) {
-    }
+    while (move_piece(&wire, wire.server, wire.client) > 0) {}
     /* This call verifies the server's certificate, which needs the time. */
     netlib_status status = netlib_tls_engine_handshake(wire.client, err);
     free_wire(&wire);
@@ -153,8 +155,7 @@ static netlib_status of_tls_servername(netlib_error **err) {
     netlib_tls_context *server = context_of(options), *client = client_context();
     struct wire wire = wire_of(client, server, 20000);
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, err));
-    while (move_piece(&wire, wire.client, wire.server) > 0) {
-    }
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
     netlib_status status = netlib_tls_engine_handshake(wire.server, err);
     free_wire(&wire);
     netlib_tls_context_free(client);

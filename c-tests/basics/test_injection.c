@@ -9,7 +9,8 @@ static bool leaked;
 
 static void look(const char *out, size_t len) {
     if (out == NULL) return;
-    if (memchr(out, '\r', len) != NULL || memchr(out, '\n', len) != NULL || memchr(out, '\0', len) != NULL) leaked = true;
+    if (memchr(out, '\r', len) != NULL || memchr(out, '\n', len) != NULL || memchr(out, '\0', len) != NULL)
+        leaked = true;
 }
 
 /* ---- headers ---- */
@@ -26,12 +27,12 @@ static netlib_status made(netlib_headers_options *options) {
     return status;
 }
 
-#define SETTER(name, call)                                              \
-    static netlib_status name(const char *text, size_t len) {           \
-        (void)len;                                                      \
+#define SETTER(name, call) \
+    static netlib_status name(const char *text, size_t len) { \
+        (void)len; \
         netlib_headers_options *options = netlib_headers_options_new(); \
-        call;                                                           \
-        return made(options);                                           \
+        call; \
+        return made(options); \
     }
 SETTER(accept_encoding, netlib_headers_options_set_accept_encoding(options, text))
 SETTER(add_accept_encoding, netlib_headers_options_add_accept_encoding(options, text))
@@ -82,7 +83,8 @@ static netlib_status parsed(const char *method, const char *before, const char *
     memcpy(head + used + len, after, strlen(after));
     netlib_response *response = NULL;
     size_t head_len = 0;
-    netlib_status status = netlib_response_parse(method, head, used + len + strlen(after), NULL, &response, &head_len, NULL);
+    netlib_status status =
+        netlib_response_parse(method, head, used + len + strlen(after), NULL, &response, &head_len, NULL);
     return looked_at(status, response);
 }
 
@@ -104,7 +106,7 @@ static netlib_status parse_value(const char *text, size_t len) {
 
 static netlib_status url_looked_at(netlib_status status, netlib_url *url) {
     const char *(*const parts[])(const netlib_url *, size_t *) = {
-        netlib_url_scheme, netlib_url_auth,      netlib_url_host,   netlib_url_path,        netlib_url_query,
+        netlib_url_scheme,   netlib_url_auth,      netlib_url_host,   netlib_url_path,        netlib_url_query,
         netlib_url_fragment, netlib_url_authority, netlib_url_netloc, netlib_url_request_uri, netlib_url_to_string};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         size_t len = 0;
@@ -115,12 +117,12 @@ static netlib_status url_looked_at(netlib_status status, netlib_url *url) {
     return status;
 }
 
-#define PART(name, scheme, auth, host, path, query, fragment)                                               \
-    static netlib_status name(const char *text, size_t len) {                                               \
-        (void)len;                                                                                          \
-        netlib_url *url = NULL;                                                                             \
-        netlib_status status = netlib_url_new(scheme, auth, host, -1, path, query, fragment, &url, NULL);   \
-        return url_looked_at(status, url);                                                                  \
+#define PART(name, scheme, auth, host, path, query, fragment) \
+    static netlib_status name(const char *text, size_t len) { \
+        (void)len; \
+        netlib_url *url = NULL; \
+        netlib_status status = netlib_url_new(scheme, auth, host, -1, path, query, fragment, &url, NULL); \
+        return url_looked_at(status, url); \
     }
 PART(url_scheme, text, NULL, "h", NULL, NULL, NULL)
 PART(url_auth, "http", text, "h", NULL, NULL, NULL)
@@ -216,8 +218,8 @@ static netlib_status decided_method(const char *text, size_t len) {
     netlib_response *response = NULL;
     size_t head_len = 0;
     CHECK(netlib_parse_url("http://h/", NETLIB_NTS, &url, NULL) == NETLIB_OK);
-    CHECK(netlib_response_parse("GET", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", NETLIB_NTS, NULL, &response, &head_len, NULL) ==
-          NETLIB_OK);
+    CHECK(netlib_response_parse("GET", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", NETLIB_NTS, NULL, &response, &head_len,
+                                NULL) == NETLIB_OK);
     netlib_decision *decision = NULL;
     netlib_status status =
         netlib_retry_decide(netlib_retry_resolve(NULL, NULL), text, url, response, NULL, NULL, &decision, NULL);
@@ -288,7 +290,8 @@ static void r13_cr_lf_and_nul_in_each_argument(void) {
     static const struct {
         const char *bytes;
         size_t len;
-    } bad[] = {{"\r", 1}, {"\n", 1}, {"\r\n", 2}, {"\n\r", 2}, {"\r\nX: y\r\n", 8}, {"\r\n ", 3}, {"\0", 1}, {"\0\r\n", 3}};
+    } bad[] = {{"\r", 1},           {"\n", 1},    {"\r\n", 2}, {"\n\r", 2},
+               {"\r\nX: y\r\n", 8}, {"\r\n ", 3}, {"\0", 1},   {"\0\r\n", 3}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         /* Only the bytes make it invalid. A valid host would be resolved. */
         if (rows[i].build != connect_host && rows[i].build != source_host) {
@@ -307,9 +310,11 @@ static void r13_cr_lf_and_nul_in_each_argument(void) {
                 leaked = false;
                 netlib_status status = rows[i].build(text, 2 + bad[b].len);
                 int32_t class = netlib_status_class(status);
-                bool refused = class == NETLIB_CLASS_ARGUMENT || class == NETLIB_CLASS_URL || class == NETLIB_CLASS_HTTP;
+                bool refused =
+                    class == NETLIB_CLASS_ARGUMENT || class == NETLIB_CLASS_URL || class == NETLIB_CLASS_HTTP;
                 bool fine = !leaked && (refused || rows[i].outcome == HARMLESS);
-                if (!fine) fprintf(stderr, "%s, bytes %zu at %zu: %s\n", rows[i].what, b, at, netlib_status_name(status));
+                if (!fine)
+                    fprintf(stderr, "%s, bytes %zu at %zu: %s\n", rows[i].what, b, at, netlib_status_name(status));
                 CHECK(fine);
             }
         }

@@ -80,7 +80,8 @@ static bool share_url(const void *shared) {
     netlib_url_free(mine);
     right = right && same("/next", netlib_url_path(next, NULL)) && same("example.com", netlib_url_host(url, NULL));
     /* Made when first asked for, then kept: every thread gets the same. */
-    right = right && netlib_url_to_string(url, NULL) == netlib_url_to_string(url, NULL) && netlib_url_authority(url, NULL) != NULL;
+    right = right && netlib_url_to_string(url, NULL) == netlib_url_to_string(url, NULL) &&
+            netlib_url_authority(url, NULL) != NULL;
     netlib_url_free(next);
     return right;
 }
@@ -145,7 +146,8 @@ static bool share_retry_with_callbacks(const void *shared) {
     bool right = netlib_retry_increment(retry, "GET", "/", NULL, error, &next, NULL) == NETLIB_OK;
     right = right && netlib_retry_get_backoff_time(next, &seconds, NULL) == NETLIB_OK && seconds > 2.4 && seconds < 2.6;
     right = right && netlib_retry_sleep(next, NULL, NULL, NULL) == NETLIB_OK;
-    right = right && netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, NULL) == NETLIB_OK;
+    right =
+        right && netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, NULL) == NETLIB_OK;
     netlib_retry_free(next);
     netlib_error_free(error);
     return right && seconds > 9.4 && seconds < 9.6;
@@ -156,7 +158,8 @@ static bool share_retry_with_callbacks(const void *shared) {
 static bool share_headers(const void *shared) {
     const netlib_headers *headers = shared;
     netlib_headers *mine = netlib_headers_clone(headers);
-    bool right = same("sweep", netlib_headers_get(mine, "User-Agent", NULL)) && netlib_headers_to_wire(mine, NULL) != NULL;
+    bool right =
+        same("sweep", netlib_headers_get(mine, "User-Agent", NULL)) && netlib_headers_to_wire(mine, NULL) != NULL;
     netlib_headers_free(mine);
     return right;
 }

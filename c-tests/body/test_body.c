@@ -259,10 +259,10 @@ static void a_signal_does_not_end_a_read(void) {
 struct own {
     const char *text;
     int64_t at;
-    int32_t result;      /* of every function but seek */
-    int32_t sought;      /* what seek returns, if not NETLIB_OUTCOME_DONE; -1 stands for 0 */
-    size_t extra;        /* bytes that read claims beyond its buffer */
-    int64_t told;        /* what tell says, if not 0 */
+    int32_t result; /* of every function but seek */
+    int32_t sought; /* what seek returns, if not NETLIB_OUTCOME_DONE; -1 stands for 0 */
+    size_t extra;   /* bytes that read claims beyond its buffer */
+    int64_t told;   /* what tell says, if not 0 */
     int32_t closed;
     bool stores_nothing; /* the outputs are left as they are */
 };
@@ -317,7 +317,8 @@ static void callbacks(void) {
     CHECK_STATUS(NETLIB_UNREWINDABLE_BODY, netlib_rewind_body(body, 0, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_is_fp_closed(body, &closed, &err));
     netlib_body_free(body);
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(NULL, own_tell, own_seek, own_is_closed, NULL, NULL, &body, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT,
+                 netlib_body_new(NULL, own_tell, own_seek, own_is_closed, NULL, NULL, &body, &err));
     CHECK(body == NULL);
 }
 
@@ -328,9 +329,17 @@ static void callbacks_are_not_believed(void) {
         int64_t told;
         netlib_status seek, closed;
     } rows[] = {
-        {{.text = "abc", .result = 7}, NETLIB_CALLBACK_FAILED, NETLIB_OK, NETLIB_POSITION_FAILED, NETLIB_OK,
+        {{.text = "abc", .result = 7},
+         NETLIB_CALLBACK_FAILED,
+         NETLIB_OK,
+         NETLIB_POSITION_FAILED,
+         NETLIB_OK,
          NETLIB_CALLBACK_FAILED},
-        {{.text = "abc", .result = -1}, NETLIB_CALLBACK_FAILED, NETLIB_OK, NETLIB_POSITION_FAILED, NETLIB_OK,
+        {{.text = "abc", .result = -1},
+         NETLIB_CALLBACK_FAILED,
+         NETLIB_OK,
+         NETLIB_POSITION_FAILED,
+         NETLIB_OK,
          NETLIB_CALLBACK_FAILED},
         {{.text = "abc", .sought = -1}, NETLIB_OK, NETLIB_OK, 2, NETLIB_UNREWINDABLE_BODY, NETLIB_OK},
         {{.text = "abc", .sought = 2}, NETLIB_OK, NETLIB_OK, 2, NETLIB_UNREWINDABLE_BODY, NETLIB_OK},
@@ -340,7 +349,11 @@ static void callbacks_are_not_believed(void) {
         {{.text = "abc", .told = -1}, NETLIB_OK, NETLIB_CALLBACK_FAILED, 0, NETLIB_OK, NETLIB_OK},
         {{.text = "abc", .told = INT64_MIN + 1}, NETLIB_OK, NETLIB_CALLBACK_FAILED, 0, NETLIB_OK, NETLIB_OK},
         {{.text = "abc", .closed = 2}, NETLIB_OK, NETLIB_OK, 2, NETLIB_OK, NETLIB_CALLBACK_FAILED},
-        {{.text = "abc", .stores_nothing = true}, NETLIB_CALLBACK_FAILED, NETLIB_OK, NETLIB_POSITION_FAILED, NETLIB_OK,
+        {{.text = "abc", .stores_nothing = true},
+         NETLIB_CALLBACK_FAILED,
+         NETLIB_OK,
+         NETLIB_POSITION_FAILED,
+         NETLIB_OK,
          NETLIB_CALLBACK_FAILED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -356,7 +369,8 @@ static void callbacks_are_not_believed(void) {
         CHECK_STATUS(rows[i].tell, netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err));
         CHECK_INT(rows[i].told, pos);
         netlib_status status = netlib_rewind_body(body, 0, &err);
-        if (rows[i].seek != NETLIB_OK) CHECK_INT(NETLIB_CALLBACK_FAILED, netlib_error_status(netlib_error_cause(err, 0)));
+        if (rows[i].seek != NETLIB_OK)
+            CHECK_INT(NETLIB_CALLBACK_FAILED, netlib_error_status(netlib_error_cause(err, 0)));
         CHECK_STATUS(rows[i].seek, status);
         int32_t closed = 1;
         CHECK_STATUS(rows[i].closed, netlib_is_fp_closed(body, &closed, &err));

@@ -40,16 +40,17 @@ static void split_first(void) {
         size_t count, before_end, after_start;
         int64_t delimiter;
     } rows[] = {
-        {"foo/bar?baz", marks, 3, 3, 4, 1}, {"foo/bar?baz", digits, 3, 11, 11, -1}, {"foo", NULL, 0, 3, 3, -1},
-        {"a::b", long_marks, 2, 1, 2, 0},   {"", marks, 3, 0, 0, -1},               {"x=", marks, 3, 1, 2, 2},
+        {"foo/bar?baz", marks, 3, 3, 4, 1}, {"foo/bar?baz", digits, 3, 11, 11, -1},
+        {"foo", NULL, 0, 3, 3, -1},         {"a::b", long_marks, 2, 1, 2, 0},
+        {"", marks, 3, 0, 0, -1},           {"x=", marks, 3, 1, 2, 2},
     };
     netlib_error *err = NULL;
     size_t before_end = 7;
     size_t after_start = 7;
     int64_t delimiter = 7;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        CHECK_OK(netlib_split_first(rows[i].text, NETLIB_NTS, rows[i].delimiters, rows[i].count, &before_end, &after_start,
-                                    &delimiter, &err));
+        CHECK_OK(netlib_split_first(rows[i].text, NETLIB_NTS, rows[i].delimiters, rows[i].count, &before_end,
+                                    &after_start, &delimiter, &err));
         CHECK_INT((long long)rows[i].before_end, (long long)before_end);
         CHECK_INT((long long)rows[i].after_start, (long long)after_start);
         CHECK_INT(rows[i].delimiter, delimiter);
@@ -62,7 +63,8 @@ static void split_first(void) {
                  netlib_split_first("\xff", 1, marks, 3, &before_end, &after_start, &delimiter, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT,
                  netlib_split_first("a", 1, missing, 2, &before_end, &after_start, &delimiter, &err));
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_split_first("a", 1, NULL, 1, &before_end, &after_start, &delimiter, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT,
+                 netlib_split_first("a", 1, NULL, 1, &before_end, &after_start, &delimiter, &err));
     CHECK_INT(0, delimiter);
 }
 

@@ -135,8 +135,7 @@ static void bad_values_are_told_once_they_are_used(void) {
          "netlib_headers_options_set_accept_encoding: header accept-encoding: LF is not allowed in the value at byte 4"},
         {bad_element, NETLIB_INVALID_HEADER, 0,
          "netlib_headers_options_add_accept_encoding: header accept-encoding: CR is not allowed in the value at byte 0"},
-        {null_element, NETLIB_NULL_ARGUMENT, -1,
-         "netlib_headers_options_add_accept_encoding: coding must not be NULL"},
+        {null_element, NETLIB_NULL_ARGUMENT, -1, "netlib_headers_options_add_accept_encoding: coding must not be NULL"},
         {bad_coding, NETLIB_INVALID_HEADER, 1,
          "netlib_headers_options_add_supported_coding: coding \"b r\": a space is not allowed at byte 1"},
         {coding_not_utf8, NETLIB_INVALID_UTF8, 0,
@@ -216,8 +215,9 @@ static void options_come_from_a_list(void) {
     netlib_headers_options_set_basic_auth(again, NULL);
     netlib_headers_options_set_proxy_basic_auth(again, NULL);
     netlib_headers *varied = make(again);
-    CHECK_STR("accept-encoding: gzip,deflate\r\nuser-agent: Robin/1.0\r\ncache-control: no-cache\r\nX-A: 1\r\nx-a: \r\n",
-              netlib_headers_to_wire(varied, NULL));
+    CHECK_STR(
+        "accept-encoding: gzip,deflate\r\nuser-agent: Robin/1.0\r\ncache-control: no-cache\r\nX-A: 1\r\nx-a: \r\n",
+        netlib_headers_to_wire(varied, NULL));
     netlib_headers_free(varied);
     netlib_headers_options_free(again);
 }

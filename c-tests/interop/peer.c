@@ -82,7 +82,8 @@ static void write_early(struct session *session) {
     netlib_error *err = NULL;
     size_t n = 0;
     for (size_t i = 0; i < session->settings->early; i++) data[i] = letter_at(i);
-    netlib_status status = netlib_tls_stream_write_early_data(session->stream, data, session->settings->early, &n, &err);
+    netlib_status status =
+        netlib_tls_stream_write_early_data(session->stream, data, session->settings->early, &n, &err);
     session->early = note(session, status, err);
 }
 
@@ -93,7 +94,8 @@ static void say(struct session *session) {
     size_t n = 0, done = netlib_tls_stream_early_data_written(session->stream);
     if (netlib_tls_stream_early_data_status(session->stream) != NETLIB_EARLY_DATA_ACCEPTED) done = 0;
     for (size_t i = 0; i < session->settings->bytes; i++) data[i] = letter_at(i);
-    netlib_status status = netlib_tls_stream_write(session->stream, data + done, session->settings->bytes - done, &n, &err);
+    netlib_status status =
+        netlib_tls_stream_write(session->stream, data + done, session->settings->bytes - done, &n, &err);
     session->data = note(session, status, err);
 }
 

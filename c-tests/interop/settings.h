@@ -14,7 +14,7 @@ struct settings {
     int port;
     int connections;
     size_t bytes;
-    size_t early; /* how many of them to write as early data, if it may be sent */
+    size_t early;     /* how many of them to write as early data, if it may be sent */
     const char *name; /* of the server, for a client */
     /* "echo", "reversed": bytes that come back; "get": a page; "receive": bytes of the other end's; "read": only the end
        is read; "peer-first": as "echo", and the other end closes first; "say": bytes that the other end gets, some of them as
@@ -30,9 +30,8 @@ static inline bool settings_set(struct settings *settings, const char *name, con
         const char *name;
         int32_t number;
     } numbers[] = {
-        {"1.2", NETLIB_TLS_VERSION_1_2},        {"1.3", NETLIB_TLS_VERSION_1_3},
-        {"none", NETLIB_CERT_NONE},     {"optional", NETLIB_CERT_OPTIONAL},
-        {"required", NETLIB_CERT_REQUIRED},
+        {"1.2", NETLIB_TLS_VERSION_1_2},    {"1.3", NETLIB_TLS_VERSION_1_3},    {"none", NETLIB_CERT_NONE},
+        {"optional", NETLIB_CERT_OPTIONAL}, {"required", NETLIB_CERT_REQUIRED},
     };
     int32_t number = -1;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -48,8 +47,7 @@ static inline bool settings_set(struct settings *settings, const char *name, con
     else if (strcmp(name, "ech") == 0) {
         settings->ech = value;
         netlib_tls_options_set_ech_grease(options, strcmp(value, "grease") == 0);
-    }
-    else if (strcmp(name, "ca") == 0) netlib_tls_options_add_ca_file(options, value);
+    } else if (strcmp(name, "ca") == 0) netlib_tls_options_add_ca_file(options, value);
     else if (strcmp(name, "identity") == 0) netlib_tls_options_set_identity_files(options, value, NULL);
     else if (strcmp(name, "alpn") == 0) netlib_tls_options_add_alpn_protocol(options, value);
     else if (strcmp(name, "verify") == 0) netlib_tls_options_set_verify_mode(options, number);

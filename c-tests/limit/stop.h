@@ -30,9 +30,7 @@ static bool prints_times;
 static atomic_int call_is_over;
 
 /* The time between signals. It is longer under valgrind, where handlers are too slow for one signal per millisecond. */
-static inline long tick_interval_us(void) {
-    return under_valgrind() ? 10000 : 1000;
-}
+static inline long tick_interval_us(void) { return under_valgrind() ? 10000 : 1000; }
 
 static inline void handle_alarms(void (*handler)(int), int flags) {
     struct sigaction action;
@@ -110,10 +108,25 @@ static inline void *release_after_ticks(void *phase) {
     return NULL;
 }
 
-enum stop { DEADLINE, CANCELLED_BEFORE, CANCELLED_BY_THREAD, CANCELLED_BY_HANDLER, CANCELLED_BY_RESTARTING_HANDLER, TICKS_TO_DEADLINE, TICKS_TO_SUCCESS, STOPS };
+enum stop {
+    DEADLINE,
+    CANCELLED_BEFORE,
+    CANCELLED_BY_THREAD,
+    CANCELLED_BY_HANDLER,
+    CANCELLED_BY_RESTARTING_HANDLER,
+    TICKS_TO_DEADLINE,
+    TICKS_TO_SUCCESS,
+    STOPS
+};
 
 static const char *const stop_names[] = {
-    "the deadline passes", "cancelled before", "cancelled by a thread", "cancelled by a handler", "cancelled by a handler with SA_RESTART", "signals until the deadline", "signals until it is released",
+    "the deadline passes",
+    "cancelled before",
+    "cancelled by a thread",
+    "cancelled by a handler",
+    "cancelled by a handler with SA_RESTART",
+    "signals until the deadline",
+    "signals until it is released",
 };
 
 static inline void run_phase(const struct phase *phase, enum stop stop) {
@@ -125,7 +138,10 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     long interval = tick_interval_us();
     int descriptors = open_descriptors();
     phase->set_up();
-    double seconds = stop == TICKS_TO_DEADLINE ? 2 * SOON : by_time ? SOON : stop == TICKS_TO_SUCCESS ? LONG : NETLIB_TIMEOUT_NONE;
+    double seconds = stop == TICKS_TO_DEADLINE  ? 2 * SOON
+                     : by_time                  ? SOON
+                     : stop == TICKS_TO_SUCCESS ? LONG
+                                                : NETLIB_TIMEOUT_NONE;
     ticks = 0;
     call_is_over = 0;
     double began = netlib_current_time();
@@ -141,13 +157,16 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
         handle_alarms(tick, 0);
         set_timer(interval, interval);
     }
-    if (stop == TICKS_TO_SUCCESS) has_helper = pthread_create(&helper, NULL, release_after_ticks, (void *)(uintptr_t)phase) == 0;
+    if (stop == TICKS_TO_SUCCESS)
+        has_helper = pthread_create(&helper, NULL, release_after_ticks, (void *)(uintptr_t)phase) == 0;
     netlib_status status = phase->call(limit, &err);
     double took = netlib_current_time() - began;
     set_timer(0, 0);
     call_is_over = 1;
     if (has_helper) CHECK(pthread_join(helper, NULL) == 0);
-    netlib_status expected = by_time ? NETLIB_DEADLINE_EXCEEDED : stop == TICKS_TO_SUCCESS ? NETLIB_OK : NETLIB_CANCELLED;
+    netlib_status expected = by_time                    ? NETLIB_DEADLINE_EXCEEDED
+                             : stop == TICKS_TO_SUCCESS ? NETLIB_OK
+                                                        : NETLIB_CANCELLED;
     CHECK_STATUS(expected, status);
     /* Not too early and not too late. */
     if (by_time) CHECK(took >= seconds && took < seconds + ROOM);
@@ -158,8 +177,10 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     netlib_limit_free(limit);
     phase->tear_down();
     CHECK_INT(descriptors, open_descriptors());
-    if (prints_times && by_time) printf("%-40s %-40s %+.1f ms\n", phase->name, stop_names[stop], (took - seconds) * 1e3);
-    if (checks_failed > failed_before) fprintf(stderr, "    in %s: %s, after %.3f s\n", phase->name, stop_names[stop], took);
+    if (prints_times && by_time)
+        printf("%-40s %-40s %+.1f ms\n", phase->name, stop_names[stop], (took - seconds) * 1e3);
+    if (checks_failed > failed_before)
+        fprintf(stderr, "    in %s: %s, after %.3f s\n", phase->name, stop_names[stop], took);
 }
 
 /* With an argument the program prints how long after its deadline each call returned. */

@@ -99,9 +99,7 @@ static netlib_status wait_silently(const netlib_limit *limit) {
     return status;
 }
 
-static void *waiter(void *limit) {
-    return (void *)(intptr_t)wait_silently(limit);
-}
+static void *waiter(void *limit) { return (void *)(intptr_t)wait_silently(limit); }
 
 static void one_cancel_wakes_many_threads(void) {
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);

@@ -317,14 +317,17 @@ static const struct phase phases[] = {
     {"netlib_wait_for_write", a_full_pair, wait_to_write, read_all_there_is, is_writable_now, close_ends},
     {"netlib_throughput_wait_for_read", a_guarded_pair, wait_guarded, send_a_byte, NULL, end_guarded},
     {"netlib_create_connection", a_silent_server, create, NULL, NULL, end_connect},
-    {"netlib_create_connection, lookup", a_server_after_a_lookup, create_by_name, release_lookups, is_connected, end_connect_and_lookups},
-    {"netlib_create_connection, source", a_source_after_a_lookup, create, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_create_connection, lookup", a_server_after_a_lookup, create_by_name, release_lookups, is_connected,
+     end_connect_and_lookups},
+    {"netlib_create_connection, source", a_source_after_a_lookup, create, release_lookups, is_connected,
+     end_connect_and_lookups},
     {"netlib_connect_run", a_race_to_silent_servers, run, NULL, NULL, end_connect},
     {"netlib_connect_run, lookup", a_connect_to_a_name, run, release_lookups, is_connected, end_connect_and_lookups},
     {"netlib_connect_run, source", a_connect_from_a_name, run, release_lookups, is_connected, end_connect_and_lookups},
     {"netlib_connect_step", a_race_to_silent_servers, step, NULL, NULL, end_connect},
     {"netlib_connect_step, lookup", a_connect_to_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
-    {"netlib_connect_step, source", a_connect_from_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_connect_step, source", a_connect_from_a_name, step, release_lookups, is_connected,
+     end_connect_and_lookups},
     {"netlib_create_unix_connection", a_full_local_server, create_local, make_room, is_connected_locally, end_connect},
     {"netlib_connect_run, local", a_full_local_server, run, make_room, is_connected_locally, end_connect},
     {"netlib_connect_step, local", a_full_local_server, step, make_room, is_connected_locally, end_connect},
@@ -337,7 +340,8 @@ static const struct phase phases[] = {
 /* It ends by itself, and not early. */
 static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
-    const struct phase brief = {"netlib_retry_sleep, brief", a_backoff, sleep_backoff, nothing, slept_long_enough, end_sleep};
+    const struct phase brief = {"netlib_retry_sleep, brief", a_backoff, sleep_backoff, nothing,
+                                slept_long_enough,           end_sleep};
     run_phase(&brief, TICKS_TO_SUCCESS);
     backoff = LONG;
 }
@@ -355,7 +359,8 @@ static void signals_do_not_fail_a_connect(void) {
     static const struct phase slow[] = {
         {"netlib_connect_run, slow", a_race_to_silent_servers, run, accept_one, is_connected, end_connect},
         {"netlib_create_connection, slow", a_silent_server, create, accept_one, is_connected, end_connect},
-        {"netlib_create_connection, slow, no limit", a_silent_server, create_without_limit, accept_one, is_connected, end_connect},
+        {"netlib_create_connection, slow, no limit", a_silent_server, create_without_limit, accept_one, is_connected,
+         end_connect},
     };
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
         silent = silent_listener(&silent_port, &silent_filler);

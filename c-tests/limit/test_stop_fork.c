@@ -276,9 +276,10 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     CHECK(write(netlib_connect_wait_fd(connect, 0), &one, sizeof one) == sizeof one);
     netlib_limit *one_second = limit_of(1);
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, one_second, &fd, &err));
-    snprintf(text, sizeof text,
-             "cannot connect to hung.test port %d: a descriptor of the connect was closed by the program, or written to",
-             port);
+    snprintf(
+        text, sizeof text,
+        "cannot connect to hung.test port %d: a descriptor of the connect was closed by the program, or written to",
+        port);
     CHECK_STR(text, netlib_error_message(err, NULL));
     CHECK_INT(EBADF, netlib_error_errno(err));
     netlib_error_free(err);

@@ -284,7 +284,8 @@ static void the_process_ends_at_once(char *program) {
         }
         CHECK(child > 0 && waitpid(child, &status, 0) == child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) fprintf(stderr, "    %s: status %x\n", ways[i], (unsigned)status);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 7)
+            fprintf(stderr, "    %s: status %x\n", ways[i], (unsigned)status);
         CHECK(IN_TIME(began));
     }
 }

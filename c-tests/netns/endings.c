@@ -112,7 +112,8 @@ int main(void) {
     static const struct scenario scenarios[] = {
         {"a deadline ends all attempts", a_deadline_ends_all_attempts, ALL_APIS, 0, NULL, NULL},
         {"a cancel ends all attempts", a_cancel_ends_all_attempts, ALL_APIS, 0, NULL, NULL},
-        {"the earlier of timeout and deadline is reported", the_earlier_of_timeout_and_deadline_is_reported, ALL_APIS, 0, NULL, NULL},
+        {"the earlier of timeout and deadline is reported", the_earlier_of_timeout_and_deadline_is_reported, ALL_APIS,
+         0, NULL, NULL},
     };
     return RUN_SCENARIOS("netns endings", scenarios);
 }

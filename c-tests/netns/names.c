@@ -109,7 +109,8 @@ static void a_silent_name_server(int tun, enum api api) {
     limit = limit_of(0.4);
     outcome = connect_to(api, "name.test", options, limit);
     CHECK_INT(-1, outcome.fd);
-    CHECK_STR("cannot connect to name.test port 80: the limit's deadline has passed", netlib_error_message(outcome.err, NULL));
+    CHECK_STR("cannot connect to name.test port 80: the limit's deadline has passed",
+              netlib_error_message(outcome.err, NULL));
     CHECK_INT(0, (long long)netlib_error_cause_count(outcome.err));
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
     CHECK_SECONDS(0.39, outcome.seconds);
@@ -217,8 +218,8 @@ static void r18_the_same_with_ipv6(int tun, enum api api) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_refuse_addresses(
-        options, NETLIB_ADDRESS_CLASS_PRIVATE | NETLIB_ADDRESS_CLASS_LOOPBACK | NETLIB_ADDRESS_CLASS_LINK_LOCAL);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE | NETLIB_ADDRESS_CLASS_LOOPBACK |
+                                                         NETLIB_ADDRESS_CLASS_LINK_LOCAL);
     for (int i = 0; i < 8; i++) {
         struct outcome outcome = connect_to(api, "name.test", options, NULL);
         if (i % 2 == 0) CHECK_ENDED(NETLIB_OK, outcome);
@@ -264,10 +265,12 @@ static void r18_inner_addresses_among_others(int tun, enum api api) {
 int main(void) {
     static const struct scenario scenarios[] = {
         {"both families are queried", both_families_are_queried, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
-        {"only IPv4 is queried", only_ipv4_is_queried, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6, NULL, NULL},
+        {"only IPv4 is queried", only_ipv4_is_queried, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6, NULL,
+         NULL},
         {"a silent name server", a_silent_name_server, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
         {"an unanswered AAAA query", an_unanswered_aaaa_query, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
-        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
+        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, ALL_APIS, WITH_NAMESERVER, NULL,
+         NULL},
         {"R18: the same with IPv6", r18_the_same_with_ipv6, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
         {"R18: inner addresses among others", r18_inner_addresses_among_others, ALL_APIS, 0, NULL, NULL},
     };

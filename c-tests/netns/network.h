@@ -123,7 +123,8 @@ static inline int await_own_ipv6(void) {
     bool arrived = false, bound = false;
     while (!arrived && netlib_current_time() - began < 10.0) {
         bound = bound || bind(fd, (struct sockaddr *)&own, len) == 0;
-        if (bound && getsockname(fd, (struct sockaddr *)&own, &len) == 0) sendto(fd, "", 1, 0, (struct sockaddr *)&own, len);
+        if (bound && getsockname(fd, (struct sockaddr *)&own, &len) == 0)
+            sendto(fd, "", 1, 0, (struct sockaddr *)&own, len);
         arrived = poll(&readable, 1, 2) == 1;
     }
     close(fd);
@@ -163,9 +164,11 @@ static inline int replace_file(const char *path, const char *text) {
 }
 
 static inline int configure_name_service(void) {
-    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return without_network("the mounts cannot be made private");
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        return without_network("the mounts cannot be made private");
     if (access("/etc/resolv.conf", F_OK) != 0) return without_network("no /etc/resolv.conf to replace");
-    if (replace_file("/etc/resolv.conf", "nameserver " NAMESERVER_IPV4 "\noptions timeout:1 attempts:2\n") != 0) return -1;
+    if (replace_file("/etc/resolv.conf", "nameserver " NAMESERVER_IPV4 "\noptions timeout:1 attempts:2\n") != 0)
+        return -1;
     return replace_file("/etc/nsswitch.conf", "hosts: files dns\n");
 }
 
@@ -183,7 +186,8 @@ static inline int open_network(unsigned flags) {
     };
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
         if (write_file(switches[i], disabled) != 0) return -1;
-    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), control6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+        control6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (control < 0 || control6 < 0) return without_network("no socket");
     int done = bring_up(control, "lo");
     if (done == 0) done = configure_ipv4(control);

@@ -26,13 +26,9 @@ struct packet {
     size_t whole_len;
 };
 
-static inline uint16_t get16(const uint8_t *at) {
-    return (uint16_t)(at[0] << 8 | at[1]);
-}
+static inline uint16_t get16(const uint8_t *at) { return (uint16_t)(at[0] << 8 | at[1]); }
 
-static inline uint32_t get32(const uint8_t *at) {
-    return (uint32_t)get16(at) << 16 | get16(at + 2);
-}
+static inline uint32_t get32(const uint8_t *at) { return (uint32_t)get16(at) << 16 | get16(at + 2); }
 
 static inline void put16(uint8_t *at, size_t value) {
     at[0] = (uint8_t)(value >> 8);
@@ -86,8 +82,8 @@ static inline bool read_packet(const uint8_t *bytes, size_t len, struct packet *
 }
 
 /* Writes an IP packet around `inner`, whose checksum is at offset `check`. Returns its length. */
-static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const uint8_t *source, const uint8_t *destination,
-                              uint8_t *inner, size_t len, size_t check) {
+static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const uint8_t *source,
+                              const uint8_t *destination, uint8_t *inner, size_t len, size_t check) {
     size_t header = is_ipv6 ? 40 : 20, address = is_ipv6 ? 16 : 4;
     memset(out, 0, header);
     if (is_ipv6) {
@@ -107,15 +103,16 @@ static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const ui
     put16(inner + check, 0);
     /* Only the checksum of ICMP over IPv4 does not cover the addresses. */
     uint32_t sum = 0;
-    if (protocol != PROTOCOL_ICMP) sum = sum16((uint32_t)protocol + (uint32_t)len, out + header - 2 * address, 2 * address);
+    if (protocol != PROTOCOL_ICMP)
+        sum = sum16((uint32_t)protocol + (uint32_t)len, out + header - 2 * address, 2 * address);
     put16(inner + check, checksum(sum16(sum, inner, len)));
     memcpy(out + header, inner, len);
     return header + len;
 }
 
 /* Writes a TCP answer to a packet. */
-static inline size_t write_tcp(uint8_t *out, const struct packet *to, uint32_t sequence, uint32_t acknowledged, int flags,
-                               const void *data, size_t len) {
+static inline size_t write_tcp(uint8_t *out, const struct packet *to, uint32_t sequence, uint32_t acknowledged,
+                               int flags, const void *data, size_t len) {
     uint8_t inner[PACKET_MAX - 64] = {0};
     put16(inner, to->destination_port);
     put16(inner + 2, to->source_port);

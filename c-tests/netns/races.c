@@ -31,7 +31,8 @@ struct race {
 static const struct race races[] = {
     {
         .name = "a silent address costs one delay when racing, its timeout when sequential",
-        .hosts = {{.address = "2001:db8::a", .answer = SILENT}, {.address = "203.0.113.1", .answer = ACCEPTS, .delay = 0.02}},
+        .hosts = {{.address = "2001:db8::a", .answer = SILENT},
+                  {.address = "203.0.113.1", .answer = ACCEPTS, .delay = 0.02}},
         .status = NETLIB_OK,
         .winner = "203.0.113.1",
         .racing = {NETLIB_TIMEOUT_NONE, 0.27, {0.0, 0.25}, 0},
@@ -149,7 +150,8 @@ static void run_race(int tun, enum api api, const void *row) {
     if (race->winner != NULL) {
         CHECK_CONNECTED(outcome.fd, race->winner);
     } else {
-        CHECK_STR("cannot connect to name.test port 80: the connect timeout passed", netlib_error_message(outcome.err, NULL));
+        CHECK_STR("cannot connect to name.test port 80: the connect timeout passed",
+                  netlib_error_message(outcome.err, NULL));
         CHECK_INT((long long)count, (long long)netlib_error_cause_count(outcome.err));
         CHECK_INT(0, netlib_error_errno(outcome.err));
     }
@@ -166,7 +168,8 @@ static void run_race(int tun, enum api api, const void *row) {
         if (!has_syn) CHECK_INT(0, seen_at(&peer, i).syns);
         /* The kernel repeats a SYN after a second. */
         if (has_syn && outcome.seconds < 0.9) CHECK_INT(1, seen_at(&peer, i).syns);
-        if (race->winner != NULL && strcmp(race->winner, race->hosts[i].address) == 0) CHECK_INT(0, seen_at(&peer, i).reset);
+        if (race->winner != NULL && strcmp(race->winner, race->hosts[i].address) == 0)
+            CHECK_INT(0, seen_at(&peer, i).reset);
     }
     if (expected->reset > 0) {
         await_reset(&peer, expected->reset - 1);

@@ -43,7 +43,8 @@ static void a_silent_peer(int tun, enum api api) {
 
 /* A timeout applies to each wait, a limit to all of them. */
 static void a_peer_that_sends_a_byte_at_a_time(int tun, enum api api) {
-    static const struct host hosts[] = {{.address = "203.0.113.1", .answer = ACCEPTS, .data = "0123456789", .every = 0.2}};
+    static const struct host hosts[] = {
+        {.address = "203.0.113.1", .answer = ACCEPTS, .data = "0123456789", .every = 0.2}};
     netlib_error *err = NULL;
     struct peer peer;
     (void)api;

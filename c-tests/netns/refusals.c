@@ -102,7 +102,8 @@ static void the_attempt_that_ended_last_is_the_error(int tun, enum api api) {
 int main(void) {
     static const struct scenario scenarios[] = {
         {"all addresses refuse", all_addresses_refuse, ALL_APIS, 0, NULL, NULL},
-        {"the attempt that ended last is the error", the_attempt_that_ended_last_is_the_error, RACING_APIS, 0, NULL, NULL},
+        {"the attempt that ended last is the error", the_attempt_that_ended_last_is_the_error, RACING_APIS, 0, NULL,
+         NULL},
     };
     return RUN_SCENARIOS("netns refusals", scenarios);
 }

@@ -44,7 +44,8 @@ struct outcome {
 };
 
 /* A resolve callback: returns all hosts but name servers, in their order. */
-static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, double seconds_left, netlib_addresses *addresses) {
+static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, double seconds_left,
+                                netlib_addresses *addresses) {
     const struct peer *peer = ctx;
     (void)name, (void)port, (void)seconds_left;
     for (size_t i = 0; i < peer->count; i++) {
@@ -140,12 +141,13 @@ struct attempt {
     double start, end;
 };
 
-static inline void check_attempts(const netlib_connect *connect, const struct attempt *expected, size_t count, const char *file,
-                                  int line) {
+static inline void check_attempts(const netlib_connect *connect, const struct attempt *expected, size_t count,
+                                  const char *file, int line) {
     int32_t winner = -1;
     check_int((long long)count, (long long)netlib_connect_attempt_count(connect), file, line, "the number of attempts");
     for (size_t i = 0; i < count; i++) {
-        check_str(expected[i].address, netlib_connect_attempt_address(connect, i, NULL), file, line, "the address of the attempt");
+        check_str(expected[i].address, netlib_connect_attempt_address(connect, i, NULL), file, line,
+                  "the address of the attempt");
         check_int(PORT, netlib_connect_attempt_port(connect, i), file, line, "the port");
         check_int(expected[i].status, netlib_connect_attempt_status(connect, i), file, line, expected[i].address);
         check_int(expected[i].errnum, netlib_connect_attempt_errno(connect, i), file, line, expected[i].address);
@@ -161,7 +163,8 @@ static inline void check_attempts(const netlib_connect *connect, const struct at
 
 /* Checks the time between the first packets at two hosts. It may be a little shorter than expected if the test read the
  * earlier packet late. */
-static inline void check_gap(struct peer *peer, size_t host, size_t after, double expected, const char *file, int line) {
+static inline void check_gap(struct peer *peer, size_t host, size_t after, double expected, const char *file,
+                             int line) {
     double gap = seen_at(peer, host).first - seen_at(peer, after).first;
     bool ok = gap > expected - 0.1 && gap < expected + ROOM;
     check_report(ok, file, line, "the time between packets");

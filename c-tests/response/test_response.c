@@ -5,7 +5,8 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t len = 0;
-    CHECK_OK(netlib_response_parse(method, head, NETLIB_NTS, NULL, &response, head_len != NULL ? head_len : &len, &err));
+    CHECK_OK(
+        netlib_response_parse(method, head, NETLIB_NTS, NULL, &response, head_len != NULL ? head_len : &len, &err));
     return response;
 }
 
@@ -22,7 +23,8 @@ static void heads_are_parsed(void) {
         {"\r\nHTTP/1.1 100\r\n\r\n", 100, 1, "", "", NULL},
         {"HTTP/1.1 308 \r\nLocation:\r\n\r\n", 308, 1, "", "Location: \r\n", NULL},
         {"HTTP/1.1 304 x\r\nLocation: /a\r\n\r\n", 304, 1, "x", "Location: /a\r\n", NULL},
-        {"HTTP/1.1 301 x\r\nLocation: /a\r\nLocation: /b\r\n\r\n", 301, 1, "x", "Location: /a\r\nLocation: /b\r\n", "/a, /b"},
+        {"HTTP/1.1 301 x\r\nLocation: /a\r\nLocation: /b\r\n\r\n", 301, 1, "x", "Location: /a\r\nLocation: /b\r\n",
+         "/a, /b"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t whole = strlen(rows[i].head);
@@ -91,7 +93,8 @@ static void what_is_no_head_is_refused(void) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t head_len = 0;
-    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", with_nul, sizeof with_nul - 1, NULL, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_PROTOCOL,
+                 netlib_response_parse("GET", with_nul, sizeof with_nul - 1, NULL, &response, &head_len, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("G T", "", 0, NULL, &response, &head_len, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("\xff", "", 0, NULL, &response, &head_len, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", NULL, 0, NULL, &response, &head_len, &err));
@@ -114,7 +117,8 @@ static void a_head_has_a_largest_size(void) {
 
 /* A program appends what it receives and hands on the state. One state serves a whole connection. */
 static void heads_that_come_in_pieces(void) {
-    static const char stream[] = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
+    static const char stream[] =
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
     for (size_t step = 1; step < sizeof stream; step++) {
         static const int32_t statuses[] = {103, 200};
         uint64_t state = 0;
@@ -176,13 +180,15 @@ static void states_of_other_bytes(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", head, 3, &state, &response, &head_len, &err));
     CHECK(state == 0 && response == NULL && head_len == 0);
     state = UINT64_MAX;
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
+                 netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err));
     CHECK(state == 0);
     /* Memory that was never set to 0, nearly: each answer is a refusal, "more", or the response that there is. */
     for (int bit = 0; bit < 64; bit++) {
         state = kept ^ (uint64_t)1 << bit;
         netlib_status status = netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err);
-        CHECK(status == NETLIB_OK || status == NETLIB_INVALID_ARGUMENT || status == NETLIB_PROTOCOL || status == NETLIB_WANT_READ);
+        CHECK(status == NETLIB_OK || status == NETLIB_INVALID_ARGUMENT || status == NETLIB_PROTOCOL ||
+              status == NETLIB_WANT_READ);
         if (status == NETLIB_OK) {
             CHECK_INT(25, (long long)head_len);
             CHECK_STR("A: b\r\n", netlib_headers_to_wire(netlib_response_headers(response), NULL));
@@ -212,7 +218,8 @@ static void a_location_that_is_not_utf8(void) {
         CHECK_STR(rows[i].read, netlib_response_redirect_location(response, NULL));
         CHECK_STR(rows[i].location, netlib_headers_get(netlib_response_headers(response), "location", NULL));
         netlib_decision *decision = NULL;
-        CHECK_OK(netlib_retry_decide(netlib_retry_resolve(NULL, NULL), "GET", base, response, NULL, NULL, &decision, &err));
+        CHECK_OK(
+            netlib_retry_decide(netlib_retry_resolve(NULL, NULL), "GET", base, response, NULL, NULL, &decision, &err));
         CHECK_STR(rows[i].url, netlib_url_to_string(netlib_decision_url(decision), NULL));
         netlib_decision_free(decision);
         netlib_response_free(response);
@@ -221,7 +228,8 @@ static void a_location_that_is_not_utf8(void) {
 }
 
 static void interim_responses_are_skipped(void) {
-    const char *text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\n\r\n";
+    const char *text =
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\n\r\n";
     static const int32_t statuses[] = {100, 103, 201};
     for (size_t i = 0; i < 3; i++) {
         size_t head_len = 0;
@@ -289,8 +297,10 @@ static void r38_bodies_are_framed(void) {
     } rows[] = {
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, 5},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5, 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, 5},
-        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775807\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, INT64_MAX},
-        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip, Chunked\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_CHUNKED, -1},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775807\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH,
+         INT64_MAX},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip, Chunked\r\nContent-Length: 5\r\n\r\n", NETLIB_OK,
+         NETLIB_BODY_FRAMING_CHUNKED, -1},
         {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_UNTIL_CLOSE, -1},
         {"GET", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_UNTIL_CLOSE, -1},
         {"HEAD", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_NONE, -1},

@@ -49,9 +49,7 @@ static size_t elements(const struct head *head, const char *name) {
 
 /* RFC 9112 section 6.3: after these no body follows, whatever the fields say. The others read the fields first, and
  * llhttp knows the statuses 100 to 103 only. */
-static bool no_body(const struct head *head) {
-    return strcmp(head->netlib, "none") == 0;
-}
+static bool no_body(const struct head *head) { return strcmp(head->netlib, "none") == 0; }
 
 /* RFC 9112 section 7 has any token as a coding; h11 has chunked alone. */
 static bool other_codings(const struct head *head) {
@@ -69,14 +67,10 @@ static bool codings_and_length(const struct head *head) {
 }
 
 /* RFC 9110 section 8.6: a list of one length is that length. llhttp takes no list; for h11, 5 and 05 are two lengths. */
-static bool one_length_repeated(const struct head *head) {
-    return elements(head, "Content-Length") > 1;
-}
+static bool one_length_repeated(const struct head *head) { return elements(head, "Content-Length") > 1; }
 
 /* RFC 9110 section 5.6.3: white space is spaces and tabs. llhttp wants spaces only around what it reads. */
-static bool tab(const struct head *head) {
-    return strchr(head->fields, '\t') != NULL;
-}
+static bool tab(const struct head *head) { return strchr(head->fields, '\t') != NULL; }
 
 /* RFC 9112 section 5.2: a user agent joins folded lines. */
 static bool folded(const struct head *head) {
@@ -157,15 +151,17 @@ static void r38_beside_two_other_parsers(void) {
                 stricter[p]++;
                 continue;
             }
-            while (reason < REASONS && !((reasons[reason].whose & (p + 1)) != 0 &&
-                                         (reasons[reason].answers == NULL || strcmp(reasons[reason].answers, answer) == 0) &&
-                                         reasons[reason].covers(&head))) {
+            while (reason < REASONS &&
+                   !((reasons[reason].whose & (p + 1)) != 0 &&
+                     (reasons[reason].answers == NULL || strcmp(reasons[reason].answers, answer) == 0) &&
+                     reasons[reason].covers(&head))) {
                 reason++;
             }
             CHECK(reason < REASONS);
             if (reason < REASONS) other[reason]++;
             if (reason == REASONS) {
-                printf("%s %d %s: netlib %s, %s %s\n", head.method, head.status, head.fields, head.netlib, parsers[p], answer);
+                printf("%s %d %s: netlib %s, %s %s\n", head.method, head.status, head.fields, head.netlib, parsers[p],
+                       answer);
             }
         }
     }

@@ -177,11 +177,22 @@ static void bad_settings_name_their_setter(void) {
         case 0: netlib_retry_options_set_status(options, NETLIB_RETRY_DISABLED), setter = "set_status"; break;
         case 1: netlib_retry_options_set_other(options, NETLIB_RETRY_DISABLED), setter = "set_other"; break;
         case 2: netlib_retry_options_set_allowed_methods(options, bad_token, 2), setter = "set_allowed_methods"; break;
-        case 3: netlib_retry_options_set_allowed_methods(options, hole, 2), setter = "set_allowed_methods", expected = NETLIB_NULL_ARGUMENT; break;
-        case 4: netlib_retry_options_set_allowed_methods(options, NULL, 1), setter = "set_allowed_methods", expected = NETLIB_NULL_ARGUMENT; break;
-        case 5: netlib_retry_options_set_allowed_methods(options, bad_token, SIZE_MAX), setter = "set_allowed_methods"; break;
+        case 3:
+            netlib_retry_options_set_allowed_methods(options, hole, 2), setter = "set_allowed_methods",
+                                                                        expected = NETLIB_NULL_ARGUMENT;
+            break;
+        case 4:
+            netlib_retry_options_set_allowed_methods(options, NULL, 1), setter = "set_allowed_methods",
+                                                                        expected = NETLIB_NULL_ARGUMENT;
+            break;
+        case 5:
+            netlib_retry_options_set_allowed_methods(options, bad_token, SIZE_MAX), setter = "set_allowed_methods";
+            break;
         case 6: netlib_retry_options_set_status_forcelist(options, bad_code, 2), setter = "set_status_forcelist"; break;
-        case 7: netlib_retry_options_set_status_forcelist(options, NULL, 3), setter = "set_status_forcelist", expected = NETLIB_NULL_ARGUMENT; break;
+        case 7:
+            netlib_retry_options_set_status_forcelist(options, NULL, 3), setter = "set_status_forcelist",
+                                                                         expected = NETLIB_NULL_ARGUMENT;
+            break;
         case 8: netlib_retry_options_set_backoff_factor(options, -1), setter = "set_backoff_factor"; break;
         case 9: netlib_retry_options_set_backoff_factor(options, NAN), setter = "set_backoff_factor"; break;
         case 10: netlib_retry_options_set_backoff_factor(options, INFINITY), setter = "set_backoff_factor"; break;
@@ -190,10 +201,17 @@ static void bad_settings_name_their_setter(void) {
         case 13: netlib_retry_options_set_retry_after_max(options, -0.5), setter = "set_retry_after_max"; break;
         case 14: netlib_retry_options_set_raise_on_redirect(options, 2), setter = "set_raise_on_redirect"; break;
         case 15: netlib_retry_options_set_raise_on_status(options, -1), setter = "set_raise_on_status"; break;
-        case 16: netlib_retry_options_set_respect_retry_after_header(options, 7), setter = "set_respect_retry_after_header"; break;
-        case 17: netlib_retry_options_set_remove_headers_on_redirect(options, bad_token, 2), setter = "set_remove_headers_on_redirect"; break;
+        case 16:
+            netlib_retry_options_set_respect_retry_after_header(options, 7), setter = "set_respect_retry_after_header";
+            break;
+        case 17:
+            netlib_retry_options_set_remove_headers_on_redirect(options, bad_token, 2),
+                setter = "set_remove_headers_on_redirect";
+            break;
         case 18: netlib_retry_options_set_redirect_profile(options, 2), setter = "set_redirect_profile"; break;
-        case 19: netlib_retry_options_add_history(options, "a\r\nb", NULL, NULL, NETLIB_NONE, NULL), setter = "add_history"; break;
+        case 19:
+            netlib_retry_options_add_history(options, "a\r\nb", NULL, NULL, NETLIB_NONE, NULL), setter = "add_history";
+            break;
         default: netlib_retry_options_add_history(options, NULL, NULL, NULL, 0, NULL), setter = "add_history"; break;
         }
         /* A later bad value does not replace the first. */
@@ -374,7 +392,8 @@ static void what_comes_back_instead_of_a_retry(void) {
             CHECK_CONTAINS("http://h/p", netlib_error_message(err, NULL));
         } else {
             CHECK(netlib_error_retry(err) == NULL);
-            if (error != NULL && rows[i].expected == rows[i].error) CHECK_STR("what failed", netlib_error_message(err, NULL));
+            if (error != NULL && rows[i].expected == rows[i].error)
+                CHECK_STR("what failed", netlib_error_message(err, NULL));
         }
         if (err != NULL) CHECK(strstr(netlib_error_message(err, NULL), "secret") == NULL);
         CHECK_STATUS(rows[i].expected, status);
@@ -435,8 +454,8 @@ static void from_int_and_resolve(void) {
         int32_t count, redirect, total, redirects;
         bool raises;
     } rows[] = {
-        {7, 1, 7, NETLIB_NONE, true},      {7, 0, 7, 0, false},
-        {0, 1, 0, NETLIB_NONE, true},      {NETLIB_RETRY_DISABLED, 1, NETLIB_RETRY_DISABLED, 0, false},
+        {7, 1, 7, NETLIB_NONE, true},           {7, 0, 7, 0, false},
+        {0, 1, 0, NETLIB_NONE, true},           {NETLIB_RETRY_DISABLED, 1, NETLIB_RETRY_DISABLED, 0, false},
         {NETLIB_NONE, 1, 3, NETLIB_NONE, true}, {NETLIB_NONE, 0, 3, NETLIB_NONE, true},
         {-4, 1, -4, NETLIB_NONE, true},
     };
@@ -475,12 +494,23 @@ static void which_responses_are_retried(void) {
         int32_t status, has_retry_after;
         bool expected, expected_without_respect;
     } rows[] = {
-        {10, "GET", 500, 0, true, true},   {10, "get", 500, 0, true, true},  {10, "POST", 500, 0, false, false},
-        {10, "GET", 502, 0, false, false}, {10, "GET", 502, 1, false, false}, {10, "GET", 503, 0, false, false},
-        {10, "GET", 503, 1, true, false},  {10, "GET", 413, 1, true, false}, {10, "GET", 429, 0, true, true},
-        {10, "POST", 503, 1, false, false}, {0, "GET", 503, 1, false, false}, {NETLIB_NONE, "GET", 503, 1, false, false},
-        {NETLIB_RETRY_DISABLED, "GET", 503, 1, false, false}, {-1, "GET", 503, 1, true, false}, {0, "GET", 500, 0, true, true},
-        {10, "GET", -1, 1, false, false},  {10, "GET", INT32_MIN, 1, false, false},
+        {10, "GET", 500, 0, true, true},
+        {10, "get", 500, 0, true, true},
+        {10, "POST", 500, 0, false, false},
+        {10, "GET", 502, 0, false, false},
+        {10, "GET", 502, 1, false, false},
+        {10, "GET", 503, 0, false, false},
+        {10, "GET", 503, 1, true, false},
+        {10, "GET", 413, 1, true, false},
+        {10, "GET", 429, 0, true, true},
+        {10, "POST", 503, 1, false, false},
+        {0, "GET", 503, 1, false, false},
+        {NETLIB_NONE, "GET", 503, 1, false, false},
+        {NETLIB_RETRY_DISABLED, "GET", 503, 1, false, false},
+        {-1, "GET", 503, 1, true, false},
+        {0, "GET", 500, 0, true, true},
+        {10, "GET", -1, 1, false, false},
+        {10, "GET", INT32_MIN, 1, false, false},
     };
     for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
         netlib_retry_options *options = netlib_retry_options_new();

@@ -28,7 +28,8 @@ static netlib_headers *headers_of(const char *const *names, size_t count) {
 }
 
 /* One decision about a response. */
-static netlib_decision *decide(const netlib_retry *retry, const char *method, const char *url, int status, const char *fields) {
+static netlib_decision *decide(const netlib_retry *retry, const char *method, const char *url, int status,
+                               const char *fields) {
     netlib_error *err = NULL;
     netlib_decision *decision = NULL;
     netlib_url *parsed = url_of(url);
@@ -56,17 +57,27 @@ static void responses(void) {
         bool resend_body;
         int32_t total;
     } rows[] = {
-        {200, "", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT", false, 10},
-        {404, "", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT", false, 10},
-        {304, "Location: /b\r\n", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT", false, 10},
+        {200, "", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT",
+         false, 10},
+        {404, "", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT",
+         false, 10},
+        {304, "Location: /b\r\n", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0,
+         "http://h/a", "PUT", false, 10},
         {500, "", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 2, NETLIB_DELAY_BACKOFF, 2, "http://h/a", "PUT", true, 9},
-        {500, "Retry-After: 5\r\n", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 2, NETLIB_DELAY_BACKOFF, 2, "http://h/a", "PUT", true, 9},
-        {503, "Retry-After: 5\r\n", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 5, NETLIB_DELAY_RETRY_AFTER, 5, "http://h/a", "PUT", true, 9},
-        {503, "Retry-After: 50000\r\n", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 21600, NETLIB_DELAY_RETRY_AFTER, 50000, "http://h/a", "PUT", true, 9},
-        {503, "", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT", false, 10},
-        {302, "Location: b?c\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 0, NETLIB_DELAY_NONE, 0, "http://h/b?c", "PUT", true, 9},
-        {307, "Location: //i/\r\nRetry-After: 4\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 4, NETLIB_DELAY_RETRY_AFTER, 4, "http://i/", "PUT", true, 9},
-        {303, "Location: ../x/./y\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 0, NETLIB_DELAY_NONE, 0, "http://h/x/y", "GET", false, 9},
+        {500, "Retry-After: 5\r\n", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 2, NETLIB_DELAY_BACKOFF, 2,
+         "http://h/a", "PUT", true, 9},
+        {503, "Retry-After: 5\r\n", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 5, NETLIB_DELAY_RETRY_AFTER, 5,
+         "http://h/a", "PUT", true, 9},
+        {503, "Retry-After: 50000\r\n", NETLIB_ACTION_RETRY, NETLIB_COUNTER_STATUS, 21600, NETLIB_DELAY_RETRY_AFTER,
+         50000, "http://h/a", "PUT", true, 9},
+        {503, "", NETLIB_ACTION_RETURN_RESPONSE, NETLIB_COUNTER_NONE, 0, NETLIB_DELAY_NONE, 0, "http://h/a", "PUT",
+         false, 10},
+        {302, "Location: b?c\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 0, NETLIB_DELAY_NONE, 0,
+         "http://h/b?c", "PUT", true, 9},
+        {307, "Location: //i/\r\nRetry-After: 4\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 4,
+         NETLIB_DELAY_RETRY_AFTER, 4, "http://i/", "PUT", true, 9},
+        {303, "Location: ../x/./y\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 0, NETLIB_DELAY_NONE, 0,
+         "http://h/x/y", "GET", false, 9},
     };
     netlib_retry_options *options = usual();
     double slept = 0;
@@ -119,7 +130,8 @@ static void errors(void) {
     netlib_decision *decision = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *error = error_of(rows[i].error, NULL);
-        CHECK_STATUS(rows[i].expected, netlib_retry_decide(retry, rows[i].method, url, NULL, error, NULL, &decision, &err));
+        CHECK_STATUS(rows[i].expected,
+                     netlib_retry_decide(retry, rows[i].method, url, NULL, error, NULL, &decision, &err));
         CHECK((decision != NULL) == (rows[i].expected == NETLIB_OK));
         if (decision != NULL) {
             CHECK_INT(NETLIB_ACTION_RETRY, netlib_decision_action(decision));

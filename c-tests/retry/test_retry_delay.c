@@ -57,8 +57,11 @@ static void backoff(void) {
         int failures;
         double expected;
     } rows[] = {
-        {0.1, 120, 0, 0}, {0.1, 120, 1, 0},   {0.1, 120, 2, 0.2}, {0.1, 120, 3, 0.4}, {0.5, 120, 4, 4},
-        {50, 120, 3, 120}, {0, 120, 9, 0},    {1, 0, 9, 0},       {1, 3.5, 3, 3.5},   {1, NETLIB_TIMEOUT_NONE, 11, 1024},
+        {0.1, 120, 0, 0},    {0.1, 120, 1, 0},
+        {0.1, 120, 2, 0.2},  {0.1, 120, 3, 0.4},
+        {0.5, 120, 4, 4},    {50, 120, 3, 120},
+        {0, 120, 9, 0},      {1, 0, 9, 0},
+        {1, 3.5, 3, 3.5},    {1, NETLIB_TIMEOUT_NONE, 11, 1024},
         {1, 120, 2000, 120},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -86,9 +89,15 @@ static void jitter(void) {
         netlib_status expected;
         double seconds;
     } rows[] = {
-        {0, 0, NETLIB_OK, 2},        {0.5, 0, NETLIB_OK, 4.5},   {0.75, 0, NETLIB_OK, 5.5},
-        {1, 0, NETLIB_CALLBACK_FAILED, 0},   {-0.5, 0, NETLIB_CALLBACK_FAILED, 0}, {NAN, 0, NETLIB_CALLBACK_FAILED, 0},
-        {INFINITY, 0, NETLIB_CALLBACK_FAILED, 0}, {0.5, 1, NETLIB_CALLBACK_FAILED, 0}, {0.5, -1, NETLIB_CALLBACK_FAILED, 0},
+        {0, 0, NETLIB_OK, 2},
+        {0.5, 0, NETLIB_OK, 4.5},
+        {0.75, 0, NETLIB_OK, 5.5},
+        {1, 0, NETLIB_CALLBACK_FAILED, 0},
+        {-0.5, 0, NETLIB_CALLBACK_FAILED, 0},
+        {NAN, 0, NETLIB_CALLBACK_FAILED, 0},
+        {INFINITY, 0, NETLIB_CALLBACK_FAILED, 0},
+        {0.5, 1, NETLIB_CALLBACK_FAILED, 0},
+        {0.5, -1, NETLIB_CALLBACK_FAILED, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct virtual virtual = {.random = rows[i].random, .result = rows[i].result};
@@ -251,9 +260,7 @@ static void delays_and_sleeps(void) {
     }
 }
 
-static double seconds_now(void) {
-    return netlib_current_time();
-}
+static double seconds_now(void) { return netlib_current_time(); }
 
 static void *cancel_soon(void *limit) {
     struct timespec wait = {.tv_nsec = 20000000};

@@ -126,7 +126,9 @@ static void jitter_kinds(void) {
         {NETLIB_JITTER_NONE, 0.5, {0, 0.25, 0.5, 1, 1}},
         {NETLIB_JITTER_FULL, 0, {0, 0, 0, 0, 0}},
         {NETLIB_JITTER_FULL, 0.5, {0.0625, 0.125, 0.25, 0.5, 0.5}},
-        {NETLIB_JITTER_FULL, nearly_one, {0.125 * nearly_one, 0.25 * nearly_one, 0.5 * nearly_one, nearly_one, nearly_one}},
+        {NETLIB_JITTER_FULL,
+         nearly_one,
+         {0.125 * nearly_one, 0.25 * nearly_one, 0.5 * nearly_one, nearly_one, nearly_one}},
         {NETLIB_JITTER_EQUAL, 0, {0.0625, 0.125, 0.25, 0.5, 0.5}},
         {NETLIB_JITTER_EQUAL, 0.5, {0.09375, 0.1875, 0.375, 0.75, 0.75}},
         {NETLIB_JITTER_EQUAL, nearly_one, {0.125, 0.25, 0.5, 1, 1}},
@@ -342,7 +344,8 @@ static void decisions_about_errors(void) {
             retry = netlib_retry_clone(netlib_decision_retry(decision));
             netlib_decision_free(decision);
         }
-        CHECK_STATUS(rows[i].end, netlib_retry_decide(retry, rows[i].method, url, NULL, failure, NULL, &decision, &err));
+        CHECK_STATUS(rows[i].end,
+                     netlib_retry_decide(retry, rows[i].method, url, NULL, failure, NULL, &decision, &err));
         netlib_retry_free(retry);
         netlib_error_free(failure);
     }
@@ -403,7 +406,8 @@ static void over_max(void) {
         {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 120\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 120, NULL},
         {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 121\r\n", 1, NETLIB_MAX_RETRY, 0, 0, 0,
          "the server answered 503 and asks to wait 121 s, more than retry_after_max, 120 s"},
-        {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 121\r\n", 0, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 121, NULL},
+        {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 121\r\n", 0, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 121,
+         NULL},
         {NETLIB_LONG_RETRY_AFTER_STOP, 429, "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\n", 0, NETLIB_OK,
          NETLIB_ACTION_RETURN_RESPONSE, 0, -1, NULL},
         {NETLIB_LONG_RETRY_AFTER_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 1, NETLIB_MAX_RETRY, 0, 0, 0,
@@ -411,7 +415,8 @@ static void over_max(void) {
         {NETLIB_LONG_RETRY_AFTER_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 0, NETLIB_OK,
          NETLIB_ACTION_RETURN_RESPONSE, 0, 3600, NULL},
         /* Without a retry to be had, it does not matter what the server asks for. */
-        {NETLIB_LONG_RETRY_AFTER_STOP, 404, "Retry-After: 3600\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 0, NULL},
+        {NETLIB_LONG_RETRY_AFTER_STOP, 404, "Retry-After: 3600\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 0,
+         NULL},
     };
     netlib_url *url = url_of("http://user:pw@h/p?key=secret");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -542,8 +547,8 @@ static void headers_at_another_origin(void) {
         const char *name;
         bool urllib3, recommended;
     } rows[] = {
-        {"Authorization", false, false}, {"Cookie", true, false}, {"X-Api-Key", true, false},
-        {"Proxy-Authorization", true, false}, {"Host", true, false}, {"Accept", true, true},
+        {"Authorization", false, false},      {"Cookie", true, false}, {"X-Api-Key", true, false},
+        {"Proxy-Authorization", true, false}, {"Host", true, false},   {"Accept", true, true},
     };
     netlib_error *err = NULL;
     netlib_url *url = url_of("https://h/");

@@ -31,8 +31,8 @@ static netlib_retry_options *endless(int32_t profile) {
     return options;
 }
 
-static netlib_status decide(const netlib_retry *retry, const char *method, const char *url, int status, const char *location,
-                            netlib_decision **decision, netlib_error **err) {
+static netlib_status decide(const netlib_retry *retry, const char *method, const char *url, int status,
+                            const char *location, netlib_decision **decision, netlib_error **err) {
     char fields[256] = "";
     netlib_url *parsed = url_of(url);
     if (location != NULL) snprintf(fields, sizeof fields, "Location: %s\r\n", location);
@@ -54,7 +54,8 @@ static void check_kept(const char *expected, const netlib_decision *decision, co
     char kept[2048] = "";
     char asked[2048] = "";
     CHECK_OK(netlib_decision_headers(decision, request, &next, &err));
-    for (size_t i = 0; i < netlib_headers_count(next); i++) strcat(strcat(kept, netlib_headers_name(next, i, NULL)), " ");
+    for (size_t i = 0; i < netlib_headers_count(next); i++)
+        strcat(strcat(kept, netlib_headers_name(next, i, NULL)), " ");
     for (size_t i = 0; i < netlib_headers_count(request); i++) {
         const char *name = netlib_headers_name(request, i, NULL);
         if (!drops(decision, name)) strcat(strcat(asked, name), " ");
@@ -89,7 +90,9 @@ static void r1_origins_and_header_casings(void) {
         {"http://a.test/", "//a.test/x", false},
         {"http://a.test/", "http://me:pw@a.test/", false},
         {"http://a.test/", "http://%61.test/", false},
-        {"http://b\xc3\xbc" "cher.test/", "http://XN--BCHER-KVA.test/", false},
+        {"http://b\xc3\xbc"
+         "cher.test/",
+         "http://XN--BCHER-KVA.test/", false},
         {"https://a.test/", "https://a.test:443/", false},
         {"http://a.test/", "http://a.test:8080/", true},
         {"http://a.test:8080/", "http://a.test/", true},
@@ -111,9 +114,13 @@ static void r1_origins_and_header_casings(void) {
                 netlib_error *err = NULL;
                 netlib_decision *decision = NULL;
                 char cases[4][32];
-                const char *request_names[] = {cased(cases[0], names[0], casing), cased(cases[1], names[1], casing),
-                                               cased(cases[2], names[2], casing), cased(cases[3], names[3], casing),
-                                               "Accept", "Authorization", "COOKIE"};
+                const char *request_names[] = {cased(cases[0], names[0], casing),
+                                               cased(cases[1], names[1], casing),
+                                               cased(cases[2], names[2], casing),
+                                               cased(cases[3], names[3], casing),
+                                               "Accept",
+                                               "Authorization",
+                                               "COOKIE"};
                 char all[256] = "";
                 for (size_t n = 0; n < 7; n++) strcat(strcat(all, request_names[n]), " ");
                 netlib_headers *request = headers_of(request_names, 7);
@@ -145,11 +152,26 @@ static void r4_stripping_is_sticky(void) {
     static const struct {
         const char *url, *location, *kept; /* no location: a 503 that is retried */
     } chains[][4] = {
-        {{"http://a/", "http://b/", "Accept "}, {"http://b/", "/x", "Accept "}, {"http://b/x", "/y", "Accept "}, {"http://b/y", "http://b:80/", "Accept "}},
-        {{"http://a/", "http://b/", "Accept "}, {"http://b/", "http://a/", "Accept "}, {"http://a/", "/x", "Accept "}, {"http://a/x", NULL, "Accept "}},
-        {{"http://a/", "http://x.a/", "Accept "}, {"http://x.a/", NULL, "Accept "}, {"http://x.a/", "http://a/", "Accept "}, {"http://a/", "http://x.a/", "Accept "}},
-        {{"http://a/", "https://a/", "Accept "}, {"https://a/", NULL, "Accept "}, {"https://a/", "/", "Accept "}, {"https://a/", "https://b/", "Accept "}},
-        {{"http://a/", NULL, "Authorization Accept "}, {"http://a/", "/x", "Authorization Accept "}, {"http://a/x", "http://b/", "Accept "}, {"http://b/", "http://a/", "Accept "}},
+        {{"http://a/", "http://b/", "Accept "},
+         {"http://b/", "/x", "Accept "},
+         {"http://b/x", "/y", "Accept "},
+         {"http://b/y", "http://b:80/", "Accept "}},
+        {{"http://a/", "http://b/", "Accept "},
+         {"http://b/", "http://a/", "Accept "},
+         {"http://a/", "/x", "Accept "},
+         {"http://a/x", NULL, "Accept "}},
+        {{"http://a/", "http://x.a/", "Accept "},
+         {"http://x.a/", NULL, "Accept "},
+         {"http://x.a/", "http://a/", "Accept "},
+         {"http://a/", "http://x.a/", "Accept "}},
+        {{"http://a/", "https://a/", "Accept "},
+         {"https://a/", NULL, "Accept "},
+         {"https://a/", "/", "Accept "},
+         {"https://a/", "https://b/", "Accept "}},
+        {{"http://a/", NULL, "Authorization Accept "},
+         {"http://a/", "/x", "Authorization Accept "},
+         {"http://a/x", "http://b/", "Accept "},
+         {"http://b/", "http://a/", "Accept "}},
     };
     static const char *const names[] = {"Authorization", "Accept"};
     /* What the caller hands on: the decision's Retry, a clone of it, or one made from its options. */
@@ -163,7 +185,8 @@ static void r4_stripping_is_sticky(void) {
                     netlib_error *err = NULL;
                     netlib_decision *decision = NULL;
                     int status = chains[c][hop].location == NULL ? 503 : 302;
-                    CHECK_OK(decide(retry, "GET", chains[c][hop].url, status, chains[c][hop].location, &decision, &err));
+                    CHECK_OK(
+                        decide(retry, "GET", chains[c][hop].url, status, chains[c][hop].location, &decision, &err));
                     check_kept(chains[c][hop].kept, decision, request);
                     netlib_retry_free(retry);
                     const netlib_retry *next = netlib_decision_retry(decision);
@@ -191,11 +214,40 @@ static void r4_stripping_is_sticky(void) {
 
 /* Headers under which services in wide use take their keys. */
 static const char *const key_headers[] = {
-    "X-API-Key", "Api-Key", "ApiKey", "X-Api-Token", "X-Api-Secret", "X-Auth-Token", "X-Auth-Key", "X-Access-Token", "X-Session-Token",
-    "X-Client-Secret", "X-CSRF-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "X-GitHub-Token",
-    "PRIVATE-TOKEN", "JOB-TOKEN", "X-Vault-Token", "X-Consul-Token", "X-Shopify-Access-Token", "X-Functions-Key", "DD-API-KEY",
-    "DD-APPLICATION-KEY", "X-RapidAPI-Key", "X-Postmark-Server-Token", "X-Honeycomb-Team", "Circle-Token", "xi-api-key",
-    "X-Algolia-API-Key", "X-Hasura-Admin-Secret", "X-NuGet-ApiKey", "X-Figma-Token", "X-CMC_PRO_API_KEY", "X-MBX-APIKEY",
+    "X-API-Key",
+    "Api-Key",
+    "ApiKey",
+    "X-Api-Token",
+    "X-Api-Secret",
+    "X-Auth-Token",
+    "X-Auth-Key",
+    "X-Access-Token",
+    "X-Session-Token",
+    "X-Client-Secret",
+    "X-CSRF-Token",
+    "X-Amz-Security-Token",
+    "X-Goog-Api-Key",
+    "Ocp-Apim-Subscription-Key",
+    "X-GitHub-Token",
+    "PRIVATE-TOKEN",
+    "JOB-TOKEN",
+    "X-Vault-Token",
+    "X-Consul-Token",
+    "X-Shopify-Access-Token",
+    "X-Functions-Key",
+    "DD-API-KEY",
+    "DD-APPLICATION-KEY",
+    "X-RapidAPI-Key",
+    "X-Postmark-Server-Token",
+    "X-Honeycomb-Team",
+    "Circle-Token",
+    "xi-api-key",
+    "X-Algolia-API-Key",
+    "X-Hasura-Admin-Secret",
+    "X-NuGet-ApiKey",
+    "X-Figma-Token",
+    "X-CMC_PRO_API_KEY",
+    "X-MBX-APIKEY",
 };
 
 static void r5_keys_under_any_name(void) {
@@ -303,17 +355,28 @@ static void r6_disabled_redirects_stay_disabled(void) {
         int32_t total, redirect;
         int when_raising, when_not;
     } rows[] = {
-        {NETLIB_NONE, NETLIB_NONE, FOLLOWED, FOLLOWED}, {NETLIB_NONE, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
-        {NETLIB_NONE, 0, RAISED, RETURNED},             {NETLIB_NONE, 1, FOLLOWED, FOLLOWED},
-        {NETLIB_NONE, -1, RAISED, RETURNED},            {NETLIB_RETRY_DISABLED, NETLIB_NONE, RETURNED, RETURNED},
-        {NETLIB_RETRY_DISABLED, NETLIB_RETRY_DISABLED, RETURNED, RETURNED}, {NETLIB_RETRY_DISABLED, 0, RETURNED, RETURNED},
-        {NETLIB_RETRY_DISABLED, 5, RETURNED, RETURNED},          {0, NETLIB_NONE, RAISED, RETURNED},
-        {0, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},          {0, 0, RAISED, RETURNED},
-        {0, 5, RAISED, RETURNED},                       {1, NETLIB_NONE, FOLLOWED, FOLLOWED},
-        {1, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},          {1, 0, RAISED, RETURNED},
-        {1, 1, FOLLOWED, FOLLOWED},                     {10, 0, RAISED, RETURNED},
-        {10, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},         {10, 5, FOLLOWED, FOLLOWED},
-        {-1, NETLIB_NONE, RAISED, RETURNED},            {-1, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
+        {NETLIB_NONE, NETLIB_NONE, FOLLOWED, FOLLOWED},
+        {NETLIB_NONE, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
+        {NETLIB_NONE, 0, RAISED, RETURNED},
+        {NETLIB_NONE, 1, FOLLOWED, FOLLOWED},
+        {NETLIB_NONE, -1, RAISED, RETURNED},
+        {NETLIB_RETRY_DISABLED, NETLIB_NONE, RETURNED, RETURNED},
+        {NETLIB_RETRY_DISABLED, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
+        {NETLIB_RETRY_DISABLED, 0, RETURNED, RETURNED},
+        {NETLIB_RETRY_DISABLED, 5, RETURNED, RETURNED},
+        {0, NETLIB_NONE, RAISED, RETURNED},
+        {0, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
+        {0, 0, RAISED, RETURNED},
+        {0, 5, RAISED, RETURNED},
+        {1, NETLIB_NONE, FOLLOWED, FOLLOWED},
+        {1, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
+        {1, 0, RAISED, RETURNED},
+        {1, 1, FOLLOWED, FOLLOWED},
+        {10, 0, RAISED, RETURNED},
+        {10, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
+        {10, 5, FOLLOWED, FOLLOWED},
+        {-1, NETLIB_NONE, RAISED, RETURNED},
+        {-1, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
     };
     for (size_t i = 0; i < 4 * sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -323,12 +386,14 @@ static void r6_disabled_redirects_stay_disabled(void) {
         netlib_retry_options_set_total(options, rows[i / 4].total);
         netlib_retry_options_set_redirect(options, rows[i / 4].redirect);
         netlib_retry_options_set_raise_on_redirect(options, raise);
-        netlib_retry_options_set_redirect_profile(options, i / 2 % 2 == 0 ? NETLIB_REDIRECT_URLLIB3 : NETLIB_REDIRECT_SAFE);
+        netlib_retry_options_set_redirect_profile(options,
+                                                  i / 2 % 2 == 0 ? NETLIB_REDIRECT_URLLIB3 : NETLIB_REDIRECT_SAFE);
         netlib_retry *retry = retry_of(options);
         int expected = raise ? rows[i / 4].when_raising : rows[i / 4].when_not;
         netlib_status status = decide(retry, "GET", "http://a/", 302, "http://b/", &decision, &err);
         if (expected != RAISED) {
-            CHECK_INT(expected == FOLLOWED ? NETLIB_ACTION_REDIRECT : NETLIB_ACTION_RETURN_RESPONSE, netlib_decision_action(decision));
+            CHECK_INT(expected == FOLLOWED ? NETLIB_ACTION_REDIRECT : NETLIB_ACTION_RETURN_RESPONSE,
+                      netlib_decision_action(decision));
             CHECK_STR(expected == FOLLOWED ? "b" : "a", netlib_url_host(netlib_decision_url(decision), NULL));
             CHECK((netlib_decision_retry(decision) == retry) == (expected == RETURNED));
         }
@@ -341,8 +406,11 @@ static void r6_disabled_redirects_stay_disabled(void) {
         int32_t count, redirect;
         int32_t action;
     } old[] = {
-        {5, 0, NETLIB_ACTION_RETURN_RESPONSE}, {5, 1, NETLIB_ACTION_REDIRECT}, {0, 0, NETLIB_ACTION_RETURN_RESPONSE},
-        {NETLIB_RETRY_DISABLED, 1, NETLIB_ACTION_RETURN_RESPONSE}, {NETLIB_RETRY_DISABLED, 0, NETLIB_ACTION_RETURN_RESPONSE},
+        {5, 0, NETLIB_ACTION_RETURN_RESPONSE},
+        {5, 1, NETLIB_ACTION_REDIRECT},
+        {0, 0, NETLIB_ACTION_RETURN_RESPONSE},
+        {NETLIB_RETRY_DISABLED, 1, NETLIB_ACTION_RETURN_RESPONSE},
+        {NETLIB_RETRY_DISABLED, 0, NETLIB_ACTION_RETURN_RESPONSE},
         {NETLIB_NONE, 1, NETLIB_ACTION_REDIRECT},
     };
     for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
@@ -360,14 +428,26 @@ static void r6_disabled_redirects_stay_disabled(void) {
 /* RFC 9110 section 15.4: 303 is answered with GET, HEAD staying HEAD; 307 and 308 keep the method; 301 and 302 may turn
  * POST into GET, which only the SAFE profile does. Where the method changes, the body and what describes it go. */
 static void r7_methods_and_bodies(void) {
-    static const char *const names[] = {"content-LENGTH", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
-                                        "Transfer-Encoding", "Digest", "Content-Digest", "Repr-Digest", "Last-Modified", "Expect",
-                                        "Trailer", "Accept"};
-    static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "head", "REPORT"};
+    static const char *const names[] = {"content-LENGTH",
+                                        "Content-Type",
+                                        "Content-Encoding",
+                                        "Content-Language",
+                                        "Content-Location",
+                                        "Transfer-Encoding",
+                                        "Digest",
+                                        "Content-Digest",
+                                        "Repr-Digest",
+                                        "Last-Modified",
+                                        "Expect",
+                                        "Trailer",
+                                        "Accept"};
+    static const char *const methods[] = {"GET",     "HEAD",  "POST", "PUT",  "PATCH", "DELETE",
+                                          "OPTIONS", "TRACE", "post", "head", "REPORT"};
     static const int statuses[] = {301, 302, 303, 307, 308};
     /* For each method: what it becomes on 303, and on 301 and 302 with the SAFE profile. */
     static const char *const on_303[] = {"GET", "HEAD", "GET", "GET", "GET", "GET", "GET", "GET", "GET", "head", "GET"};
-    static const char *const safely[] = {"GET", "HEAD", "GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "GET", "head", "REPORT"};
+    static const char *const safely[] = {"GET",     "HEAD",  "GET", "PUT",  "PATCH", "DELETE",
+                                         "OPTIONS", "TRACE", "GET", "head", "REPORT"};
     netlib_headers *request = headers_of(names, 13);
     char all[256] = "";
     for (size_t n = 0; n < 13; n++) strcat(strcat(all, names[n]), " ");
@@ -404,12 +484,24 @@ static void r9_no_downgrade_at_any_hop(void) {
         const char *url, *location;
         netlib_status safe, reference;
     } chains[][3] = {
-        {{"http://a/", "https://a/", NETLIB_OK, NETLIB_OK}, {"https://a/", "https://b/", NETLIB_OK, NETLIB_OK}, {"https://b/", "http://b/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
-        {{"http://a/", "https://a/", NETLIB_OK, NETLIB_OK}, {"https://a/", NULL, NETLIB_OK, NETLIB_OK}, {"https://a/", "http://a/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
-        {{"https://a/", "HTTP://a/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}, {"http://a/", "https://a/", NETLIB_OK, NETLIB_OK}, {"https://a/", "http://a:443/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
-        {{"https://a/", "//b/", NETLIB_OK, NETLIB_OK}, {"https://b/", "ftp://b/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}, {"https://b/", "gopher://b/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
-        {{"http://a/", "ws://a/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}, {"http://a/", "file:///etc/passwd", NETLIB_INVALID_URL, NETLIB_INVALID_URL}, {"http://a/", "data:text/plain,x", NETLIB_INVALID_URL, NETLIB_INVALID_URL}},
-        {{"http://a/", "file://a/etc/passwd", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}, {"http://a/", "javascript:alert(1)", NETLIB_INVALID_URL, NETLIB_INVALID_URL}, {"http://a/", "unix://a/run/x.sock", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
+        {{"http://a/", "https://a/", NETLIB_OK, NETLIB_OK},
+         {"https://a/", "https://b/", NETLIB_OK, NETLIB_OK},
+         {"https://b/", "http://b/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
+        {{"http://a/", "https://a/", NETLIB_OK, NETLIB_OK},
+         {"https://a/", NULL, NETLIB_OK, NETLIB_OK},
+         {"https://a/", "http://a/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
+        {{"https://a/", "HTTP://a/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK},
+         {"http://a/", "https://a/", NETLIB_OK, NETLIB_OK},
+         {"https://a/", "http://a:443/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
+        {{"https://a/", "//b/", NETLIB_OK, NETLIB_OK},
+         {"https://b/", "ftp://b/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK},
+         {"https://b/", "gopher://b/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
+        {{"http://a/", "ws://a/", NETLIB_UNSAFE_REDIRECT, NETLIB_OK},
+         {"http://a/", "file:///etc/passwd", NETLIB_INVALID_URL, NETLIB_INVALID_URL},
+         {"http://a/", "data:text/plain,x", NETLIB_INVALID_URL, NETLIB_INVALID_URL}},
+        {{"http://a/", "file://a/etc/passwd", NETLIB_UNSAFE_REDIRECT, NETLIB_OK},
+         {"http://a/", "javascript:alert(1)", NETLIB_INVALID_URL, NETLIB_INVALID_URL},
+         {"http://a/", "unix://a/run/x.sock", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
     };
     for (size_t c = 0; c < sizeof chains / sizeof chains[0]; c++) {
         for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
@@ -418,8 +510,10 @@ static void r9_no_downgrade_at_any_hop(void) {
                 netlib_error *err = NULL;
                 netlib_decision *decision = NULL;
                 int status = chains[c][hop].location == NULL ? 503 : 302;
-                netlib_status expected = profile == NETLIB_REDIRECT_SAFE ? chains[c][hop].safe : chains[c][hop].reference;
-                CHECK_STATUS(expected, decide(retry, "GET", chains[c][hop].url, status, chains[c][hop].location, &decision, &err));
+                netlib_status expected =
+                    profile == NETLIB_REDIRECT_SAFE ? chains[c][hop].safe : chains[c][hop].reference;
+                CHECK_STATUS(expected, decide(retry, "GET", chains[c][hop].url, status, chains[c][hop].location,
+                                              &decision, &err));
                 if (decision != NULL) {
                     netlib_retry_free(retry);
                     retry = netlib_retry_clone(netlib_decision_retry(decision));
@@ -437,12 +531,9 @@ static void the_fragment_is_inherited(void) {
     static const struct {
         const char *from, *location, *url, *target;
     } rows[] = {
-        {"http://a/x#f", "/y", "http://a/y#f", "/y"},
-        {"http://a/x#f", "https://b/z?q", "https://b/z?q#f", "/z?q"},
-        {"http://a/x#f", "/y#g", "http://a/y#g", "/y"},
-        {"http://a/x#f", "/y#", "http://a/y#", "/y"},
-        {"http://a/x#", "/y", "http://a/y#", "/y"},
-        {"http://a/x", "/y", "http://a/y", "/y"},
+        {"http://a/x#f", "/y", "http://a/y#f", "/y"},   {"http://a/x#f", "https://b/z?q", "https://b/z?q#f", "/z?q"},
+        {"http://a/x#f", "/y#g", "http://a/y#g", "/y"}, {"http://a/x#f", "/y#", "http://a/y#", "/y"},
+        {"http://a/x#", "/y", "http://a/y#", "/y"},     {"http://a/x", "/y", "http://a/y", "/y"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -457,7 +548,8 @@ static void the_fragment_is_inherited(void) {
         netlib_url *base = NULL, *next = NULL;
         CHECK_OK(netlib_parse_url(rows[i].from, NETLIB_NTS, &base, &err));
         CHECK_OK(netlib_url_resolve(base, rows[i].location, NETLIB_NTS, &next, &err));
-        CHECK_STR(strchr(rows[i].location, '#') != NULL ? strchr(rows[i].location, '#') + 1 : NULL, netlib_url_fragment(next, NULL));
+        CHECK_STR(strchr(rows[i].location, '#') != NULL ? strchr(rows[i].location, '#') + 1 : NULL,
+                  netlib_url_fragment(next, NULL));
         netlib_url_free(base);
         netlib_url_free(next);
     }

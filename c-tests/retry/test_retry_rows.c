@@ -17,7 +17,8 @@ static const struct event redirected = {0, 302, "Location: /x\r\n"};
 static const struct event overloaded = {0, 503, ""};
 static const struct event untrusted = {NETLIB_CERTIFICATE_VERIFY, 0, NULL};
 
-static netlib_status increment(const netlib_retry *retry, const struct event *event, netlib_retry **next, netlib_error **err) {
+static netlib_status increment(const netlib_retry *retry, const struct event *event, netlib_retry **next,
+                               netlib_error **err) {
     netlib_error *error = event->error != 0 ? error_of(event->error, NULL) : NULL;
     netlib_response *response = event->status != 0 ? response_of(event->status, event->fields) : NULL;
     netlib_status status = netlib_retry_increment(retry, "GET", "/p", response, error, next, err);
@@ -54,7 +55,7 @@ static const struct {
     count_setter set;
     const struct event *event;
 } kinds[] = {
-    {netlib_retry_options_set_connect, &refused}, {netlib_retry_options_set_read, &cut_off},
+    {netlib_retry_options_set_connect, &refused},     {netlib_retry_options_set_read, &cut_off},
     {netlib_retry_options_set_redirect, &redirected}, {netlib_retry_options_set_status, &overloaded},
     {netlib_retry_options_set_other, &untrusted},
 };
@@ -121,8 +122,9 @@ static void disabled(void) {
         const struct event *event;
         netlib_status expected;
     } rows[] = {
-        {&refused, NETLIB_CONNECT_FAILED}, {&cut_off, NETLIB_READ_TIMEOUT},   {&redirected, NETLIB_TOO_MANY_REDIRECTS},
-        {&overloaded, NETLIB_RESPONSE_STATUS}, {&untrusted, NETLIB_CERTIFICATE_VERIFY},
+        {&refused, NETLIB_CONNECT_FAILED},        {&cut_off, NETLIB_READ_TIMEOUT},
+        {&redirected, NETLIB_TOO_MANY_REDIRECTS}, {&overloaded, NETLIB_RESPONSE_STATUS},
+        {&untrusted, NETLIB_CERTIFICATE_VERIFY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_retry *next = NULL;
@@ -275,7 +277,11 @@ static void put_double(struct record *record, double number) { put(record, &numb
 /* Follows decisions about events of `events`, with the callbacks' numbers from `seed`, and writes down everything. */
 static void run(uint64_t events, uint64_t seed, struct record *record) {
     static const char *const fields[] = {
-        "Retry-After: 3\r\n", "Retry-After: Tue, 14 Nov 2023 23:00:00 GMT\r\n", "Location: /next\r\n", "Location: http://other.test/\r\n", "",
+        "Retry-After: 3\r\n",
+        "Retry-After: Tue, 14 Nov 2023 23:00:00 GMT\r\n",
+        "Location: /next\r\n",
+        "Location: http://other.test/\r\n",
+        "",
     };
     static const int statuses[] = {200, 301, 303, 307, 429, 500, 503};
     static const int32_t codes[] = {500, 503};

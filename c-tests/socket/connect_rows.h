@@ -33,7 +33,8 @@ struct answer {
     int calls;
 };
 
-static inline int32_t resolve(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
+static inline int32_t resolve(void *ctx, const char *host, int32_t port, double seconds_left,
+                              netlib_addresses *addresses) {
     struct answer *answer = ctx;
     (void)host, (void)port, (void)seconds_left;
     answer->calls++;
@@ -74,8 +75,8 @@ static inline int32_t port_of_peer(int fd) {
 static inline bool has_ipv6(void) { return netlib_allowed_gai_family() == AF_UNSPEC; }
 
 /* Checks a cause, "ADDRESS port PORT: REASON (after S s)". Returns S. */
-static inline double check_cause(const netlib_error *err, size_t index, const char *address, int32_t port, netlib_status status,
-                          int32_t errnum, const char *reason) {
+static inline double check_cause(const netlib_error *err, size_t index, const char *address, int32_t port,
+                                 netlib_status status, int32_t errnum, const char *reason) {
     const netlib_error *cause = netlib_error_cause(err, index);
     const char *message = netlib_error_message(cause, NULL);
     char expected[128], rest[8] = "";

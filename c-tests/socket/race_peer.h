@@ -25,7 +25,8 @@ static inline void add_ipv4(netlib_addresses *list, uint32_t address, int32_t po
 }
 
 /* A connect to ports of 127.0.0.1, in this order. */
-static inline netlib_connect *connect_to_ports(const int32_t *ports, size_t count, const netlib_connect_options *options) {
+static inline netlib_connect *connect_to_ports(const int32_t *ports, size_t count,
+                                               const netlib_connect_options *options) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
     netlib_addresses *list = netlib_addresses_new();
@@ -70,7 +71,8 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
 }
 
 /* Checks an attempt of the report. Only the order of its times is checked. */
-static inline void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status, int32_t errnum) {
+static inline void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status,
+                                 int32_t errnum) {
     size_t len = 0;
     CHECK_STR("127.0.0.1", netlib_connect_attempt_address(connect, index, &len));
     CHECK_INT(9, (long long)len);

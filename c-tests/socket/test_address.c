@@ -40,7 +40,8 @@ static void classes_of_text(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) CHECK_INT(rows[i].classes, class_of(rows[i].text));
 
-    static const char *const refused[] = {"", "localhost", "127.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433", "[::1", "127.0.0.1:80"};
+    static const char *const refused[] = {"",           "localhost",  "127.1", "0x7f.0.0.1",
+                                          "0177.0.0.1", "2130706433", "[::1",  "127.0.0.1:80"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         netlib_error *err = NULL;
         int32_t classes = -1;
@@ -87,8 +88,9 @@ static void classes_of_sockaddrs(void) {
 }
 
 static void class_names(void) {
-    static const char *const names[] = {"metadata", "loopback", "unspecified", "link-local", "private", "shared", "multicast",
-                                        "reserved", "documentation", "benchmarking", "special-purpose", "unix", "global"};
+    static const char *const names[] = {"metadata",        "loopback",  "unspecified", "link-local",    "private",
+                                        "shared",          "multicast", "reserved",    "documentation", "benchmarking",
+                                        "special-purpose", "unix",      "global"};
     enum { COUNT = sizeof names / sizeof names[0] };
     for (int i = 0; i < COUNT; i++) CHECK_STR(names[i], netlib_address_class_name(1 << i));
     CHECK_STR("metadata", netlib_address_class_name(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL));
@@ -110,10 +112,30 @@ static void check_unvisited(int server) {
 /* The binary address is checked, however it is written. */
 static void r17_every_way_to_write_an_address(void) {
     static const char *const hosts[] = {
-        "127.0.0.1",       "[127.0.0.1]",        "127.1",      "0x7f.1",      "0177.0.0.1",       "2130706433",
-        "127.0.0.1.",      "::ffff:127.0.0.1",   "::1",        "[::1]",       "[::ffff:7f00:1]",  "[0:0:0:0:0:ffff:127.0.0.1]",
-        "::127.0.0.1",     "64:ff9b::127.0.0.1", "0.0.0.0",    "0",           "::",               "[::ffff:0:0]",
-        "2002:7f00:1::",   "localhost",          "::1%lo",     "LOCALHOST",   "127.0.0.1%lo",     "[64:ff9b:1::7f00:1]",
+        "127.0.0.1",
+        "[127.0.0.1]",
+        "127.1",
+        "0x7f.1",
+        "0177.0.0.1",
+        "2130706433",
+        "127.0.0.1.",
+        "::ffff:127.0.0.1",
+        "::1",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "[0:0:0:0:0:ffff:127.0.0.1]",
+        "::127.0.0.1",
+        "64:ff9b::127.0.0.1",
+        "0.0.0.0",
+        "0",
+        "::",
+        "[::ffff:0:0]",
+        "2002:7f00:1::",
+        "localhost",
+        "::1%lo",
+        "LOCALHOST",
+        "127.0.0.1%lo",
+        "[64:ff9b:1::7f00:1]",
     };
     int32_t port = 0;
     int server = listener(&port);

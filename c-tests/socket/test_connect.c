@@ -26,7 +26,8 @@ static void check_default_settings(int fd) {
 }
 
 static void hosts_that_connect(void) {
-    static const char *const hosts[] = {"127.0.0.1", "[127.0.0.1]", "127.1", "::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "localhost"};
+    static const char *const hosts[] = {"127.0.0.1",        "[127.0.0.1]",        "127.1",
+                                        "::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "localhost"};
     int32_t port = 0;
     int server = listener(&port);
     netlib_limit *lasting = limit_of(LONG);
@@ -107,7 +108,8 @@ static void invalid_hosts_and_ports(void) {
         CHECK_STATUS(rows[i].expected, netlib_create_connection(rows[i].host, rows[i].port, NULL, NULL, &fd, &err));
         CHECK_INT(-1, fd);
         CHECK_STATUS(rows[i].expected, netlib_create_connection(rows[i].host, rows[i].port, NULL, lasting, &fd, &err));
-        CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_create_connection(rows[i].host, rows[i].port, NULL, NULL, NULL, &err));
+        CHECK_STATUS(NETLIB_NULL_ARGUMENT,
+                     netlib_create_connection(rows[i].host, rows[i].port, NULL, NULL, NULL, &err));
     }
     netlib_limit_free(lasting);
 }
@@ -366,12 +368,14 @@ static void a_limit_ends_a_connect(void) {
     /* An ended limit: the error names host and port, and no address is tried. */
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err);
     char expected[128];
-    snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: the limit's deadline has passed", (int)port);
+    snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: the limit's deadline has passed",
+             (int)port);
     CHECK_STR(expected, netlib_error_message(err, NULL));
     CHECK_INT(0, (long long)netlib_error_cause_count(err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
     status = netlib_create_connection("name.invalid", 80, NULL, limit, &fd, &err);
-    CHECK_STR("cannot connect to name.invalid port 80: the limit's deadline has passed", netlib_error_message(err, NULL));
+    CHECK_STR("cannot connect to name.invalid port 80: the limit's deadline has passed",
+              netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
     netlib_limit_free(limit);
 
@@ -424,9 +428,11 @@ static void descriptors_are_not_leaked(void) {
         CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
         close(fd);
         close(accept(server, NULL, NULL));
-        CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_create_connection("127.0.0.1", refused_port, NULL, limit, &fd, &err));
+        CHECK_STATUS(NETLIB_CONNECT_FAILED,
+                     netlib_create_connection("127.0.0.1", refused_port, NULL, limit, &fd, &err));
     }
-    CHECK_STATUS(NETLIB_NAME_RESOLUTION, netlib_create_connection("nonexistent.invalid", port, NULL, lasting, &fd, &err));
+    CHECK_STATUS(NETLIB_NAME_RESOLUTION,
+                 netlib_create_connection("nonexistent.invalid", port, NULL, lasting, &fd, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, connect_with(option_unknown, port, &fd, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, connect_with(source_foreign, port, &fd, &err));
     CHECK_INT(before, open_descriptors());

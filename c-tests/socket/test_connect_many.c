@@ -126,8 +126,8 @@ static void at_most_64_addresses_are_tried(void) {
         int good; /* -1: none */
         bool first_are_ipv6;
     } rows[] = {
-        {TRIED, -1, false}, {TRIED, TRIED - 1, false}, {TRIED + 1, -1, false}, {ANSWER, TRIED - 1, false},
-        {ANSWER, TRIED, false}, {ANSWER, -1, false}, {ANSWER, ANSWER - 1, true},
+        {TRIED, -1, false},     {TRIED, TRIED - 1, false}, {TRIED + 1, -1, false},     {ANSWER, TRIED - 1, false},
+        {ANSWER, TRIED, false}, {ANSWER, -1, false},       {ANSWER, ANSWER - 1, true},
     };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         struct sockaddr_storage addresses[ANSWER];
@@ -147,8 +147,14 @@ static void at_most_64_addresses_are_tried(void) {
                                               : connect_to_list(&answer, &fd, &err);
             if (!reached) {
                 char expected[128];
-                if (count > TRIED) snprintf(expected, sizeof expected, "cannot connect to name.test port 80, %d of %zu addresses tried, the last: %s", TRIED, count, strerror(ECONNREFUSED));
-                else snprintf(expected, sizeof expected, "cannot connect to name.test port 80, %d addresses tried, the last: %s", TRIED, strerror(ECONNREFUSED));
+                if (count > TRIED)
+                    snprintf(expected, sizeof expected,
+                             "cannot connect to name.test port 80, %d of %zu addresses tried, the last: %s", TRIED,
+                             count, strerror(ECONNREFUSED));
+                else
+                    snprintf(expected, sizeof expected,
+                             "cannot connect to name.test port 80, %d addresses tried, the last: %s", TRIED,
+                             strerror(ECONNREFUSED));
                 CHECK_STR(expected, netlib_error_message(err, NULL));
                 CHECK_INT(TRIED, (long long)netlib_error_cause_count(err));
             }
@@ -218,7 +224,8 @@ static void thousands_of_connects(void) {
         int right = 0;
         for (int i = 0; i < rows[row].times; i++) {
             int fd = -1;
-            netlib_status status = connect_by(rows[row].way, "name.test", 80, options, i % 2 ? lasting : NULL, &fd, &err);
+            netlib_status status =
+                connect_by(rows[row].way, "name.test", 80, options, i % 2 ? lasting : NULL, &fd, &err);
             right += status == rows[row].expected && (fd >= 0) == (status == NETLIB_OK);
             netlib_error_free(err);
             close_both(fd, server);

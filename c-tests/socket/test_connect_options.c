@@ -55,7 +55,9 @@ static void raw_twice(netlib_connect_options *o) {
 static void keepalive(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, 3); }
 static void keepalive_most(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 32767, 32767, 127); }
 static void keepalive_least(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 1e-9, 0.001, 1); }
-static void keepalive_fractions(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 29.001, 4.999, 3); }
+static void keepalive_fractions(netlib_connect_options *o) {
+    netlib_connect_options_set_keepalive(o, 29.001, 4.999, 3);
+}
 static void keepalive_of_system(netlib_connect_options *o) {
     netlib_connect_options_set_keepalive(o, OF_SYSTEM, OF_SYSTEM, NETLIB_NONE);
 }
@@ -150,8 +152,8 @@ static void options_are_set_on_the_socket(void) {
             bool same = memcmp(expected, &values, sizeof values) == 0;
             CHECK(same);
             if (!same) {
-                fprintf(stderr, "    row %zu: got %d %d %d %d %d %d\n", i, values.no_delay, values.keepalive, values.idle,
-                        values.interval, values.count, values.user_timeout);
+                fprintf(stderr, "    row %zu: got %d %d %d %d %d %d\n", i, values.no_delay, values.keepalive,
+                        values.idle, values.interval, values.count, values.user_timeout);
             }
             close_both(fd, server);
         }
@@ -173,7 +175,9 @@ static void interval_none(netlib_connect_options *o) {
 static void count_0(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, 0); }
 static void count_128(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, 128); }
 static void count_negative(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, -1); }
-static void count_false(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, NETLIB_RETRY_DISABLED); }
+static void count_false(netlib_connect_options *o) {
+    netlib_connect_options_set_keepalive(o, 30, 5, NETLIB_RETRY_DISABLED);
+}
 static void seconds_0(netlib_connect_options *o) { netlib_connect_options_set_user_timeout(o, 0); }
 static void seconds_much(netlib_connect_options *o) { netlib_connect_options_set_user_timeout(o, 2147484); }
 static void seconds_none(netlib_connect_options *o) { netlib_connect_options_set_user_timeout(o, NETLIB_TIMEOUT_NONE); }
@@ -201,7 +205,8 @@ static void bad_values(void) {
          "idle must be more than 0 and at most 32767 seconds; it is -2"},
         {idle_much, NETLIB_INVALID_ARGUMENT, "keepalive",
          "idle must be more than 0 and at most 32767 seconds; it is 32767.5"},
-        {idle_nan, NETLIB_INVALID_ARGUMENT, "keepalive", "idle must be more than 0 and at most 32767 seconds; it is NaN"},
+        {idle_nan, NETLIB_INVALID_ARGUMENT, "keepalive",
+         "idle must be more than 0 and at most 32767 seconds; it is NaN"},
         {interval_none, NETLIB_INVALID_ARGUMENT, "keepalive",
          "interval must be more than 0 and at most 32767 seconds; it is inf"},
         {count_0, NETLIB_INVALID_ARGUMENT, "keepalive", "count must be 1 to 127; it is 0"},

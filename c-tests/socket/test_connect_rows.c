@@ -18,7 +18,9 @@ static void invalid_labels(void) {
         {A63 ".", -2},
         {A63 "." A63, -2},
         {"a.b.", -2},
-        {"b\xc3\xbc" "cher.test", -2},
+        {"b\xc3\xbc"
+         "cher.test",
+         -2},
         {A63 "a", 0},
         {A63 "a.test", 0},
         {"x." A63 "a", 2},
@@ -97,7 +99,8 @@ static void numeric_hosts_and_brackets(void) {
             int fd = 17;
             struct answer answer = {NULL, 0, 0};
             netlib_connect_options *options = options_for(&answer, LONG);
-            CHECK_STATUS(rows[i].expected, connect_by(way, rows[i].host, ports[rows[i].ipv6], options, NULL, &fd, &err));
+            CHECK_STATUS(rows[i].expected,
+                         connect_by(way, rows[i].host, ports[rows[i].ipv6], options, NULL, &fd, &err));
             CHECK_INT(0, answer.calls);
             CHECK_INT(rows[i].expected == NETLIB_OK, fd >= 0);
             if (fd >= 0) {
@@ -254,7 +257,8 @@ static void the_error_has_a_cause_per_address(void) {
     const char *refused = strerror(ECONNREFUSED);
     int32_t first_port = 0, silent_port = 0, last_port = 0;
     int filler = -1;
-    int first = bound_socket(&first_port), silent = silent_listener(&silent_port, &filler), last = bound_socket(&last_port);
+    int first = bound_socket(&first_port), silent = silent_listener(&silent_port, &filler),
+        last = bound_socket(&last_port);
     const struct sockaddr_storage addresses[] = {
         ipv4(INADDR_LOOPBACK, first_port),
         ipv4(INADDR_LOOPBACK, silent_port),
@@ -275,7 +279,8 @@ static void the_error_has_a_cause_per_address(void) {
         CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
         CHECK_INT(3, (long long)netlib_error_cause_count(err));
         double spent = check_cause(err, 0, "127.0.0.1", first_port, NETLIB_CONNECT_FAILED, ECONNREFUSED, refused);
-        double waited = check_cause(err, 1, "127.0.0.1", silent_port, NETLIB_CONNECT_TIMEOUT, 0, "the connect timeout passed");
+        double waited =
+            check_cause(err, 1, "127.0.0.1", silent_port, NETLIB_CONNECT_TIMEOUT, 0, "the connect timeout passed");
         CHECK(waited >= 0.06);
         spent += waited + check_cause(err, 2, "127.0.0.2", last_port, NETLIB_CONNECT_FAILED, ECONNREFUSED, refused);
         CHECK(spent <= took + 0.002); /* Durations are rounded to milliseconds. */

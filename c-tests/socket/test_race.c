@@ -404,7 +404,8 @@ struct asked {
     int32_t answer_port;
 };
 
-static int32_t resolve_as_told(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
+static int32_t resolve_as_told(void *ctx, const char *host, int32_t port, double seconds_left,
+                               netlib_addresses *addresses) {
     struct asked *asked = ctx;
     asked->calls++;
     snprintf(asked->host, sizeof asked->host, "%s", host);
@@ -447,7 +448,9 @@ static void resolve_callbacks(void) {
         netlib_connect_options *options = netlib_connect_options_new();
         netlib_connect_options_set_resolve_callback(options, resolve_as_told, &asked, NULL);
 
-        netlib_connect *connect = connect_to("B\xc3\xbc" "cher.TEST", port, options);
+        netlib_connect *connect = connect_to("B\xc3\xbc"
+                                             "cher.TEST",
+                                             port, options);
         CHECK_INT(0, asked.calls);
         netlib_status status = step_to_the_end(connect, &fd, &err);
         if (rows[i].message != NULL) CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
@@ -509,7 +512,8 @@ static void epoll_forgets_the_limit_of_a_connect(void) {
         netlib_status status = netlib_connect_step(connect, &fd, &err);
         /* A connect that wins immediately has nothing to wait for. */
         for (size_t i = 0; i < netlib_connect_wait_count(connect); i++) {
-            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connect, i), (uint32_t)netlib_connect_wait_events(connect, i)));
+            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connect, i),
+                             (uint32_t)netlib_connect_wait_events(connect, i)));
         }
         if (wins && status == NETLIB_WANT_WRITE) status = netlib_connect_run(connect, NULL, &fd, &err);
         CHECK_STATUS(wins ? NETLIB_OK : NETLIB_WANT_WRITE, status);

@@ -57,7 +57,8 @@ static void a_limit_ends_a_race(void) {
     connect = connect_to("localhost", silent_port, options);
     netlib_status status = netlib_connect_run(connect, limit, &fd, &err);
     char expected[96];
-    snprintf(expected, sizeof expected, "cannot connect to localhost port %d: the limit was cancelled", (int)silent_port);
+    snprintf(expected, sizeof expected, "cannot connect to localhost port %d: the limit was cancelled",
+             (int)silent_port);
     CHECK_STR(expected, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CANCELLED, status);
     netlib_connect_free(connect);
@@ -169,7 +170,8 @@ static void limits_in_an_event_loop(void) {
         CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connects[i], &fd, &err));
         CHECK_INT(2, (long long)netlib_connect_wait_count(connects[i]));
         for (size_t j = 0; j < 2; j++) {
-            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connects[i], j), (uint32_t)netlib_connect_wait_events(connects[i], j)));
+            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connects[i], j),
+                             (uint32_t)netlib_connect_wait_events(connects[i], j)));
         }
     }
     netlib_limit_cancel(limit);

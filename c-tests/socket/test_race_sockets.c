@@ -77,7 +77,8 @@ static void a_self_connection_is_refused(void) {
         netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
         CHECK_INT(-1, fd);
         CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
-        CHECK_CONTAINS(": nobody listens there, so that the socket was connected to itself: ", netlib_error_message(err, NULL));
+        CHECK_CONTAINS(": nobody listens there, so that the socket was connected to itself: ",
+                       netlib_error_message(err, NULL));
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         netlib_connect *connect = connect_to_ports(&port, 1, options);
         CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
@@ -208,7 +209,8 @@ static void r28_each_descriptor_is_closed_once(void) {
             netlib_limit_free(limit);
             limit = limit_of(NETLIB_TIMEOUT_NONE);
         }
-        CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
+        CHECK_STATUS(NETLIB_CONNECT_FAILED,
+                     netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
         CHECK_OK(netlib_create_connection("localhost", port, options, limit, &fd, &err));
         CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
         netlib_limit_free(limit);

@@ -109,8 +109,9 @@ static void invalid_addresses(void) {
             netlib_error *err = NULL;
             netlib_connect *connect = NULL;
             int fd = 17;
-            netlib_status status = way ? netlib_connect_new_unix(rows[i].name, rows[i].len, NULL, &connect, &err)
-                                       : netlib_create_unix_connection(rows[i].name, rows[i].len, NULL, NULL, &fd, &err);
+            netlib_status status =
+                way ? netlib_connect_new_unix(rows[i].name, rows[i].len, NULL, &connect, &err)
+                    : netlib_create_unix_connection(rows[i].name, rows[i].len, NULL, NULL, &fd, &err);
             CHECK_INT(way ? 17 : -1, fd);
             CHECK(connect == NULL);
             CHECK_STR(message, netlib_error_message(err, NULL));
@@ -221,9 +222,11 @@ static void failures_are_explained(void) {
     int datagrams = bound(path, strlen(path), SOCK_DGRAM);
     check_failure(path, strlen(path), path, "Protocol wrong type for socket: it is not a stream socket", EPROTOTYPE);
     close(datagrams);
-    check_failure("\0netlib, absent", 15, "@netlib, absent", "Connection refused: nobody listens on this name", ECONNREFUSED);
+    check_failure("\0netlib, absent", 15, "@netlib, absent", "Connection refused: nobody listens on this name",
+                  ECONNREFUSED);
     /* Unprintable bytes. */
-    check_failure("/absent/\xff\n\\\xc3\xbc", 13, "/absent/\\xff\\x0a\\\\\xc3\xbc", "No such file or directory", ENOENT);
+    check_failure("/absent/\xff\n\\\xc3\xbc", 13, "/absent/\\xff\\x0a\\\\\xc3\xbc", "No such file or directory",
+                  ENOENT);
     check_failure("\0a\0\x80", 4, "@a\\x00\\x80", "Connection refused: nobody listens on this name", ECONNREFUSED);
 }
 
@@ -236,9 +239,10 @@ static void permissions(void) {
     if (child == 0) {
         checks_passed = checks_failed = 0;
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
-        check_failure(path, strlen(path), path,
-                      "Permission denied: this needs write permission for the socket and search permission for the way to it",
-                      EACCES);
+        check_failure(
+            path, strlen(path), path,
+            "Permission denied: this needs write permission for the socket and search permission for the way to it",
+            EACCES);
         _exit(checks_failed > 0 || checks_passed == 0);
     }
     int status = -1;
@@ -279,8 +283,8 @@ static void ip_options_are_ignored(void) {
     int fd = -1;
     netlib_status status = netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err);
     char message[256];
-    snprintf(message, sizeof message, "cannot connect to %s: cannot set socket option -1 of level %d: Protocol not available", path,
-             SOL_SOCKET);
+    snprintf(message, sizeof message,
+             "cannot connect to %s: cannot set socket option -1 of level %d: Protocol not available", path, SOL_SOCKET);
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
@@ -328,7 +332,8 @@ static void the_policy(void) {
         struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
         netlib_connect_options *options = netlib_connect_options_new();
         netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
-        netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_CLASS_UNIX);
+        netlib_connect_options_refuse_addresses(options,
+                                                NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_CLASS_UNIX);
         for (int way = 0; way < 2; way++) {
             netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
             asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
@@ -351,8 +356,9 @@ static void the_policy(void) {
                      shown, shown);
             for (int way = 0; way < 2; way++) {
                 netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
-                netlib_status status = way ? netlib_connect_run(connect, NULL, &fd, &err)
-                                           : netlib_create_unix_connection(row->name, row->len, options, NULL, &fd, &err);
+                netlib_status status =
+                    way ? netlib_connect_run(connect, NULL, &fd, &err)
+                        : netlib_create_unix_connection(row->name, row->len, options, NULL, &fd, &err);
                 CHECK_INT(-1, fd);
                 CHECK_STR(message, netlib_error_message(err, NULL));
                 CHECK_STATUS(NETLIB_ADDRESS_REFUSED, status);

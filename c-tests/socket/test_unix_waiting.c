@@ -116,7 +116,7 @@ static void a_backlog_that_drains(void) {
         bool disturbed;
     } rows[] = {
         /* These wait in connect(2), which a signal interrupts. */
-        {never, NULL, false}, {never, NULL, true}, {sndtimeo, NULL, false},
+        {never, NULL, false},    {never, NULL, true}, {sndtimeo, NULL, false},
         {never, lasting, false}, {late, NULL, false}, {late, lasting, true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -202,7 +202,8 @@ static void a_full_backlog_in_a_race(void) {
     int full = full_listener(path, &filler), server = listener(&port), dead = bound_socket(&dead_port);
     struct sockaddr_un un;
     socklen_t size = address_of(path, strlen(path), &un);
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)dead_port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in in = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)dead_port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     netlib_addresses *list = netlib_addresses_new();
     CHECK_OK(netlib_addresses_add(list, &un, size, &err));
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));

@@ -117,7 +117,8 @@ static inline void wait_once(const netlib_connect *connect) {
 static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, netlib_error **err, int *steps) {
     double began = netlib_current_time();
     netlib_status status;
-    for (*steps = 1; (status = netlib_connect_step(connect, fd, err)) == NETLIB_WANT_WRITE && IN_TIME(began); ++*steps) wait_once(connect);
+    for (*steps = 1; (status = netlib_connect_step(connect, fd, err)) == NETLIB_WANT_WRITE && IN_TIME(began); ++*steps)
+        wait_once(connect);
     return status;
 }
 
@@ -127,8 +128,9 @@ static inline void make_directory(void) {
 }
 
 static inline void remove_directory(void) {
-    static const char *const names[] = {"plain", "\xff\xfe \n\"\\", "file",  "idle",     "datagrams", "guarded", "full",
-                                        "drains", "race",           "resolved", "options", "policy",   "waiting"};
+    static const char *const names[] = {"plain",  "\xff\xfe \n\"\\", "file", "idle",     "datagrams", "guarded",
+                                        "full",   "drains",          "race", "resolved", "options",   "policy",
+                                        "waiting"};
     for (size_t i = 0; i < COUNT(names); i++) unlink(in_directory(names[i]));
     char longest[108];
     longest_path(longest);

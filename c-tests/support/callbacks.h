@@ -54,7 +54,8 @@ static inline int32_t raise_resolve(void *ctx, const char *host, int32_t port, d
     return raised++, 0;
 }
 
-static inline enum netlib_verdict raise_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static inline enum netlib_verdict raise_servername(void *ctx, const char *server_name,
+                                                   netlib_tls_context **replacement) {
     (void)ctx, (void)server_name, (void)replacement;
     return raised++, 0;
 }

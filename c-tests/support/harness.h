@@ -38,7 +38,9 @@ static inline void check_double(double expected, double actual, const char *file
 static inline void check_str(const char *expected, const char *actual, const char *file, int line, const char *what) {
     bool same = expected == actual || (expected != NULL && actual != NULL && strcmp(expected, actual) == 0);
     check_report(same, file, line, what);
-    if (!same) fprintf(stderr, "    expected \"%s\", got \"%s\"\n", expected ? expected : "(NULL)", actual ? actual : "(NULL)");
+    if (!same)
+        fprintf(stderr, "    expected \"%s\", got \"%s\"\n", expected ? expected : "(NULL)",
+                actual ? actual : "(NULL)");
 }
 
 /* False for a NULL text. */
@@ -49,8 +51,8 @@ static inline void check_contains(const char *part, const char *text, const char
 }
 
 /* Checks the status and that an error object came exactly when it should; frees it. */
-static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file, int line,
-                                const char *what) {
+static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file,
+                                int line, const char *what) {
     check_report(expected == actual, file, line, what);
     if (expected != actual) {
         const char *message = err != NULL ? netlib_error_message(*err, NULL) : NULL;
@@ -60,7 +62,8 @@ static inline void check_status(netlib_status expected, netlib_status actual, ne
     if (err != NULL) {
         bool wanted = netlib_status_class(actual) > NETLIB_CLASS_PROGRESS;
         check_report((*err != NULL) == wanted, file, line, "an error object comes with failures only");
-        if (*err != NULL) check_report(netlib_error_status(*err) == actual, file, line, "the error's status is the function's");
+        if (*err != NULL)
+            check_report(netlib_error_status(*err) == actual, file, line, "the error's status is the function's");
         netlib_error_free(*err);
         *err = NULL;
     }

@@ -13,12 +13,14 @@
 static inline uint32_t rotate_right(uint32_t x, int by) { return x >> by | x << (32 - by); }
 
 static const uint32_t SHA256_ROUNDS[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
-    0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
-    0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
-    0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
-    0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
-    0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 static inline void sha256(const uint8_t *data, size_t len, uint8_t out[32]) {
     uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -32,7 +34,8 @@ static inline void sha256(const uint8_t *data, size_t len, uint8_t out[32]) {
             if (at >= blocks * 64 - 8) bytes[i] = (uint8_t)((uint64_t)len * 8 >> (8 * (blocks * 64 - 1 - at)));
         }
         for (size_t i = 0; i < 16; i++) {
-            w[i] = (uint32_t)bytes[4 * i] << 24 | (uint32_t)bytes[4 * i + 1] << 16 | (uint32_t)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
+            w[i] = (uint32_t)bytes[4 * i] << 24 | (uint32_t)bytes[4 * i + 1] << 16 | (uint32_t)bytes[4 * i + 2] << 8 |
+                   bytes[4 * i + 3];
         }
         for (size_t i = 16; i < 64; i++) {
             uint32_t a = rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ w[i - 15] >> 3;
@@ -77,7 +80,8 @@ static inline void expand_label(const uint8_t secret[32], const char *label, uin
 }
 
 /* The PRF of RFC 5246 for "key expansion". */
-static inline void key_block(const uint8_t master[48], const uint8_t *server_random, const uint8_t *client_random, uint8_t *out, size_t len) {
+static inline void key_block(const uint8_t master[48], const uint8_t *server_random, const uint8_t *client_random,
+                             uint8_t *out, size_t len) {
     uint8_t text[32 + 13 + 64], hash[32];
     memcpy(text + 32, "key expansion", 13);
     memcpy(text + 45, server_random, 32);
@@ -93,7 +97,9 @@ static inline void key_block(const uint8_t master[48], const uint8_t *server_ran
 
 /* ---- ChaCha20-Poly1305 (RFC 8439) ---- */
 
-static inline uint32_t little(const uint8_t *at) { return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24; }
+static inline uint32_t little(const uint8_t *at) {
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
 
 static inline void quarter(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d) {
     *a += *b, *d = rotate_right(*d ^ *a, 16), *c += *d, *b = rotate_right(*b ^ *c, 20);
@@ -169,15 +175,18 @@ static inline void poly_tag(struct poly *poly, uint8_t tag[16]) {
     }
 }
 
-static inline void aead_tag(const uint8_t key[32], const uint8_t nonce[12], const uint8_t *aad, size_t aad_len, const uint8_t *data, size_t len, uint8_t tag[16]) {
+static inline void aead_tag(const uint8_t key[32], const uint8_t nonce[12], const uint8_t *aad, size_t aad_len,
+                            const uint8_t *data, size_t len, uint8_t tag[16]) {
     uint8_t first[64], lengths[16];
     chacha_block(key, 0, nonce, first);
-    struct poly poly = {.r = {little(first) & 0x3ffffff, little(first + 3) >> 2 & 0x3ffff03, little(first + 6) >> 4 & 0x3ffc0ff,
-                              little(first + 9) >> 6 & 0x3f03fff, little(first + 12) >> 8 & 0x00fffff}};
+    struct poly poly = {.r = {little(first) & 0x3ffffff, little(first + 3) >> 2 & 0x3ffff03,
+                              little(first + 6) >> 4 & 0x3ffc0ff, little(first + 9) >> 6 & 0x3f03fff,
+                              little(first + 12) >> 8 & 0x00fffff}};
     for (size_t i = 0; i < 4; i++) poly.pad[i] = little(first + 16 + 4 * i);
     poly_text(&poly, aad, aad_len);
     poly_text(&poly, data, len);
-    for (size_t i = 0; i < 8; i++) lengths[i] = (uint8_t)((uint64_t)aad_len >> (8 * i)), lengths[8 + i] = (uint8_t)((uint64_t)len >> (8 * i));
+    for (size_t i = 0; i < 8; i++)
+        lengths[i] = (uint8_t)((uint64_t)aad_len >> (8 * i)), lengths[8 + i] = (uint8_t)((uint64_t)len >> (8 * i));
     poly_text(&poly, lengths, 16);
     poly_tag(&poly, tag);
 }
@@ -219,7 +228,8 @@ static inline size_t aad_of(const struct keys *keys, uint8_t type, size_t len, u
 }
 
 /* A record of `len` bytes of type `type`, and `padding` zeros, into `out`; how long it is. */
-static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, size_t len, size_t padding, uint8_t *out) {
+static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, size_t len, size_t padding,
+                          uint8_t *out) {
     uint8_t nonce[12], aad[13], outer = keys->is_12 ? type : 23;
     memcpy(out + 5, data, len);
     if (!keys->is_12) {
@@ -238,7 +248,8 @@ static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, 
 }
 
 /* Opens one of the next records in place, `text` and its type; records in between that were not seen are passed over. */
-static inline bool open_record(struct keys *keys, uint8_t *record, size_t len, uint8_t **text, size_t *text_len, uint8_t *type) {
+static inline bool open_record(struct keys *keys, uint8_t *record, size_t len, uint8_t **text, size_t *text_len,
+                               uint8_t *type) {
     uint8_t nonce[12], aad[13], tag[16];
     if (!keys->are_known || len < 5 + 16) return false;
     size_t count = len - 5 - 16;

@@ -42,8 +42,10 @@ static inline void set_up(void) {
         }
         netlib_tls_options_set_resumption(options, 0);
         netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
-        netlib_tls_options_set_minimum_version(options, version == V12 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3);
-        netlib_tls_options_set_maximum_version(options, version == V12 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3);
+        netlib_tls_options_set_minimum_version(options,
+                                               version == V12 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3);
+        netlib_tls_options_set_maximum_version(options,
+                                               version == V12 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3);
         contexts[version][side] = context_of(options);
     }
     close(ends[1]);
@@ -83,7 +85,8 @@ static inline void take_keys(struct scene *scene, const uint8_t client_random[32
     ssize_t n = read(key_log, log, sizeof log - 1);
     log[n > 0 ? n : 0] = '\0';
     if (scene->moment == FIRST) return;
-    struct keys *client = scene->side == CLIENT ? &scene->open : &scene->seal, *server = scene->side == CLIENT ? &scene->seal : &scene->open;
+    struct keys *client = scene->side == CLIENT ? &scene->open : &scene->seal,
+                *server = scene->side == CLIENT ? &scene->seal : &scene->open;
     if (scene->version == V12) {
         if (scene->moment != DONE && scene->side == SERVER) return;
         CHECK(logged(log, "CLIENT_RANDOM ", secret[0], 48));
@@ -108,7 +111,8 @@ static inline void take_keys(struct scene *scene, const uint8_t client_random[32
 
 static inline struct scene begin_scene(enum version version, enum side side, enum moment moment) {
     struct scene scene = {.version = version, .side = side, .moment = moment};
-    netlib_tls_engine *client = client_engine(contexts[version][CLIENT], "localhost"), *server = server_engine(contexts[version][SERVER]);
+    netlib_tls_engine *client = client_engine(contexts[version][CLIENT], "localhost"),
+                      *server = server_engine(contexts[version][SERVER]);
     netlib_error *err = NULL;
     static uint8_t flight[ROOM];
     uint8_t randoms[2][32] = {{0}, {0}};
@@ -126,7 +130,8 @@ static inline struct scene begin_scene(enum version version, enum side side, enu
             /* All of it, or of TLS 1.3 the ServerHello alone. */
             bool is_part = version == V13 && moment == MIDDLE;
             feed_all(client, flight, is_part ? 5 + ((size_t)flight[3] << 8) + flight[4] : len);
-            CHECK_STATUS(version == V13 && !is_part ? NETLIB_OK : NETLIB_WANT_READ, netlib_tls_engine_handshake(client, &err));
+            CHECK_STATUS(version == V13 && !is_part ? NETLIB_OK : NETLIB_WANT_READ,
+                         netlib_tls_engine_handshake(client, &err));
             len = drain_all(client, flight, sizeof flight);
         }
     }
@@ -169,7 +174,10 @@ static inline size_t write_script(struct scene *scene, const char *script, uint8
         if (kind == ' ') continue;
         if (kind == 'p' || kind == 's') {
             while (*c >= '0' && *c <= '9') type = type * 10 + (unsigned)(*c++ - '0');
-            if (*c == '.') version = (unsigned)hex_digit(c[1]) << 12 | (unsigned)hex_digit(c[2]) << 8 | (unsigned)hex_digit(c[3]) << 4 | hex_digit(c[4]), c += 5;
+            if (*c == '.')
+                version = (unsigned)hex_digit(c[1]) << 12 | (unsigned)hex_digit(c[2]) << 8 |
+                          (unsigned)hex_digit(c[3]) << 4 | hex_digit(c[4]),
+                c += 5;
             CHECK(*c == ':');
             c++;
         }
@@ -188,7 +196,8 @@ static inline size_t write_script(struct scene *scene, const char *script, uint8
         } else if (kind == 's') {
             at += seal(&scene->seal, (uint8_t)type, text, len, padding, out + at);
         } else {
-            uint8_t head[5] = {(uint8_t)type, (uint8_t)(version >> 8), (uint8_t)version, (uint8_t)(len >> 8), (uint8_t)len};
+            uint8_t head[5] = {(uint8_t)type, (uint8_t)(version >> 8), (uint8_t)version, (uint8_t)(len >> 8),
+                               (uint8_t)len};
             if (kind == 'p') memcpy(out + at, head, 5), at += 5;
             memcpy(out + at, text, len);
             at += len;
@@ -203,12 +212,12 @@ enum { NOTHING_TOLD = -1, A_WARNING = 1000 };
 
 struct came {
     netlib_status status;
-    int32_t alert;      /* that the error names */
-    int told;           /* the last alert to the peer: its number, more A_WARNING for a warning */
-    unsigned times;     /* how often the script was played until then */
-    unsigned answers;   /* records to the peer */
-    size_t plain;       /* plaintext that came out */
-    long long grown;    /* memory in use, at most, more than at the start */
+    int32_t alert;    /* that the error names */
+    int told;         /* the last alert to the peer: its number, more A_WARNING for a warning */
+    unsigned times;   /* how often the script was played until then */
+    unsigned answers; /* records to the peer */
+    size_t plain;     /* plaintext that came out */
+    long long grown;  /* memory in use, at most, more than at the start */
     char message[240];
 };
 
@@ -226,7 +235,8 @@ static inline netlib_status work(struct scene *scene, struct came *came) {
         status = netlib_tls_engine_handshake(scene->victim, &err);
     } else {
         size_t n = 0;
-        while ((status = netlib_tls_engine_read(scene->victim, room, sizeof room, &n, &err)) == NETLIB_OK) came->plain += n;
+        while ((status = netlib_tls_engine_read(scene->victim, room, sizeof room, &n, &err)) == NETLIB_OK)
+            came->plain += n;
     }
     if (err != NULL) {
         came->alert = netlib_error_tls_alert(err);
@@ -276,7 +286,8 @@ static inline struct came play(struct scene *scene, const char *script, unsigned
     struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
     static uint8_t records[ROOM];
     long long before = memory_in_use();
-    if (scene->moment == FIRST && scene->side == CLIENT) netlib_tls_engine_drain(scene->victim, records, sizeof records, &(size_t){0}, NULL);
+    if (scene->moment == FIRST && scene->side == CLIENT)
+        netlib_tls_engine_drain(scene->victim, records, sizeof records, &(size_t){0}, NULL);
     while (came.times < times && came.status == NETLIB_WANT_READ) {
         came.times++;
         size_t len = write_script(scene, script, records);

@@ -314,7 +314,8 @@ static inline netlib_connect *make_ended_connect(void) {
     MUST_OK(netlib_connect_run(connect, NULL, &fd, NULL));
     return connect;
 }
-static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, double left, netlib_addresses *addresses) {
+static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, double left,
+                                   netlib_addresses *addresses) {
     (void)ctx;
     (void)host;
     (void)port;
@@ -449,7 +450,8 @@ static inline netlib_tls_engine *make_tls_engine(void) {
 #endif
 #define MAKE__netlib_tls_engine_ptr make_tls_engine()
 #ifdef HAVE_netlib_tls_options_set_servername_callback
-static inline enum netlib_verdict make_servername_answer(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static inline enum netlib_verdict make_servername_answer(void *ctx, const char *server_name,
+                                                         netlib_tls_context **replacement) {
     (void)ctx;
     (void)server_name;
     (void)replacement;

@@ -43,7 +43,8 @@ static inline void expect_text(bool ok, const char *what, netlib_status status, 
 }
 
 /* NETLIB_NULL_ARGUMENT, and the message names the parameter (and the setter, if there is one). */
-static inline void expect_refused(netlib_status status, const netlib_error *err, const char *param, const char *setter) {
+static inline void expect_refused(netlib_status status, const netlib_error *err, const char *param,
+                                  const char *setter) {
     expect_text(status == NETLIB_NULL_ARGUMENT, "NETLIB_NULL_ARGUMENT is returned", status, err);
     const char *message = netlib_error_message(err, NULL);
     bool named = message != NULL && strstr(message, param) != NULL && strstr(message, setter) != NULL;
@@ -62,9 +63,7 @@ static inline void expect_valid(netlib_status status, const netlib_error *err, n
 }
 
 /* Cancels this thread: the next cancellation point ends it. */
-static inline void begin_canceled(void) {
-    pthread_cancel(pthread_self());
-}
+static inline void begin_canceled(void) { pthread_cancel(pthread_self()); }
 
 static inline void end_canceled(void) {
     int state = PTHREAD_CANCEL_DISABLE;

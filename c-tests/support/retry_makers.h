@@ -27,8 +27,6 @@ static inline netlib_response *response_of(int status, const char *fields) {
     return response;
 }
 
-static inline bool is_exhausted(const netlib_retry *retry) {
-    return netlib_retry_is_exhausted(retry);
-}
+static inline bool is_exhausted(const netlib_retry *retry) { return netlib_retry_is_exhausted(retry); }
 
 #endif

@@ -38,7 +38,8 @@ static const int32_t counters[] = {
 
 /* GET and POST, with each Retry: the failure comes back as it is, or is counted as its kind and the request repeated. A POST
  * is not repeated after a read error, nor anything that is never retried. `response` may be NULL. */
-static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_error *failure, const netlib_response *response, const char *what) {
+static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_error *failure,
+                                  const netlib_response *response, const char *what) {
     static const char *const methods[] = {"GET", "POST"};
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -50,7 +51,8 @@ static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_erro
         netlib_decision *decision = NULL;
         netlib_retry *retry = retry_number(i / 2);
         bool is_repeated = kind != NETLIB_RETRY_KIND_NEVER && (kind != NETLIB_RETRY_KIND_READ || i % 2 == 0);
-        netlib_status status = netlib_retry_decide(retry, methods[i % 2], url, response, failure, NULL, &decision, &err);
+        netlib_status status =
+            netlib_retry_decide(retry, methods[i % 2], url, response, failure, NULL, &decision, &err);
         CHECK_INT(is_repeated ? NETLIB_OK : netlib_error_status(failure), status);
         if (status == NETLIB_OK) {
             CHECK_INT(NETLIB_ACTION_RETRY, netlib_decision_action(decision));
@@ -63,7 +65,8 @@ static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_erro
     }
     if (response == NULL) CHECK_INT(kind, netlib_error_retry_kind(failure));
     if (checks_failed != failed) {
-        fprintf(stderr, "    %s: %s: %s\n", what, netlib_status_name(netlib_error_status(failure)), netlib_error_message(failure, NULL));
+        fprintf(stderr, "    %s: %s: %s\n", what, netlib_status_name(netlib_error_status(failure)),
+                netlib_error_message(failure, NULL));
     }
     netlib_url_free(url);
 }

@@ -88,9 +88,7 @@ static inline void close_both(int fd, int server) {
     close(accept(server, NULL, NULL));
 }
 
-static inline void connected_pair(int ends[2]) {
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-}
+static inline void connected_pair(int ends[2]) { CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0); }
 
 static atomic_int ticks;
 

@@ -106,12 +106,12 @@ static inline netlib_tls_stream *accept_tls(const netlib_tls_context *context, i
 
 /* The behaviour of a server thread, and its result. */
 enum server_does {
-    SERVE_ECHO,       /* echoes until the client's close_notify, then sends its own */
-    SERVE_HANDSHAKE,  /* only does the handshake */
-    SERVE_CLEAN,      /* sends "data" and close_notify */
-    SERVE_TRUNCATED,  /* sends "data" and closes the descriptor */
-    SERVE_RAW,        /* sends `raw` in plaintext and reads until the client closes */
-    SERVE_RAW_CLOSE,  /* sends `raw` and closes the descriptor */
+    SERVE_ECHO,      /* echoes until the client's close_notify, then sends its own */
+    SERVE_HANDSHAKE, /* only does the handshake */
+    SERVE_CLEAN,     /* sends "data" and close_notify */
+    SERVE_TRUNCATED, /* sends "data" and closes the descriptor */
+    SERVE_RAW,       /* sends `raw` in plaintext and reads until the client closes */
+    SERVE_RAW_CLOSE, /* sends `raw` and closes the descriptor */
 };
 
 struct server {
@@ -134,7 +134,8 @@ static inline void server_note(struct server *server, netlib_status status, netl
     server->alert = netlib_error_tls_alert(err);
     server->problem = netlib_error_certificate_problem(err);
     server->certificate = netlib_error_certificate_index(err);
-    snprintf(server->advice, sizeof server->advice, "%s", err != NULL && netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "");
+    snprintf(server->advice, sizeof server->advice, "%s",
+             err != NULL && netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "");
     snprintf(server->message, sizeof server->message, "%s", err != NULL ? netlib_error_message(err, NULL) : "");
     netlib_error_free(err);
 }

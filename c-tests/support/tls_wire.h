@@ -95,7 +95,8 @@ static inline struct shaken shake_wire(struct wire *wire) {
     return shaken;
 }
 
-static inline void check_shaken(netlib_status client, netlib_status server, struct shaken came, const char *file, int line) {
+static inline void check_shaken(netlib_status client, netlib_status server, struct shaken came, const char *file,
+                                int line) {
     check_int(client, came.client, file, line, "the client's handshake");
     check_int(server, came.server, file, line, "the server's handshake");
     if (came.client != client) fprintf(stderr, "    %s: %s\n", netlib_status_name(came.client), came.message[0]);
@@ -107,7 +108,8 @@ static inline void check_shaken(netlib_status client, netlib_status server, stru
 /* Writes, moves and reads; returns the bytes that arrive at the other end. */
 static inline size_t across(struct wire *wire, bool from_server, const char *text, char *out, size_t room) {
     netlib_error *err = NULL;
-    netlib_tls_engine *from = from_server ? wire->server : wire->client, *to = from_server ? wire->client : wire->server;
+    netlib_tls_engine *from = from_server ? wire->server : wire->client,
+                      *to = from_server ? wire->client : wire->server;
     size_t len = strlen(text), written = 0, got = 0, n = 0;
     CHECK_OK(netlib_tls_engine_write(from, text, len, &written, &err));
     CHECK_INT((long long)len, (long long)written);

@@ -34,11 +34,20 @@ static void limits_combine(void) {
     static const struct {
         double total, connect, read, connect_timeout, read_timeout;
     } rows[] = {
-        {NONE, DEFAULT, DEFAULT, DEFAULT, DEFAULT}, {NONE, NONE, NONE, NONE, NONE}, {NONE, 1, 2, 1, 2},
-        {NONE, DEFAULT, 2, DEFAULT, 2},             {NONE, 1, NONE, 1, NONE},       {10, DEFAULT, DEFAULT, 10, 6},
-        {10, NONE, NONE, 10, 6},                    {10, 1, 2, 1, 2},               {10, 11, 7, 10, 6},
-        {10, 5, DEFAULT, 5, 6},                     {3, 1, 2, 1, 0},                {3, DEFAULT, NONE, 3, 0},
-        {4, 4, 4, 4, 0},                            {4.5, DEFAULT, 0.25, 4.5, 0.25},
+        {NONE, DEFAULT, DEFAULT, DEFAULT, DEFAULT},
+        {NONE, NONE, NONE, NONE, NONE},
+        {NONE, 1, 2, 1, 2},
+        {NONE, DEFAULT, 2, DEFAULT, 2},
+        {NONE, 1, NONE, 1, NONE},
+        {10, DEFAULT, DEFAULT, 10, 6},
+        {10, NONE, NONE, 10, 6},
+        {10, 1, 2, 1, 2},
+        {10, 11, 7, 10, 6},
+        {10, 5, DEFAULT, 5, 6},
+        {3, 1, 2, 1, 0},
+        {3, DEFAULT, NONE, 3, 0},
+        {4, 4, 4, 4, 0},
+        {4.5, DEFAULT, 0.25, 4.5, 0.25},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -52,7 +61,8 @@ static void limits_combine(void) {
         CHECK_DOUBLE(rows[i].read, netlib_timeout_configured_read(timeout));
         CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
         CHECK_DOUBLE(rows[i].connect_timeout, netlib_timeout_connect_timeout(timeout));
-        CHECK_STATUS(has_total ? NETLIB_TIMEOUT_STATE_ERROR : NETLIB_OK, netlib_timeout_read_timeout(timeout, &seconds, &err));
+        CHECK_STATUS(has_total ? NETLIB_TIMEOUT_STATE_ERROR : NETLIB_OK,
+                     netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(has_total ? 0 : rows[i].read_timeout, seconds);
         CHECK_OK(netlib_timeout_start_connect(timeout, &err));
         clock.now += 4;
@@ -73,7 +83,8 @@ static void fields_are_checked(void) {
         const struct {
             double total, connect, read;
             const char *field;
-        } rows[] = {{bad[i], 1, 1, "total must be "}, {1, bad[i], 1, "connect must be "}, {1, 1, bad[i], "read must be "}};
+        } rows[] = {
+            {bad[i], 1, 1, "total must be "}, {1, bad[i], 1, "connect must be "}, {1, 1, bad[i], "read must be "}};
         for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
             netlib_status status = netlib_timeout_new(rows[j].total, rows[j].connect, rows[j].read, &timeout, &err);
             CHECK(strncmp(netlib_error_message(err, NULL), rows[j].field, strlen(rows[j].field)) == 0);
@@ -141,7 +152,8 @@ static void hostile_clocks(void) {
         double start, later;
         int32_t result;
     } rows[] = {
-        {0, (double)NAN, 0}, {0, (double)INFINITY, 0}, {0, (double)-INFINITY, 0}, {1, 0.5, 0}, {0, 1, 7}, {-1e308, 1e308, 0},
+        {0, (double)NAN, 0}, {0, (double)INFINITY, 0}, {0, (double)-INFINITY, 0}, {1, 0.5, 0},
+        {0, 1, 7},           {-1e308, 1e308, 0},
     };
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
@@ -293,7 +305,8 @@ static void the_default_is_used_where_none_is_given(void) {
     const netlib_connect_options *const default_ones[] = {NULL, unset, as_default};
     for (int i = 0; i < 3; i++) {
         double began = netlib_current_time();
-        CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, netlib_create_connection("127.0.0.1", port, default_ones[i], lasting, &fd, &err));
+        CHECK_STATUS(NETLIB_CONNECT_TIMEOUT,
+                     netlib_create_connection("127.0.0.1", port, default_ones[i], lasting, &fd, &err));
         CHECK(IN_TIME(began));
     }
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, none, brief, &fd, &err));

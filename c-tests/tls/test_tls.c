@@ -83,7 +83,8 @@ static void options_are_checked(void) {
         {SYSTEM, -1, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_system_trust"},
         {ENVIRONMENT, 7, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_use_environment"},
         {ALPN, 0, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_add_alpn_protocol"},
-        {ALPN_LIST, 0, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_add_alpn_protocol: protocol has a comma (at byte 2)"},
+        {ALPN_LIST, 0, NETLIB_INVALID_ARGUMENT,
+         "netlib_tls_options_add_alpn_protocol: protocol has a comma (at byte 2)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_options *options = client_options();
@@ -181,7 +182,8 @@ static void trust_and_identity_in_every_form(void) {
         {"ca.pem", "server.pem", "ca.pem", NETLIB_INVALID_PEM, "holds no private key"},
         {"ca.pem", "server.pem", NULL, NETLIB_INVALID_PEM, "holds no private key"},
         {"ca.pem", "server.key", NULL, NETLIB_INVALID_PEM, "holds no certificate"},
-        {"ca.pem", "make.sh", "server.key", NETLIB_INVALID_PEM, "make.sh holds neither PEM nor DER certificates, nor PKCS#12"},
+        {"ca.pem", "make.sh", "server.key", NETLIB_INVALID_PEM,
+         "make.sh holds neither PEM nor DER certificates, nor PKCS#12"},
         {"nonexistent.pem", NULL, NULL, NETLIB_IO, "nonexistent.pem"},
         {"server.key", NULL, NULL, NETLIB_INVALID_PEM, "server.key"},
         {"make.sh", NULL, NULL, NETLIB_INVALID_PEM, "make.sh"},

@@ -24,8 +24,8 @@ int LLVMCreateMemoryBufferWithContentsOfFile(const char *path, buffer_ref *out, 
 int LLVMParseBitcodeInContext2(context_ref context, buffer_ref buffer, module_ref *out);
 const char *LLVMGetTarget(module_ref module);
 int LLVMGetTargetFromTriple(const char *triple, target_ref *out, char **message);
-machine_ref LLVMCreateTargetMachine(target_ref target, const char *triple, const char *cpu, const char *features, int level,
-                                    int relocation, int code_model);
+machine_ref LLVMCreateTargetMachine(target_ref target, const char *triple, const char *cpu, const char *features,
+                                    int level, int relocation, int code_model);
 options_ref LLVMCreatePassBuilderOptions(void);
 failure_ref LLVMRunPasses(module_ref module, const char *passes, machine_ref machine, options_ref options);
 char *LLVMGetErrorMessage(failure_ref failure);

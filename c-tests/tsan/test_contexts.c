@@ -110,7 +110,8 @@ static void ask(void *shared, int thread) {
     netlib_tls_context *context = netlib_tls_context_clone(shared);
     netlib_error *err = NULL;
     for (int i = 0; i < ROUNDS; i++) {
-        CHECK_OK(netlib_tls_context_verify_chain(context, chain, NETLIB_NTS, NETLIB_PURPOSE_SERVER_AUTH, "localhost", NULL, &err));
+        CHECK_OK(netlib_tls_context_verify_chain(context, chain, NETLIB_NTS, NETLIB_PURPOSE_SERVER_AUTH, "localhost",
+                                                 NULL, &err));
         netlib_tls_options *options = netlib_tls_context_to_options(context);
         if (thread % 2 == 0) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
         netlib_tls_context *derived = context_of(options);

@@ -91,8 +91,8 @@ static void in_fresh_processes(void) {
         const char *name;
         void (*body)(void *shared, int thread);
     } rows[] = {
-        {"contexts", context},      {"defaults", defaults},        {"redirects", redirect},
-        {"certificates", random_numbers}, {"handshakes", handshake},
+        {"contexts", context},     {"defaults", defaults}, {"redirects", redirect}, {"certificates", random_numbers},
+        {"handshakes", handshake},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int round = 0; round < 5; round++) {
@@ -145,7 +145,8 @@ static void shared_values(void) {
         CHECK_OK(netlib_make_headers(NULL, &values.headers, &err));
         CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, NULL, &values.response, &used, &err));
         CHECK_OK(netlib_retry_new(NULL, &values.retry, &err));
-        CHECK_OK(netlib_retry_decide(values.retry, "GET", values.url, values.response, NULL, NULL, &values.decision, &err));
+        CHECK_OK(
+            netlib_retry_decide(values.retry, "GET", values.url, values.response, NULL, NULL, &values.decision, &err));
         in_threads(read_all, &values);
         /* One text, which all were lent. */
         for (int thread = 1; thread < THREADS; thread++) {

@@ -82,7 +82,8 @@ static netlib_status read_between_looks(netlib_tls_stream *stream, void *buf, si
 static netlib_status write_between_looks(netlib_tls_stream *stream, const void *buf, size_t len) {
     for (;;) {
         size_t n = 0;
-        netlib_status status = len > 0 ? netlib_tls_stream_write(stream, buf, len, &n, NULL) : netlib_tls_stream_shutdown(stream, NULL);
+        netlib_status status =
+            len > 0 ? netlib_tls_stream_write(stream, buf, len, &n, NULL) : netlib_tls_stream_shutdown(stream, NULL);
         if (status != NETLIB_BUSY) return status;
         sched_yield();
     }
@@ -153,7 +154,8 @@ static void crowd_at_one_end(void *shared, int thread) {
         netlib_tls_stream *stream = thread % 4 < 2 ? both->near : both->far;
         netlib_status status = thread % 2 == 0 ? netlib_tls_stream_write(stream, bytes, sizeof bytes, &n, NULL)
                                                : netlib_tls_stream_read(stream, bytes, 1, &n, NULL);
-        CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE);
+        CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_WANT_READ ||
+              status == NETLIB_WANT_WRITE);
     }
 }
 

@@ -18,8 +18,10 @@ static const struct {
     {"HTTPS://u:p@Example.COM:0443/a/../b c?d#e", "https", "u:p", "example.com", 443, "/b%20c", "d", "e",
      "u:p@example.com:443", "example.com:443", "/b%20c?d", "https://u:p@example.com:443/b%20c?d#e"},
     {"http://h:?#", "http", NULL, "h", -1, "", "", "", "h", "h", "/?", "http://h?#"},
-    {"http://b\xc3\xbc" "cher.de", "http", NULL, "xn--bcher-kva.de", -1, NULL, NULL, NULL, "xn--bcher-kva.de",
-     "xn--bcher-kva.de", "/", "http://xn--bcher-kva.de"},
+    {"http://b\xc3\xbc"
+     "cher.de",
+     "http", NULL, "xn--bcher-kva.de", -1, NULL, NULL, NULL, "xn--bcher-kva.de", "xn--bcher-kva.de", "/",
+     "http://xn--bcher-kva.de"},
     {"http://[FE80::1%25eth0]:1/", "http", NULL, "[fe80::1%eth0]", 1, "/", NULL, NULL, "[fe80::1%eth0]:1",
      "[fe80::1%eth0]:1", "/", "http://[fe80::1%eth0]:1/"},
     {"http://1.2.3.4", "http", NULL, "1.2.3.4", -1, NULL, NULL, NULL, "1.2.3.4", "1.2.3.4", "/", "http://1.2.3.4"},
@@ -162,9 +164,8 @@ static void from_parts(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
-        CHECK_STATUS(rows[i].status,
-                     netlib_url_new(rows[i].scheme, rows[i].auth, rows[i].host, rows[i].port, rows[i].path, rows[i].query,
-                                    rows[i].fragment, &url, &err));
+        CHECK_STATUS(rows[i].status, netlib_url_new(rows[i].scheme, rows[i].auth, rows[i].host, rows[i].port,
+                                                    rows[i].path, rows[i].query, rows[i].fragment, &url, &err));
         CHECK_STR(rows[i].url, netlib_url_to_string(url, NULL));
         netlib_url_free(url);
     }
@@ -175,7 +176,8 @@ static void default_ports(void) {
         const char *url;
         int32_t port;
     } rows[] = {
-        {"http://h/", 80}, {"https://h/", 443}, {"HTTPS://h:8443/", 8443}, {"h/path", 80}, {"http://h:0", 0}, {"ftp://h/", -1},
+        {"http://h/", 80}, {"https://h/", 443}, {"HTTPS://h:8443/", 8443},
+        {"h/path", 80},    {"http://h:0", 0},   {"ftp://h/", -1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;

@@ -35,8 +35,12 @@ static const struct {
     {"http://%65xample.com/", 21, "http example.com 80", "http example.com 80", 0, false},
     {"http://example%2Ecom/", 21, "http example.com 80", "http example.com 80", 0, false},
     {"http://%31%32%37.0.0.1/", 23, "http 127.0.0.1 80", "http 127.0.0.1 80", 0, false},
-    {"http://b\xc3\xbc" "cher.de/", 18, "http xn--bcher-kva.de 80", "http xn--bcher-kva.de 80", 0, true},
-    {"http://B\xc3\x9c" "CHER.de/", 18, "http xn--bcher-kva.de 80", "http xn--bcher-kva.de 80", 0, true},
+    {"http://b\xc3\xbc"
+     "cher.de/",
+     18, "http xn--bcher-kva.de 80", "http xn--bcher-kva.de 80", 0, true},
+    {"http://B\xc3\x9c"
+     "CHER.de/",
+     18, "http xn--bcher-kva.de 80", "http xn--bcher-kva.de 80", 0, true},
     {"http://xn--bcher-kva.de/", 24, "http xn--bcher-kva.de 80", "http xn--bcher-kva.de 80", 0, true},
     {"http://1.2.3.4:8080", 19, "http 1.2.3.4 8080", "http 1.2.3.4 8080", 0, true},
     {"http://[::1]/", 13, "http [::1] 80", "http [::1] 80", 0, true},
@@ -116,11 +120,23 @@ static const struct {
     {"http://h:80 /", 13, NULL, NULL, 0, false},
     {"http:/\t/h/", 10, "http - 80", "http h 80", HOST, false},
     {"http://a b/", 11, "http a b 80", NULL, ACCEPTANCE, false},
-    {"http://a\x01" "b/", 11, "http a\x01" "b 80", NULL, ACCEPTANCE, false},
-    {"http://a\x7f" "b/", 11, "http a\x7f" "b 80", NULL, ACCEPTANCE, false},
+    {"http://a\x01"
+     "b/",
+     11,
+     "http a\x01"
+     "b 80",
+     NULL, ACCEPTANCE, false},
+    {"http://a\x7f"
+     "b/",
+     11,
+     "http a\x7f"
+     "b 80",
+     NULL, ACCEPTANCE, false},
     {"\x00http://h", 9, NULL, "http h 80", ACCEPTANCE, false},
     {"http://h/a b", 12, "http h 80", "http h 80", 0, false},
-    {"http://a\x00" "b/", 11, NULL, NULL, 0, false},
+    {"http://a\x00"
+     "b/",
+     11, NULL, NULL, 0, false},
     /* percent */
     {"http://evil%2fgood/", 19, "http evil%2Fgood 80", NULL, ACCEPTANCE, false},
     {"http://evil%00good/", 19, "http evil%00good 80", NULL, ACCEPTANCE, false},
@@ -153,22 +169,54 @@ static const struct {
     {"foo://h:65536", 13, "foo h 65536", NULL, ACCEPTANCE, false},
     /* IDNA */
     {"http://\xef\xbd\x85vil.com/", 18, "http \xef\xbd\x85vil.com 80", "http evil.com 80", HOST, false},
-    {"http://evil\xe3\x80\x82" "com/", 18, "http evil\xe3\x80\x82" "com 80", "http evil.com 80", HOST, false},
-    {"http://evil\xef\xbc\x8e" "com/", 18, "http evil\xef\xbc\x8e" "com 80", "http evil.com 80", HOST, false},
+    {"http://evil\xe3\x80\x82"
+     "com/",
+     18,
+     "http evil\xe3\x80\x82"
+     "com 80",
+     "http evil.com 80", HOST, false},
+    {"http://evil\xef\xbc\x8e"
+     "com/",
+     18,
+     "http evil\xef\xbc\x8e"
+     "com 80",
+     "http evil.com 80", HOST, false},
     {"http://ev\xc2\xadil.com/", 18, "http ev\xc2\xadil.com 80", "http evil.com 80", HOST, false},
-    {"http://\xef\xbc\x91" "27.0.0.1/", 19, "http \xef\xbc\x91" "27.0.0.1 80", "http 127.0.0.1 80", HOST, false},
+    {"http://\xef\xbc\x91"
+     "27.0.0.1/",
+     19,
+     "http \xef\xbc\x91"
+     "27.0.0.1 80",
+     "http 127.0.0.1 80", HOST, false},
     {"http://fa\xc3\x9f.de/", 15, "http fa\xc3\x9f.de 80", "http xn--fa-hia.de 80", HOST, false},
     {"http://evil\xef\xbc\x8f.good.com/", 24, "http evil\xef\xbc\x8f.good.com 80", NULL, ACCEPTANCE, false},
     {"http://evil\xe2\x84\x80.good.com/", 24, "http evil\xe2\x84\x80.good.com 80", NULL, ACCEPTANCE, false},
     {"http://\xe2\x84\xaa.com/", 15, "http \xe2\x84\xaa.com 80", "http k.com 80", HOST, false},
-    {"http://bu\xcc\x88" "cher.de/", 19, "http bu\xcc\x88" "cher.de 80", "http xn--bcher-kva.de 80", HOST, false},
+    {"http://bu\xcc\x88"
+     "cher.de/",
+     19,
+     "http bu\xcc\x88"
+     "cher.de 80",
+     "http xn--bcher-kva.de 80", HOST, false},
     {"http://1a.\xd7\x90\xd7\x91/", 15, "http 1a.\xd7\x90\xd7\x91 80", NULL, ACCEPTANCE, false},
     {"http://xn--a/", 13, "http xn--a 80", NULL, ACCEPTANCE, false},
     {"http://xn--example-.org/", 24, "http xn--example-.org 80", NULL, ACCEPTANCE, false},
-    {"http://\xe2\x92\x88" "com/", 14, "http \xe2\x92\x88" "com 80", NULL, ACCEPTANCE, false},
-    {"http://a\xe2\x80\x8b" "b/", 13, "http a\xe2\x80\x8b" "b 80", "http ab 80", HOST, false},
+    {"http://\xe2\x92\x88"
+     "com/",
+     14,
+     "http \xe2\x92\x88"
+     "com 80",
+     NULL, ACCEPTANCE, false},
+    {"http://a\xe2\x80\x8b"
+     "b/",
+     13,
+     "http a\xe2\x80\x8b"
+     "b 80",
+     "http ab 80", HOST, false},
     {"http://\xf0\x9f\x92\xa9.la/", 15, "http xn--ls8h.la 80", "http xn--ls8h.la 80", 0, true},
-    {"foo://b\xc3\xbc" "cher/", 14, "foo xn--bcher-kva -1", "foo b%C3%BCcher -1", HOST, false},
+    {"foo://b\xc3\xbc"
+     "cher/",
+     14, "foo xn--bcher-kva -1", "foo b%C3%BCcher -1", HOST, false},
     /* brackets */
     {"http://[fe80::1%25eth0]/", 24, "http [fe80::1%eth0] 80", NULL, ACCEPTANCE, false},
     {"http://[fe80::1%eth0]/", 22, "http [fe80::1%eth0] 80", NULL, ACCEPTANCE, false},
@@ -186,7 +234,12 @@ static const struct {
     {"http://a\"b/", 11, "http a\"b 80", "http a\"b 80", 0, false},
     {"http://a`b/", 11, "http a`b 80", "http a`b 80", 0, false},
     {"http://a{b}/", 12, "http a{b} 80", "http a{b} 80", 0, false},
-    {"http://a\xc2\x80" "b/", 12, "http a\xc2\x80" "b 80", NULL, ACCEPTANCE, false},
+    {"http://a\xc2\x80"
+     "b/",
+     12,
+     "http a\xc2\x80"
+     "b 80",
+     NULL, ACCEPTANCE, false},
     {"https://good;evil/", 18, "https good;evil 443", "https good;evil 443", 0, false},
     {"http://u[@h/", 12, "http h 80", "http h 80", 0, false},
     {"http://good#\\@evil/", 19, "http good 80", "http good 80", 0, false},
@@ -294,7 +347,9 @@ static void strict(void) {
         const char *text, *url;
     } accepted[] = {
         {"HTTPS://User:pass@Example.COM:8443/a/../b%2fc?q=1#f", "https://User:pass@example.com:8443/b%2Fc?q=1#f"},
-        {"http://B\xc3\x9c" "CHER.de", "http://xn--bcher-kva.de"},
+        {"http://B\xc3\x9c"
+         "CHER.de",
+         "http://xn--bcher-kva.de"},
         {"http://[2001:DB8::1]:80/", "http://[2001:db8::1]:80/"},
         {"http://127.0.0.1?#", "http://127.0.0.1?#"},
     };
@@ -458,10 +513,11 @@ static void credentials(void) {
 
 /* CR, LF and NUL in every argument that makes a URL: refused, or percent-encoded. Never in what comes out. */
 static void r13_line_ends_and_nul_never_come_out(void) {
-    static const char *const texts[] = {"%chttp://h/", "ht%ctp://h", "http://%cu:p@h", "http://u:%cp@h", "http://h%c/",
-                                        "http://%ch",  "http://h:8%c0", "http://h/%c", "http://h/?%c",  "http://h/#%c",
-                                        "ftp://u%c@h", "ftp://h%c/",   "ftp://h/%c",  "ftp://h/?%c",   "ftp://h/#%c",
-                                        "h%c/",        "/%c",          "//h%c",       "http://[::1%c]", "http://[::1%%25%c]"};
+    static const char *const texts[] = {"%chttp://h/",  "ht%ctp://h",   "http://%cu:p@h", "http://u:%cp@h",
+                                        "http://h%c/",  "http://%ch",   "http://h:8%c0",  "http://h/%c",
+                                        "http://h/?%c", "http://h/#%c", "ftp://u%c@h",    "ftp://h%c/",
+                                        "ftp://h/%c",   "ftp://h/?%c",  "ftp://h/#%c",    "h%c/",
+                                        "/%c",          "//h%c",        "http://[::1%c]", "http://[::1%%25%c]"};
     static const char bytes[] = {'\r', '\n', '\0'};
     char text[64];
     netlib_error *err = NULL;
@@ -491,8 +547,8 @@ static void r13_line_ends_and_nul_never_come_out(void) {
             const char *parts[] = {"http", "u", "h", "/a", "b", "c"};
             snprintf(text, sizeof text, "%s%cX", parts[part], bytes[b]);
             parts[part] = text;
-            CHECK_STATUS(NETLIB_INVALID_URL, netlib_url_new(parts[0], parts[1], parts[2], 80, parts[3], parts[4], parts[5],
-                                                            &url, &err));
+            CHECK_STATUS(NETLIB_INVALID_URL,
+                         netlib_url_new(parts[0], parts[1], parts[2], 80, parts[3], parts[4], parts[5], &url, &err));
             CHECK(url == NULL);
         }
     }
@@ -541,7 +597,7 @@ static void r14_time_is_linear(void) {
     static const struct {
         const char *before, *after;
     } places[] = {{"http://", ""}, {"http://", "@h/"}, {"http://h/", ""}, {"http://h?", ""}};
-    static const char *const units[] = {"@", "[", "%", "%41", "a.", "/..", "/a/..", "\\",       "?",
+    static const char *const units[] = {"@", "[", "%", "%41",    "a.", "/..",      "/a/..",     "\\",      "?",
                                         "#", "&", "=", "xn--a.", "1.", "\xc3\xa9", "\xc3\xa9.", "\xcc\x88"};
     const size_t small = 480, large = 16 * small;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

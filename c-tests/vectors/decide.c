@@ -4,9 +4,7 @@
 /* Some that the reference does not reach: a loop that goes on is told, and does not. */
 enum { MOST_SENDS = 100 };
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 /* The request, and what is slept before it. */
 typedef struct {
@@ -121,7 +119,8 @@ static void answer(char *asked, vectors_out *out) {
     snprintf(sent.method, sizeof sent.method, "%s", next_word(&line));
     sent.body = count_of(next_word(&line)) == 1;
     netlib_headers_options *options = netlib_headers_options_new();
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) netlib_headers_options_add_header(options, names[i], "v");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        netlib_headers_options_add_header(options, names[i], "v");
     CHECK_OK(netlib_make_headers(options, &sent.headers, &err));
     netlib_headers_options_free(options);
     CHECK_OK(netlib_parse_url("http://a/", NETLIB_NTS, &sent.url, &err));
@@ -138,6 +137,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_url_free(sent.url);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("decide", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("decide", answer, argc, argv); }

@@ -34,6 +34,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_retry_free(default_retry);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("from_int", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("from_int", answer, argc, argv); }

@@ -22,6 +22,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_url_free(url);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("get_host", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("get_host", answer, argc, argv); }

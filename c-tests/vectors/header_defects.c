@@ -13,9 +13,7 @@ static const struct {
     {"data follows the end of the headers", "Unread"},
 };
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 static void answer(char *asked, vectors_out *out) {
     enum { MOST = 64 };
@@ -37,6 +35,4 @@ static void answer(char *asked, vectors_out *out) {
     CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_HEADER_PARSING, status);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("header_defects", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("header_defects", answer, argc, argv); }

@@ -50,6 +50,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_headers_options_free(options);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("make_headers", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("make_headers", answer, argc, argv); }

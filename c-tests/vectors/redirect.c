@@ -19,6 +19,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_url_free(url);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("redirect", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("redirect", answer, argc, argv); }

@@ -43,8 +43,8 @@ static void history_is_kept(const netlib_retry *before, const netlib_retry *afte
     }
 }
 
-static void put_answered(vectors_out *out, const netlib_retry *retry, const char *method, const netlib_response *response,
-                         bool has_retry_after) {
+static void put_answered(vectors_out *out, const netlib_retry *retry, const char *method,
+                         const netlib_response *response, bool has_retry_after) {
     netlib_error *err = NULL;
     int32_t is_retry = 0, did = 0;
     double seconds = 0;
@@ -52,7 +52,8 @@ static void put_answered(vectors_out *out, const netlib_retry *retry, const char
     if (method == NULL) {
         put(out, "-");
     } else {
-        CHECK_OK(netlib_retry_is_retry(retry, method, netlib_response_status(response), has_retry_after, &is_retry, &err));
+        CHECK_OK(
+            netlib_retry_is_retry(retry, method, netlib_response_status(response), has_retry_after, &is_retry, &err));
         put_int(out, is_retry);
     }
     netlib_status status = netlib_retry_get_retry_after(retry, response, &seconds, &err);
@@ -156,6 +157,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_retry_free(retry);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("retry", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("retry", answer, argc, argv); }

@@ -19,6 +19,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_retry_free(retry);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("retry_after", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("retry_after", answer, argc, argv); }

@@ -16,6 +16,4 @@ static void answer(char *asked, vectors_out *out) {
     put_string(out, found < 0 ? NULL : delimiters[found]);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("split_first", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("split_first", answer, argc, argv); }

@@ -98,6 +98,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_timeout_free(timeout);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("timeout", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("timeout", answer, argc, argv); }

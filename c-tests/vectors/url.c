@@ -11,7 +11,7 @@ static void put_part(vectors_out *out, part part_of, const netlib_url *url) {
 
 /* The text of a URL parses into a URL with that text, and with the same parts; but an empty host is none once it is written. */
 static void parses_back(const netlib_url *url) {
-    static const part parts[] = {netlib_url_scheme, netlib_url_auth,  netlib_url_host, netlib_url_path,
+    static const part parts[] = {netlib_url_scheme, netlib_url_auth,     netlib_url_host,     netlib_url_path,
                                  netlib_url_query,  netlib_url_fragment, netlib_url_to_string};
     enum { PARTS = sizeof parts / sizeof parts[0] };
     netlib_error *err = NULL;
@@ -56,6 +56,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_url_free(url);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("url", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("url", answer, argc, argv); }

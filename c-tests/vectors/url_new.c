@@ -7,7 +7,8 @@ static void answer(char *asked, vectors_out *out) {
     const char *scheme = next_text(&asked, NULL), *auth = next_text(&asked, NULL), *host = next_text(&asked, NULL);
     const char *port = next_word(&asked), *path = next_text(&asked, NULL), *query = next_text(&asked, NULL);
     const char *fragment = next_text(&asked, NULL);
-    netlib_status status = netlib_url_new(scheme, auth, host, strcmp(port, "-") == 0 ? -1 : atoi(port), path, query, fragment, &url, &err);
+    netlib_status status =
+        netlib_url_new(scheme, auth, host, strcmp(port, "-") == 0 ? -1 : atoi(port), path, query, fragment, &url, &err);
     if (status != NETLIB_OK) {
         put(out, status == NETLIB_INVALID_URL ? "!" : netlib_status_name(status));
         netlib_error_free(err);
@@ -17,6 +18,4 @@ static void answer(char *asked, vectors_out *out) {
     netlib_url_free(url);
 }
 
-int main(int argc, char **argv) {
-    return vectors_main("url_new", answer, argc, argv);
-}
+int main(int argc, char **argv) { return vectors_main("url_new", answer, argc, argv); }

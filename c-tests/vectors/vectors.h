@@ -75,9 +75,7 @@ static inline void put_string(vectors_out *out, const char *text) {
     put_text(out, text, text == NULL ? 0 : strlen(text));
 }
 
-static inline void end_line(vectors_out *out) {
-    put_bytes(out, "\n", 1);
-}
+static inline void end_line(vectors_out *out) { put_bytes(out, "\n", 1); }
 
 /* The next line, NULL at the end. */
 static inline char *next_line(char **rest) {
@@ -270,7 +268,8 @@ static inline void print_version(const char *area, const vectors_version *versio
 static inline int vectors_main(const char *area, void (*answer)(char *asked, vectors_out *out), int argc, char **argv) {
     size_t stride = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
     const char *vectors = argc > 2 ? argv[2] : "tests/vectors";
-    vectors_file newest = read_vectors(vectors, "urllib3-2.8.0", area), oldest = read_vectors(vectors, "urllib3-1.26.20", area);
+    vectors_file newest = read_vectors(vectors, "urllib3-2.8.0", area),
+                 oldest = read_vectors(vectors, "urllib3-1.26.20", area);
     vectors_file differences = read_vectors(vectors, "differences", area);
     vectors_version versions[] = {{.name = "2.8.0"}, {.name = "1.26.20"}};
     vectors_out ours = {0}, asked = {0};

@@ -43,20 +43,20 @@ static bool parse_chunk_size(const char *line, size_t len, int64_t *size) {
 /* A line between the data of two chunks, or after the last. `done`: it was the last of all. */
 static netlib_status take_line(struct body *body, const char *line, size_t len, bool *done, netlib_error **err) {
     switch (body->expected) {
-        case CHUNK_SIZE:
-            if (!parse_chunk_size(line, len, &body->left)) {
-                return fail(NETLIB_PROTOCOL, "the server sent a chunk without a usable size", err);
-            }
-            body->expected = body->left > 0 ? CHUNK_DATA : TRAILER;
-            return NETLIB_OK;
-        case CHUNK_END:
-            if (len > 0) return fail(NETLIB_PROTOCOL, "a chunk is longer than its size", err);
-            body->expected = CHUNK_SIZE;
-            return NETLIB_OK;
-        default:
-            *done = len == 0;
-            if (*done || ++body->trailers <= MOST_TRAILERS) return NETLIB_OK;
-            return fail(NETLIB_PROTOCOL, "the server sent too many trailers", err);
+    case CHUNK_SIZE:
+        if (!parse_chunk_size(line, len, &body->left)) {
+            return fail(NETLIB_PROTOCOL, "the server sent a chunk without a usable size", err);
+        }
+        body->expected = body->left > 0 ? CHUNK_DATA : TRAILER;
+        return NETLIB_OK;
+    case CHUNK_END:
+        if (len > 0) return fail(NETLIB_PROTOCOL, "a chunk is longer than its size", err);
+        body->expected = CHUNK_SIZE;
+        return NETLIB_OK;
+    default:
+        *done = len == 0;
+        if (*done || ++body->trailers <= MOST_TRAILERS) return NETLIB_OK;
+        return fail(NETLIB_PROTOCOL, "the server sent too many trailers", err);
     }
 }
 
@@ -82,23 +82,23 @@ static netlib_status take_chunks(struct body *body, const char *data, size_t len
 netlib_status body_take(struct body *body, const char *data, size_t len, size_t *used, netlib_error **err) {
     *used = 0;
     switch (body->framing) {
-        case NETLIB_BODY_FRAMING_LENGTH: *used = take_data(body, len); return body->left > 0 ? NETLIB_WANT_READ : NETLIB_OK;
-        case NETLIB_BODY_FRAMING_CHUNKED: return take_chunks(body, data, len, used, err);
-        case NETLIB_BODY_FRAMING_UNTIL_CLOSE:
-            *used = len;
-            body->bytes += (int64_t)len;
-            return NETLIB_WANT_READ;
-        default: return NETLIB_OK;
+    case NETLIB_BODY_FRAMING_LENGTH: *used = take_data(body, len); return body->left > 0 ? NETLIB_WANT_READ : NETLIB_OK;
+    case NETLIB_BODY_FRAMING_CHUNKED: return take_chunks(body, data, len, used, err);
+    case NETLIB_BODY_FRAMING_UNTIL_CLOSE:
+        *used = len;
+        body->bytes += (int64_t)len;
+        return NETLIB_WANT_READ;
+    default: return NETLIB_OK;
     }
 }
 
 netlib_status body_end(const struct body *body, netlib_error **err) {
     char message[64];
     switch (body->framing) {
-        case NETLIB_BODY_FRAMING_LENGTH:
-            snprintf(message, sizeof message, "the body ended %lld bytes early", (long long)body->left);
-            return fail(NETLIB_INCOMPLETE_READ, message, err);
-        case NETLIB_BODY_FRAMING_CHUNKED: return fail(NETLIB_INCOMPLETE_READ, "the body ended before its last chunk", err);
-        default: return NETLIB_OK;
+    case NETLIB_BODY_FRAMING_LENGTH:
+        snprintf(message, sizeof message, "the body ended %lld bytes early", (long long)body->left);
+        return fail(NETLIB_INCOMPLETE_READ, message, err);
+    case NETLIB_BODY_FRAMING_CHUNKED: return fail(NETLIB_INCOMPLETE_READ, "the body ended before its last chunk", err);
+    default: return NETLIB_OK;
     }
 }

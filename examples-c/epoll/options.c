@@ -81,12 +81,12 @@ bool parse_options(struct options *options, int argc, char **argv) {
     int option;
     while (good && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (option) {
-            case 'c': options->cacert = optarg; break;
-            case 't': good = parse_seconds(optarg, "--timeout", &options->timeout); break;
-            case 'm': good = parse_seconds(optarg, "--max-time", &options->max_time); break;
-            case 'p': good = parse_parallel(optarg, &options->parallel); break;
-            case 'h': options->help = true; break;
-            default: good = false; fputs("epoll --help explains the options\n", stderr);
+        case 'c': options->cacert = optarg; break;
+        case 't': good = parse_seconds(optarg, "--timeout", &options->timeout); break;
+        case 'm': good = parse_seconds(optarg, "--max-time", &options->max_time); break;
+        case 'p': good = parse_parallel(optarg, &options->parallel); break;
+        case 'h': options->help = true; break;
+        default: good = false; fputs("epoll --help explains the options\n", stderr);
         }
     }
     if (!good || options->help) return good;

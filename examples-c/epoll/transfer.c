@@ -206,8 +206,8 @@ static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
 /* The body is counted. Here is where a program would keep it. */
 static netlib_status read_body(struct transfer *transfer, netlib_error **err) {
     size_t used = 0;
-    netlib_status status = body_take(&transfer->body, transfer->buffer + transfer->start,
-                                     transfer->end - transfer->start, &used, err);
+    netlib_status status =
+        body_take(&transfer->body, transfer->buffer + transfer->start, transfer->end - transfer->start, &used, err);
     transfer->start += used;
     if (status == NETLIB_OK) transfer->phase = DONE;
     if (status != NETLIB_WANT_READ) return status;
@@ -335,6 +335,4 @@ void transfer_cancel(struct transfer *transfer) {
     transfer_advance(transfer);
 }
 
-bool transfer_is_done(const struct transfer *transfer) {
-    return transfer->phase == DONE;
-}
+bool transfer_is_done(const struct transfer *transfer) { return transfer->phase == DONE; }

@@ -102,8 +102,8 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
     status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) status = netlib_tls_stream_set_write_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) {
-        status = netlib_tls_stream_set_minimum_throughput(stream, connection->minimum_bytes, connection->minimum_seconds,
-                                                        err);
+        status = netlib_tls_stream_set_minimum_throughput(stream, connection->minimum_bytes,
+                                                          connection->minimum_seconds, err);
     }
     if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, err);
     return blame_peer(connection, status, err);

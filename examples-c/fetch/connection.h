@@ -22,7 +22,7 @@ struct connection {
     size_t tls_count;
     const netlib_limit *limit;     /* borrowed: ends every wait */
     netlib_throughput *throughput; /* for what comes in clear: the same that TLS is asked for */
-    size_t minimum_bytes;            /* how many each `minimum_seconds` of waiting must bring; 0: as few as it likes */
+    size_t minimum_bytes;          /* how many each `minimum_seconds` of waiting must bring; 0: as few as it likes */
     double minimum_seconds;
     double read_timeout; /* the longest silence of the peer, in seconds */
     const char *peer;    /* who answers: "the server", "the proxy" */

@@ -19,9 +19,7 @@ void http_init(struct http *http, const netlib_limit *limit) {
     http->start = http->end = 0;
 }
 
-void http_close(struct http *http) {
-    connection_close(&http->connection);
-}
+void http_close(struct http *http) { connection_close(&http->connection); }
 
 /* Receives more into the buffer. */
 static netlib_status fill(struct http *http, netlib_error **err) {
@@ -29,12 +27,12 @@ static netlib_status fill(struct http *http, netlib_error **err) {
     http->end -= http->start;
     http->start = 0;
     if (http->end == HTTP_BUFFER_SIZE) {
-        return fail(NETLIB_PROTOCOL, err, "%s sent a head or a line of more than %zu bytes",
-                    http->connection.peer, HTTP_BUFFER_SIZE);
+        return fail(NETLIB_PROTOCOL, err, "%s sent a head or a line of more than %zu bytes", http->connection.peer,
+                    HTTP_BUFFER_SIZE);
     }
     size_t received = 0;
-    netlib_status status = connection_receive(&http->connection, http->buffer + http->end,
-                                              HTTP_BUFFER_SIZE - http->end, &received, err);
+    netlib_status status =
+        connection_receive(&http->connection, http->buffer + http->end, HTTP_BUFFER_SIZE - http->end, &received, err);
     http->end += received;
     return status;
 }
@@ -243,9 +241,9 @@ netlib_status http_read_body(struct http *http, const netlib_response *response,
     netlib_status status = netlib_response_framing(response, &framing, &length, err);
     if (status != NETLIB_OK) return status;
     switch (framing) {
-        case NETLIB_BODY_FRAMING_LENGTH: return copy_exactly(http, length, sink, ctx, err);
-        case NETLIB_BODY_FRAMING_CHUNKED: return copy_chunks(http, sink, ctx, err);
-        case NETLIB_BODY_FRAMING_UNTIL_CLOSE: return copy_until_close(http, sink, ctx, err);
-        default: return NETLIB_OK;
+    case NETLIB_BODY_FRAMING_LENGTH: return copy_exactly(http, length, sink, ctx, err);
+    case NETLIB_BODY_FRAMING_CHUNKED: return copy_chunks(http, sink, ctx, err);
+    case NETLIB_BODY_FRAMING_UNTIL_CLOSE: return copy_until_close(http, sink, ctx, err);
+    default: return NETLIB_OK;
     }
 }

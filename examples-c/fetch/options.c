@@ -55,33 +55,34 @@ void print_help(void) {
          "Addresses race: each has its turn a quarter of a second after the one before, or when that has failed, and\n"
          "the first that is connected wins. With --proxy the addresses are the proxy's: those of servers it looks up\n"
          "and connects to itself, and what it must not reach is the matter of its own settings.\n");
-    puts("TLS, with the server:\n"
-         "\n"
-         "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
-         "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
-         "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
-         "  --fingerprint HEX      the SHA-256 that a server's certificate must have; no request goes to another\n"
-         "  --insecure             do not verify the server's certificate\n"
-         "  --pin PIN              of the chain that was verified one certificate or key must have this SHA-256, in\n"
-         "                         hex or as sha256//BASE64; may be repeated, and any of them is enough. With\n"
-         "                         --insecure the server's own certificate must have it\n"
-         "  --cert FILE            show this certificate (PEM with its chain, or a .p12 with its key too), to the URL's own\n"
-         "                         origin only\n"
-         "  --key FILE             its private key; not needed if it is in the same file\n"
-         "  --pass PASSWORD        what opens the private key, or the .p12\n"
-         "  --pass-file FILE       the same, as the first line of FILE\n"
-         "  --tls-max 1.2|1.3      the highest version that is offered\n"
-         "  --ciphers LIST         the cipher suites that are offered, in OpenSSL's language\n"
-         "  --ech LIST             hide the name of the URL's own origin (Encrypted Client Hello): LIST is the ech\n"
-         "                         parameter of the name's HTTPS record, in base64\n"
-         "\n"
-         "TLS, with the proxy:\n"
-         "\n"
-         "  --proxy-cacert FILE    trust the certificates in FILE (PEM), and no others\n"
-         "\n"
-         "Everybody on this machine can see a command line, and the passwords in it; --pass-file keeps one out.\n"
-         "\n"
-         "exit codes:");
+    puts(
+        "TLS, with the server:\n"
+        "\n"
+        "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
+        "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
+        "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
+        "  --fingerprint HEX      the SHA-256 that a server's certificate must have; no request goes to another\n"
+        "  --insecure             do not verify the server's certificate\n"
+        "  --pin PIN              of the chain that was verified one certificate or key must have this SHA-256, in\n"
+        "                         hex or as sha256//BASE64; may be repeated, and any of them is enough. With\n"
+        "                         --insecure the server's own certificate must have it\n"
+        "  --cert FILE            show this certificate (PEM with its chain, or a .p12 with its key too), to the URL's own\n"
+        "                         origin only\n"
+        "  --key FILE             its private key; not needed if it is in the same file\n"
+        "  --pass PASSWORD        what opens the private key, or the .p12\n"
+        "  --pass-file FILE       the same, as the first line of FILE\n"
+        "  --tls-max 1.2|1.3      the highest version that is offered\n"
+        "  --ciphers LIST         the cipher suites that are offered, in OpenSSL's language\n"
+        "  --ech LIST             hide the name of the URL's own origin (Encrypted Client Hello): LIST is the ech\n"
+        "                         parameter of the name's HTTPS record, in base64\n"
+        "\n"
+        "TLS, with the proxy:\n"
+        "\n"
+        "  --proxy-cacert FILE    trust the certificates in FILE (PEM), and no others\n"
+        "\n"
+        "Everybody on this machine can see a command line, and the passwords in it; --pass-file keeps one out.\n"
+        "\n"
+        "exit codes:");
 #define LINE(name, code, meaning) printf("  %3d  %s\n", code, meaning);
     EXIT_CODES(LINE)
 #undef LINE
@@ -245,42 +246,42 @@ static const struct option long_options[] = {
 
 static bool parse_option(struct options *options, int option, char *value) {
     switch (option) {
-        case 'H': return add_header(options, value);
-        case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is no method");
-        case 'd': options->data = value; return true;
-        case 'o': options->output = value; return true;
-        case 'v': options->verbose = true; return true;
-        case OPT_RETRIES: return parse_count(value, "--retries", &options->retries);
-        case OPT_CONNECT_TIMEOUT: return parse_seconds(value, "--connect-timeout", &options->connect_timeout);
-        case OPT_READ_TIMEOUT: return parse_seconds(value, "--read-timeout", &options->read_timeout);
-        case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
-        case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
-        case OPT_PROXY: options->proxy = value; return true;
-        case OPT_RESOLVE: return add_resolve(options, value);
-        case OPT_UNIX_SOCKET: return sockets_set_unix(&options->sockets, value);
-        case OPT_ABSTRACT_UNIX_SOCKET: return sockets_set_abstract_unix(&options->sockets, value);
-        case OPT_INTERFACE: return sockets_set_interface(&options->sockets, value);
-        case OPT_SOURCE: return sockets_set_source(&options->sockets, value);
-        case OPT_REFUSE_ADDRESSES: return sockets_refuse_addresses(&options->sockets, value);
-        case OPT_KEEPALIVE: return sockets_set_keepalive(&options->sockets, value);
-        case OPT_USER_TIMEOUT: return sockets_set_user_timeout(&options->sockets, value);
-        case OPT_MINIMUM_SPEED: return sockets_set_least_speed(&options->sockets, value);
-        case OPT_CACERT: options->cacert = value; return true;
-        case OPT_CAPATH: options->capath = value; return true;
-        case OPT_CRLFILE: options->crlfile = value; return true;
-        case OPT_FINGERPRINT: return set_fingerprint(options, value);
-        case OPT_INSECURE: options->insecure = true; return true;
-        case OPT_CERT: options->cert = value; return true;
-        case OPT_KEY: options->key = value; return true;
-        case OPT_PASS: options->pass = value; return true;
-        case OPT_PASS_FILE: return read_password(options, value);
-        case OPT_TLS_MAX: return parse_version(value, &options->tls_max);
-        case OPT_CIPHERS: options->ciphers = value; return true;
-        case OPT_ECH: options->ech = value; return true;
-        case OPT_PIN: return add_pin(options, value);
-        case OPT_PROXY_CACERT: options->proxy_cacert = value; return true;
-        case OPT_HELP: options->help = true; return true;
-        default: fputs("fetch --help explains the options\n", stderr); return false;
+    case 'H': return add_header(options, value);
+    case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is no method");
+    case 'd': options->data = value; return true;
+    case 'o': options->output = value; return true;
+    case 'v': options->verbose = true; return true;
+    case OPT_RETRIES: return parse_count(value, "--retries", &options->retries);
+    case OPT_CONNECT_TIMEOUT: return parse_seconds(value, "--connect-timeout", &options->connect_timeout);
+    case OPT_READ_TIMEOUT: return parse_seconds(value, "--read-timeout", &options->read_timeout);
+    case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
+    case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
+    case OPT_PROXY: options->proxy = value; return true;
+    case OPT_RESOLVE: return add_resolve(options, value);
+    case OPT_UNIX_SOCKET: return sockets_set_unix(&options->sockets, value);
+    case OPT_ABSTRACT_UNIX_SOCKET: return sockets_set_abstract_unix(&options->sockets, value);
+    case OPT_INTERFACE: return sockets_set_interface(&options->sockets, value);
+    case OPT_SOURCE: return sockets_set_source(&options->sockets, value);
+    case OPT_REFUSE_ADDRESSES: return sockets_refuse_addresses(&options->sockets, value);
+    case OPT_KEEPALIVE: return sockets_set_keepalive(&options->sockets, value);
+    case OPT_USER_TIMEOUT: return sockets_set_user_timeout(&options->sockets, value);
+    case OPT_MINIMUM_SPEED: return sockets_set_least_speed(&options->sockets, value);
+    case OPT_CACERT: options->cacert = value; return true;
+    case OPT_CAPATH: options->capath = value; return true;
+    case OPT_CRLFILE: options->crlfile = value; return true;
+    case OPT_FINGERPRINT: return set_fingerprint(options, value);
+    case OPT_INSECURE: options->insecure = true; return true;
+    case OPT_CERT: options->cert = value; return true;
+    case OPT_KEY: options->key = value; return true;
+    case OPT_PASS: options->pass = value; return true;
+    case OPT_PASS_FILE: return read_password(options, value);
+    case OPT_TLS_MAX: return parse_version(value, &options->tls_max);
+    case OPT_CIPHERS: options->ciphers = value; return true;
+    case OPT_ECH: options->ech = value; return true;
+    case OPT_PIN: return add_pin(options, value);
+    case OPT_PROXY_CACERT: options->proxy_cacert = value; return true;
+    case OPT_HELP: options->help = true; return true;
+    default: fputs("fetch --help explains the options\n", stderr); return false;
     }
 }
 

@@ -10,28 +10,28 @@
 
 /* One exit code for each kind of failure; --help prints this list. */
 #define EXIT_CODES(X) \
-    X(EXIT_DONE, 0, "the response is complete, and its status is below 400")         \
-    X(EXIT_LOCAL, 1, "a file, memory, or another thing of this machine")             \
-    X(EXIT_USAGE, 2, "the command line")                                             \
-    X(EXIT_URL, 3, "the URL, or one that the server redirected to")                  \
-    X(EXIT_RESOLVE, 4, "the host name could not be resolved")                        \
-    X(EXIT_CONNECT, 5, "no connection: refused, unreachable")                        \
-    X(EXIT_CONNECT_TIMEOUT, 6, "no connection within --connect-timeout")             \
-    X(EXIT_CERTIFICATE_TIME, 7, "the certificate has expired, or is not valid yet")  \
-    X(EXIT_CERTIFICATE_NAME, 8, "the certificate is for another host")               \
-    X(EXIT_CERTIFICATE_ISSUER, 9, "the certificate's issuer is not trusted")         \
-    X(EXIT_CERTIFICATE, 10, "the certificate, for another reason")                   \
-    X(EXIT_TLS, 11, "TLS, for another reason")                                       \
-    X(EXIT_SILENCE, 12, "the server was silent for --read-timeout")                  \
-    X(EXIT_MAX_TIME, 13, "--max-time has passed, or would before the next attempt")  \
+    X(EXIT_DONE, 0, "the response is complete, and its status is below 400") \
+    X(EXIT_LOCAL, 1, "a file, memory, or another thing of this machine") \
+    X(EXIT_USAGE, 2, "the command line") \
+    X(EXIT_URL, 3, "the URL, or one that the server redirected to") \
+    X(EXIT_RESOLVE, 4, "the host name could not be resolved") \
+    X(EXIT_CONNECT, 5, "no connection: refused, unreachable") \
+    X(EXIT_CONNECT_TIMEOUT, 6, "no connection within --connect-timeout") \
+    X(EXIT_CERTIFICATE_TIME, 7, "the certificate has expired, or is not valid yet") \
+    X(EXIT_CERTIFICATE_NAME, 8, "the certificate is for another host") \
+    X(EXIT_CERTIFICATE_ISSUER, 9, "the certificate's issuer is not trusted") \
+    X(EXIT_CERTIFICATE, 10, "the certificate, for another reason") \
+    X(EXIT_TLS, 11, "TLS, for another reason") \
+    X(EXIT_SILENCE, 12, "the server was silent for --read-timeout") \
+    X(EXIT_MAX_TIME, 13, "--max-time has passed, or would before the next attempt") \
     X(EXIT_PROTOCOL, 14, "the server did not speak HTTP, or dropped the connection") \
-    X(EXIT_INCOMPLETE, 15, "the response ended early")                               \
-    X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow")    \
-    X(EXIT_BODY, 17, "the request's body could not be sent again")                   \
-    X(EXIT_PROXY, 18, "the proxy: no connection, no TLS with it, or no tunnel")      \
-    X(EXIT_REFUSED, 19, "the host has no address that --refuse-addresses allows")     \
-    X(EXIT_TOO_SLOW, 20, "less came than --minimum-speed asks for")                             \
-    X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered")    \
+    X(EXIT_INCOMPLETE, 15, "the response ended early") \
+    X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow") \
+    X(EXIT_BODY, 17, "the request's body could not be sent again") \
+    X(EXIT_PROXY, 18, "the proxy: no connection, no TLS with it, or no tunnel") \
+    X(EXIT_REFUSED, 19, "the host has no address that --refuse-addresses allows") \
+    X(EXIT_TOO_SLOW, 20, "less came than --minimum-speed asks for") \
+    X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered") \
     X(EXIT_INTERRUPTED, 130, "interrupted")
 
 enum exit_code {

@@ -50,9 +50,7 @@ netlib_status output_begin(struct output *output, int64_t expected, netlib_error
     return output->file != NULL ? NETLIB_OK : output_failed("open", output, err);
 }
 
-static double mebibytes(int64_t bytes) {
-    return (double)bytes / (1024.0 * 1024.0);
-}
+static double mebibytes(int64_t bytes) { return (double)bytes / (1024.0 * 1024.0); }
 
 /* Ten times a second, and only for what is long. */
 static void draw_progress(struct output *output) {
@@ -97,9 +95,7 @@ netlib_status output_complete(struct output *output, netlib_error **err) {
     return status;
 }
 
-bool output_can_restart(const struct output *output) {
-    return output->part != NULL || output->written == 0;
-}
+bool output_can_restart(const struct output *output) { return output->part != NULL || output->written == 0; }
 
 void output_discard(struct output *output) {
     if (output->file == NULL) return;

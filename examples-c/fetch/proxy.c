@@ -86,10 +86,10 @@ static netlib_status refused(const struct proxy *proxy, const netlib_response *a
     int code = (int)netlib_response_status(answer);
     const char *reason = netlib_response_reason(answer, NULL);
     bool may_change = code >= 500;
-    netlib_status status = fail_counted_as(may_change ? NETLIB_RETRY_KIND_CONNECT : NETLIB_RETRY_KIND_OTHER,
-                                           may_change ? NETLIB_CONNECT_FAILED : NETLIB_RESPONSE_STATUS, NULL, err,
-                                           "it answered %d %s%s", code, reason != NULL ? reason : "",
-                                           code == 407 ? ": --proxy takes a user and a password" : "");
+    netlib_status status =
+        fail_counted_as(may_change ? NETLIB_RETRY_KIND_CONNECT : NETLIB_RETRY_KIND_OTHER,
+                        may_change ? NETLIB_CONNECT_FAILED : NETLIB_RESPONSE_STATUS, NULL, err, "it answered %d %s%s",
+                        code, reason != NULL ? reason : "", code == 407 ? ": --proxy takes a user and a password" : "");
     return proxy_failed(proxy, status, err);
 }
 
@@ -100,8 +100,8 @@ static netlib_status check_answer(const struct proxy *proxy, const struct http *
     int code = (int)netlib_response_status(answer);
     if (code < 200 || code > 299) return refused(proxy, answer, err);
     if (http->start == http->end) return NETLIB_OK;
-    netlib_status status = fail(NETLIB_PROTOCOL, err, "it sent %zu bytes into a tunnel that nobody had used",
-                                http->end - http->start);
+    netlib_status status =
+        fail(NETLIB_PROTOCOL, err, "it sent %zu bytes into a tunnel that nobody had used", http->end - http->start);
     return proxy_failed(proxy, status, err);
 }
 
@@ -120,8 +120,7 @@ netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, co
 static netlib_error *before_the_server(netlib_error *error) {
     if (netlib_error_retry_kind(error) != NETLIB_RETRY_KIND_READ) return error;
     netlib_error *unmade = NULL;
-    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_CONNECT_FAILED, error, &unmade,
-                    "nothing has reached the server");
+    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_CONNECT_FAILED, error, &unmade, "nothing has reached the server");
     netlib_error_free(error);
     return unmade;
 }
@@ -130,8 +129,8 @@ netlib_status proxy_failed(const struct proxy *proxy, netlib_status status, netl
     if (netlib_error_retry_kind(*err) == NETLIB_RETRY_KIND_NEVER) return status;
     netlib_error *what = *err, *cause = before_the_server(netlib_error_clone(what));
     *err = NULL;
-    status = fail_because(NETLIB_PROXY_FAILED, cause, err, "cannot use the proxy %s: %s", netlib_url_netloc(proxy->url, NULL),
-                          netlib_error_message(what, NULL));
+    status = fail_because(NETLIB_PROXY_FAILED, cause, err, "cannot use the proxy %s: %s",
+                          netlib_url_netloc(proxy->url, NULL), netlib_error_message(what, NULL));
     netlib_error_free(cause);
     netlib_error_free(what);
     return status;

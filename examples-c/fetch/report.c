@@ -9,49 +9,49 @@
 
 static enum exit_code code_of_certificate(const netlib_error *error) {
     switch (netlib_error_certificate_problem(error)) {
-        case NETLIB_CERTIFICATE_PROBLEM_EXPIRED:
-        case NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID: return EXIT_CERTIFICATE_TIME;
-        case NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH: return EXIT_CERTIFICATE_NAME;
-        case NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED:
-        case NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN:
-        case NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER: return EXIT_CERTIFICATE_ISSUER;
-        default: return EXIT_CERTIFICATE;
+    case NETLIB_CERTIFICATE_PROBLEM_EXPIRED:
+    case NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID: return EXIT_CERTIFICATE_TIME;
+    case NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH: return EXIT_CERTIFICATE_NAME;
+    case NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED:
+    case NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN:
+    case NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER: return EXIT_CERTIFICATE_ISSUER;
+    default: return EXIT_CERTIFICATE;
     }
 }
 
 /* The statuses that matter here by name, all others by their class. */
 static enum exit_code code_of(netlib_status status, const netlib_error *error, int attempts) {
     switch (status) {
-        case NETLIB_INVALID_PEM:
-        case NETLIB_KEY_MISMATCH:
-        case NETLIB_NO_TRUST_ANCHORS: return EXIT_LOCAL;
-        case NETLIB_INVALID_HEADER: return attempts == 0 ? EXIT_USAGE : EXIT_PROTOCOL;
-        case NETLIB_NAME_RESOLUTION: return EXIT_RESOLVE;
-        case NETLIB_CONNECT_TIMEOUT: return EXIT_CONNECT_TIMEOUT;
-        case NETLIB_ADDRESS_REFUSED: return EXIT_REFUSED;
-        case NETLIB_TOO_SLOW: return EXIT_TOO_SLOW;
-        case NETLIB_PROXY_FAILED: return EXIT_PROXY;
-        case NETLIB_FINGERPRINT_MISMATCH: return EXIT_CERTIFICATE;
-        case NETLIB_CERTIFICATE_VERIFY:
-        case NETLIB_HOSTNAME_MISMATCH: return code_of_certificate(error);
-        case NETLIB_READ_TIMEOUT:
-        case NETLIB_WRITE_TIMEOUT: return EXIT_SILENCE;
-        case NETLIB_DEADLINE_EXCEEDED: return EXIT_MAX_TIME;
-        case NETLIB_CANCELLED: return EXIT_INTERRUPTED;
-        case NETLIB_INCOMPLETE_READ:
-        case NETLIB_TLS_TRUNCATED: return EXIT_INCOMPLETE;
-        case NETLIB_TOO_MANY_REDIRECTS:
-        case NETLIB_UNSAFE_REDIRECT: return EXIT_REDIRECT;
-        case NETLIB_UNREWINDABLE_BODY: return EXIT_BODY;
-        default: break;
+    case NETLIB_INVALID_PEM:
+    case NETLIB_KEY_MISMATCH:
+    case NETLIB_NO_TRUST_ANCHORS: return EXIT_LOCAL;
+    case NETLIB_INVALID_HEADER: return attempts == 0 ? EXIT_USAGE : EXIT_PROTOCOL;
+    case NETLIB_NAME_RESOLUTION: return EXIT_RESOLVE;
+    case NETLIB_CONNECT_TIMEOUT: return EXIT_CONNECT_TIMEOUT;
+    case NETLIB_ADDRESS_REFUSED: return EXIT_REFUSED;
+    case NETLIB_TOO_SLOW: return EXIT_TOO_SLOW;
+    case NETLIB_PROXY_FAILED: return EXIT_PROXY;
+    case NETLIB_FINGERPRINT_MISMATCH: return EXIT_CERTIFICATE;
+    case NETLIB_CERTIFICATE_VERIFY:
+    case NETLIB_HOSTNAME_MISMATCH: return code_of_certificate(error);
+    case NETLIB_READ_TIMEOUT:
+    case NETLIB_WRITE_TIMEOUT: return EXIT_SILENCE;
+    case NETLIB_DEADLINE_EXCEEDED: return EXIT_MAX_TIME;
+    case NETLIB_CANCELLED: return EXIT_INTERRUPTED;
+    case NETLIB_INCOMPLETE_READ:
+    case NETLIB_TLS_TRUNCATED: return EXIT_INCOMPLETE;
+    case NETLIB_TOO_MANY_REDIRECTS:
+    case NETLIB_UNSAFE_REDIRECT: return EXIT_REDIRECT;
+    case NETLIB_UNREWINDABLE_BODY: return EXIT_BODY;
+    default: break;
     }
     switch (netlib_status_class(status)) {
-        case NETLIB_CLASS_ARGUMENT: return EXIT_USAGE;
-        case NETLIB_CLASS_URL: return EXIT_URL;
-        case NETLIB_CLASS_CONNECT: return EXIT_CONNECT;
-        case NETLIB_CLASS_TLS: return EXIT_TLS;
-        case NETLIB_CLASS_HTTP: return EXIT_PROTOCOL;
-        default: return EXIT_LOCAL;
+    case NETLIB_CLASS_ARGUMENT: return EXIT_USAGE;
+    case NETLIB_CLASS_URL: return EXIT_URL;
+    case NETLIB_CLASS_CONNECT: return EXIT_CONNECT;
+    case NETLIB_CLASS_TLS: return EXIT_TLS;
+    case NETLIB_CLASS_HTTP: return EXIT_PROTOCOL;
+    default: return EXIT_LOCAL;
     }
 }
 

@@ -10,7 +10,7 @@ struct resolve {
         char *host;
         int32_t port;
         netlib_addresses *addresses;
-    } * entries;
+    } *entries;
     size_t count;
 };
 

@@ -5,9 +5,7 @@
 #include <string.h>
 
 /* URLs get here with a scheme. */
-static bool is_https(const netlib_url *url) {
-    return strcmp(netlib_url_scheme(url, NULL), "https") == 0;
-}
+static bool is_https(const netlib_url *url) { return strcmp(netlib_url_scheme(url, NULL), "https") == 0; }
 
 static netlib_status need_context(struct route *route, enum tls_peer peer, netlib_error **err) {
     if (route->contexts[peer] != NULL) return NETLIB_OK;
@@ -22,8 +20,8 @@ static netlib_status need_context(struct route *route, enum tls_peer peer, netli
 netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
                          struct trace *trace, netlib_error **err) {
     *route = (struct route){.options = options, .trace = trace, .first = netlib_url_clone(first)};
-    netlib_status status = netlib_timeout_new(NETLIB_TIMEOUT_NONE, options->connect_timeout, options->read_timeout,
-                                              &route->timeout, err);
+    netlib_status status =
+        netlib_timeout_new(NETLIB_TIMEOUT_NONE, options->connect_timeout, options->read_timeout, &route->timeout, err);
     if (status == NETLIB_OK) status = proxy_init(&route->proxy, options->proxy, err);
     if (status == NETLIB_OK && is_https(first)) status = need_context(route, TLS_ORIGIN, err);
     if (status != NETLIB_OK || route->proxy.url == NULL || !is_https(route->proxy.url)) return status;

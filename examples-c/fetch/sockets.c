@@ -37,9 +37,9 @@ static bool check(const struct sockets *sockets, const char *option) {
     netlib_connect *connect = NULL;
     netlib_error *err = NULL;
     const char *path = sockets->unix_path;
-    netlib_status status = path != NULL ? netlib_connect_new_unix(path, sockets->unix_path_len, sockets->options,
-                                                                  &connect, &err)
-                                        : netlib_connect_new("localhost", 0, sockets->options, &connect, &err);
+    netlib_status status = path != NULL
+                               ? netlib_connect_new_unix(path, sockets->unix_path_len, sockets->options, &connect, &err)
+                               : netlib_connect_new("localhost", 0, sockets->options, &connect, &err);
     netlib_connect_free(connect);
     return status == NETLIB_OK || complain(option, err);
 }
@@ -84,9 +84,7 @@ static bool set_unix(struct sockets *sockets, const char *option, size_t nuls, c
     return check(sockets, option);
 }
 
-bool sockets_set_unix(struct sockets *sockets, const char *path) {
-    return set_unix(sockets, "--unix-socket", 0, path);
-}
+bool sockets_set_unix(struct sockets *sockets, const char *path) { return set_unix(sockets, "--unix-socket", 0, path); }
 
 bool sockets_set_abstract_unix(struct sockets *sockets, const char *name) {
     return set_unix(sockets, "--abstract-unix-socket", 1, name);

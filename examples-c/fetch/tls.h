@@ -18,7 +18,6 @@ netlib_status tls_make_context(const struct options *options, enum tls_peer peer
                                netlib_error **err);
 
 /* Whether the certificate that a server has shown is the one that --fingerprint names; fine without one. */
-netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream,
-                                    netlib_error **err);
+netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream, netlib_error **err);
 
 #endif

@@ -41,8 +41,7 @@ void trace_race(struct trace *to, const netlib_connect *race) {
     }
 }
 
-void trace_connection(struct trace *to, const char *whose, const netlib_url *url,
-                      const struct connection *connection) {
+void trace_connection(struct trace *to, const char *whose, const netlib_url *url, const struct connection *connection) {
     const netlib_tls_stream *tls = connection_tls(connection);
     if (tls == NULL) {
         trace(to, "  connected to %s%s", whose, netlib_url_netloc(url, NULL));
@@ -71,9 +70,7 @@ static void trace_error_at(struct trace *to, const netlib_error *error, int dept
     }
 }
 
-void trace_error(struct trace *to, const netlib_error *error) {
-    trace_error_at(to, error, 1);
-}
+void trace_error(struct trace *to, const netlib_error *error) { trace_error_at(to, error, 1); }
 
 /* The counter's name. Redirects have a count of their own, all others share the total. */
 static const char *counter_of(const netlib_decision *decision, int32_t *left) {
@@ -81,12 +78,12 @@ static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     int32_t counter = netlib_decision_counter(decision);
     *left = counter == NETLIB_COUNTER_REDIRECT ? netlib_retry_redirect_left(retry) : netlib_retry_total_left(retry);
     switch (counter) {
-        case NETLIB_COUNTER_CONNECT: return "connect";
-        case NETLIB_COUNTER_READ: return "read";
-        case NETLIB_COUNTER_REDIRECT: return "redirect";
-        case NETLIB_COUNTER_STATUS: return "status";
-        case NETLIB_COUNTER_OTHER: return "other";
-        default: return "total";
+    case NETLIB_COUNTER_CONNECT: return "connect";
+    case NETLIB_COUNTER_READ: return "read";
+    case NETLIB_COUNTER_REDIRECT: return "redirect";
+    case NETLIB_COUNTER_STATUS: return "status";
+    case NETLIB_COUNTER_OTHER: return "other";
+    default: return "total";
     }
 }
 
@@ -128,8 +125,7 @@ void trace_decision(struct trace *to, const struct request *request, const netli
     int32_t left = 0;
     const char *counter = counter_of(decision, &left);
     bool redirect = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT;
-    trace(to, "  -> %s: takes 1 from the counter \"%s\", %d left", redirect ? "redirect" : "retry", counter,
-          (int)left);
+    trace(to, "  -> %s: takes 1 from the counter \"%s\", %d left", redirect ? "redirect" : "retry", counter, (int)left);
     trace_delay(to, decision);
     trace_dropped(to, request, decision);
 }

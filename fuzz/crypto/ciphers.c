@@ -3,10 +3,10 @@
 
 #define TAG 16
 
-int WRAPPED(EVP_AEAD_CTX_seal)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce, size_t nonce_len,
-                               const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len);
-int WRAPPED(EVP_AEAD_CTX_seal)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce, size_t nonce_len,
-                               const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len) {
+int WRAPPED(EVP_AEAD_CTX_seal)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce,
+                               size_t nonce_len, const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len);
+int WRAPPED(EVP_AEAD_CTX_seal)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce,
+                               size_t nonce_len, const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len) {
     (void)ctx, (void)nonce, (void)nonce_len, (void)ad, (void)ad_len;
     if (room < in_len + TAG) return 0;
     memmove(out, in, in_len);
@@ -15,10 +15,10 @@ int WRAPPED(EVP_AEAD_CTX_seal)(const void *ctx, uint8_t *out, size_t *out_len, s
     return 1;
 }
 
-int WRAPPED(EVP_AEAD_CTX_open)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce, size_t nonce_len,
-                               const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len);
-int WRAPPED(EVP_AEAD_CTX_open)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce, size_t nonce_len,
-                               const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len) {
+int WRAPPED(EVP_AEAD_CTX_open)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce,
+                               size_t nonce_len, const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len);
+int WRAPPED(EVP_AEAD_CTX_open)(const void *ctx, uint8_t *out, size_t *out_len, size_t room, const uint8_t *nonce,
+                               size_t nonce_len, const uint8_t *in, size_t in_len, const uint8_t *ad, size_t ad_len) {
     (void)ctx, (void)nonce, (void)nonce_len, (void)ad, (void)ad_len;
     if (in_len < TAG || room < in_len - TAG) return 0;
     memmove(out, in, in_len - TAG);
@@ -41,10 +41,12 @@ int WRAPPED(EVP_AEAD_CTX_seal_scatter)(const void *ctx, uint8_t *out, uint8_t *t
     return 1;
 }
 
-int WRAPPED(EVP_AEAD_CTX_open_gather)(const void *ctx, uint8_t *out, const uint8_t *nonce, size_t nonce_len, const uint8_t *in,
-                                      size_t in_len, const uint8_t *tag, size_t tag_len, const uint8_t *ad, size_t ad_len);
-int WRAPPED(EVP_AEAD_CTX_open_gather)(const void *ctx, uint8_t *out, const uint8_t *nonce, size_t nonce_len, const uint8_t *in,
-                                      size_t in_len, const uint8_t *tag, size_t tag_len, const uint8_t *ad, size_t ad_len) {
+int WRAPPED(EVP_AEAD_CTX_open_gather)(const void *ctx, uint8_t *out, const uint8_t *nonce, size_t nonce_len,
+                                      const uint8_t *in, size_t in_len, const uint8_t *tag, size_t tag_len,
+                                      const uint8_t *ad, size_t ad_len);
+int WRAPPED(EVP_AEAD_CTX_open_gather)(const void *ctx, uint8_t *out, const uint8_t *nonce, size_t nonce_len,
+                                      const uint8_t *in, size_t in_len, const uint8_t *tag, size_t tag_len,
+                                      const uint8_t *ad, size_t ad_len) {
     (void)ctx, (void)nonce, (void)nonce_len, (void)tag, (void)ad, (void)ad_len;
     if (tag_len != TAG) return 0;
     memmove(out, in, in_len);

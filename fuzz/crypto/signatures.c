@@ -1,8 +1,10 @@
 /* Signatures that are always right: what was altered is not refused for that alone. */
 #include "wrapped.h"
 
-int WRAPPED(EVP_DigestVerify)(void *ctx, const uint8_t *signature, size_t signature_len, const uint8_t *data, size_t len);
-int WRAPPED(EVP_DigestVerify)(void *ctx, const uint8_t *signature, size_t signature_len, const uint8_t *data, size_t len) {
+int WRAPPED(EVP_DigestVerify)(void *ctx, const uint8_t *signature, size_t signature_len, const uint8_t *data,
+                              size_t len);
+int WRAPPED(EVP_DigestVerify)(void *ctx, const uint8_t *signature, size_t signature_len, const uint8_t *data,
+                              size_t len) {
     (void)ctx, (void)signature, (void)signature_len, (void)data, (void)len;
     return 1;
 }

@@ -51,13 +51,15 @@ static void as_address(const uint8_t *data, size_t size) {
     char text[INET6_ADDRSTRLEN];
     sa_family_t family = AF_UNSPEC;
     uint8_t *address = exact(data, size);
-    netlib_status status = ONE_OF(netlib_classify_address(address, size, &classes, &err), size, NETLIB_INVALID_ARGUMENT);
+    netlib_status status =
+        ONE_OF(netlib_classify_address(address, size, &classes, &err), size, NETLIB_INVALID_ARGUMENT);
     if (size >= sizeof family) memcpy(&family, address, sizeof family);
     if (status == NETLIB_OK) {
         check_classes(classes);
         MUST(family == AF_INET || family == AF_INET6 || family == AF_UNIX);
         if (family != AF_UNIX) {
-            size_t at = family == AF_INET ? offsetof(struct sockaddr_in, sin_addr) : offsetof(struct sockaddr_in6, sin6_addr);
+            size_t at =
+                family == AF_INET ? offsetof(struct sockaddr_in, sin_addr) : offsetof(struct sockaddr_in6, sin6_addr);
             MUST(inet_ntop(family, address + at, text, sizeof text) != NULL);
             OK(netlib_classify_address_text(text, &same, &err));
             MUST(same == classes);

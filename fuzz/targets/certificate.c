@@ -4,11 +4,11 @@
 typedef const char *getter(const netlib_certificate *, size_t *);
 
 static getter *const getters[] = {
-    netlib_certificate_subject,         netlib_certificate_issuer,
-    netlib_certificate_serial,          netlib_certificate_not_before_text,
-    netlib_certificate_not_after_text,  netlib_certificate_public_key_algorithm,
+    netlib_certificate_subject,          netlib_certificate_issuer,
+    netlib_certificate_serial,           netlib_certificate_not_before_text,
+    netlib_certificate_not_after_text,   netlib_certificate_public_key_algorithm,
     netlib_certificate_public_key_curve, netlib_certificate_signature_algorithm,
-    netlib_certificate_fingerprint,     netlib_certificate_public_key_pin,
+    netlib_certificate_fingerprint,      netlib_certificate_public_key_pin,
 };
 
 #define GETTERS (sizeof getters / sizeof getters[0])

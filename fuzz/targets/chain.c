@@ -90,8 +90,8 @@ static netlib_status verify(const netlib_tls_context *context, const uint8_t *ch
                             const char *name) {
     netlib_error *err = NULL;
     double now = NOW;
-    return ONE_OF(netlib_tls_context_verify_chain(context, chain, len, purpose, name, &now, &err), len, NETLIB_CERTIFICATE_VERIFY,
-                  NETLIB_HOSTNAME_MISMATCH, NETLIB_INVALID_PEM, NETLIB_INVALID_ARGUMENT);
+    return ONE_OF(netlib_tls_context_verify_chain(context, chain, len, purpose, name, &now, &err), len,
+                  NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_INVALID_PEM, NETLIB_INVALID_ARGUMENT);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -5,8 +5,8 @@ static netlib_status context_of(const char *ciphers, size_t len, netlib_tls_cont
     netlib_error *err = NULL;
     netlib_tls_options *options = options_without_trust();
     netlib_tls_options_set_ciphers(options, ciphers);
-    netlib_status status = ONE_OF(netlib_tls_context_new(options, context, &err), len, NETLIB_INVALID_ARGUMENT, NETLIB_UNSUPPORTED,
-                                  NETLIB_NO_CIPHER_SUITES, NETLIB_INVALID_UTF8);
+    netlib_status status = ONE_OF(netlib_tls_context_new(options, context, &err), len, NETLIB_INVALID_ARGUMENT,
+                                  NETLIB_UNSUPPORTED, NETLIB_NO_CIPHER_SUITES, NETLIB_INVALID_UTF8);
     netlib_tls_options_free(options);
     return status;
 }

@@ -15,9 +15,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 static netlib_status verify(const netlib_tls_context *context, struct input chain) {
     netlib_error *err = NULL;
     double now = NOW;
-    return ONE_OF(
-        netlib_tls_context_verify_chain(context, chain.data, chain.len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", &now, &err),
-        chain.len, NETLIB_CERTIFICATE_VERIFY);
+    return ONE_OF(netlib_tls_context_verify_chain(context, chain.data, chain.len, NETLIB_PURPOSE_SERVER_AUTH,
+                                                  "localhost", &now, &err),
+                  chain.len, NETLIB_CERTIFICATE_VERIFY);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -16,7 +16,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 }
 
 /* A context with the list, by its setter or from one that there is; where the list is bad, *at is the error's offset. */
-static netlib_status context_of(const uint8_t *list, size_t len, bool by_setter, netlib_tls_context **context, int64_t *at) {
+static netlib_status context_of(const uint8_t *list, size_t len, bool by_setter, netlib_tls_context **context,
+                                int64_t *at) {
     netlib_error *err = NULL;
     netlib_status status;
     if (by_setter) {
@@ -32,7 +33,9 @@ static netlib_status context_of(const uint8_t *list, size_t len, bool by_setter,
     return ONE_OF(status, len, NETLIB_INVALID_ARGUMENT, NETLIB_UNSUPPORTED);
 }
 
-static bool has(const uint8_t *bytes, size_t len, const char *text) { return memmem(bytes, len, text, strlen(text)) != NULL; }
+static bool has(const uint8_t *bytes, size_t len, const char *text) {
+    return memmem(bytes, len, text, strlen(text)) != NULL;
+}
 
 static void say_hello(const netlib_tls_context *context, const char *public_name) {
     netlib_error *err = NULL;

@@ -33,7 +33,8 @@ static struct contexts make_contexts(int setting, int resumption) {
         netlib_tls_options_set_session_tickets(options, resumption);
         if (setting & ONLY_TLS_1_2) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
         if (setting & ALPN) netlib_tls_options_add_alpn_protocol(options, "http/1.1");
-        if (is_server) netlib_tls_options_set_identity_files(options, "tests/certs/server.pem", "tests/certs/server.key");
+        if (is_server)
+            netlib_tls_options_set_identity_files(options, "tests/certs/server.pem", "tests/certs/server.key");
         if (setting & CLIENT_CERTIFICATE) {
             if (is_server) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
             else netlib_tls_options_set_identity_files(options, "tests/certs/client.pem", "tests/certs/client.key");
@@ -66,8 +67,8 @@ static uint8_t plaintext(const struct end *from, size_t at) { return (uint8_t)(a
 
 /* Those documented, without what these contexts cannot come to: no pins, no ECHConfigList, no function that fails. */
 #define HANDSHAKE_STATUSES \
-    NETLIB_WANT_READ, NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_NOT_TLS, NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, \
-        NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF
+    NETLIB_WANT_READ, NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_NOT_TLS, NETLIB_TLS_ALERT, \
+        NETLIB_TLS_INCOMPATIBLE, NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF
 
 /* The first failure stays the answer. */
 static void note(struct end *end, netlib_status status) {
@@ -89,8 +90,8 @@ static void receive(struct end *end) {
     netlib_status status = NETLIB_OK;
     while (status == NETLIB_OK) {
         size_t n = 0, room = 1 + (end->received * 13 + 4999) % sizeof bytes;
-        status = ONE_OF(netlib_tls_engine_read(end->engine, bytes, room, &n, &err), 0, HANDSHAKE_STATUSES, NETLIB_END_OF_STREAM,
-                        NETLIB_TLS_TRUNCATED);
+        status = ONE_OF(netlib_tls_engine_read(end->engine, bytes, room, &n, &err), 0, HANDSHAKE_STATUSES,
+                        NETLIB_END_OF_STREAM, NETLIB_TLS_TRUNCATED);
         MUST(status == NETLIB_OK ? n > 0 && n <= room : n == 0);
         note(end, status);
 #ifndef PEER_HAS_KEYS
@@ -138,8 +139,8 @@ static void feed(struct end *to, const uint8_t *bytes, size_t len) {
     while (len > 0) {
         size_t n = 0;
         uint8_t *copy = exact(bytes, len);
-        netlib_status status = ONE_OF(netlib_tls_engine_feed(to->engine, copy, len, &n, &err), len, HANDSHAKE_STATUSES, NETLIB_CLOSED,
-                                      NETLIB_TLS_TRUNCATED);
+        netlib_status status = ONE_OF(netlib_tls_engine_feed(to->engine, copy, len, &n, &err), len, HANDSHAKE_STATUSES,
+                                      NETLIB_CLOSED, NETLIB_TLS_TRUNCATED);
         free(copy);
         if (status != NETLIB_OK) return;
         MUST(n <= len);
@@ -235,10 +236,12 @@ static bool send_records(struct end *from, struct input *input) {
 
 static void agree(const struct end *client, const struct end *server) {
     MUST(netlib_tls_engine_version(client->engine) == netlib_tls_engine_version(server->engine));
-    MUST(same_text(netlib_tls_engine_cipher_suite(client->engine, NULL), netlib_tls_engine_cipher_suite(server->engine, NULL)));
+    MUST(same_text(netlib_tls_engine_cipher_suite(client->engine, NULL),
+                   netlib_tls_engine_cipher_suite(server->engine, NULL)));
     MUST(same_text(netlib_tls_engine_key_exchange_group(client->engine, NULL),
                    netlib_tls_engine_key_exchange_group(server->engine, NULL)));
-    MUST(same_text(netlib_tls_engine_alpn_protocol(client->engine, NULL), netlib_tls_engine_alpn_protocol(server->engine, NULL)));
+    MUST(same_text(netlib_tls_engine_alpn_protocol(client->engine, NULL),
+                   netlib_tls_engine_alpn_protocol(server->engine, NULL)));
     MUST(netlib_tls_engine_is_resumed(client->engine) == netlib_tls_engine_is_resumed(server->engine));
     MUST(same_text(netlib_tls_engine_server_name(server->engine, NULL), "localhost"));
     MUST(netlib_tls_engine_peer_certificate_count(client->engine) > 0);

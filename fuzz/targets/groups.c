@@ -24,10 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST(context_of(names, sizeof names, &again) == NETLIB_OK);
         MUST(netlib_tls_context_key_exchange_group_count(again) == count);
         for (size_t i = 0; i < count; i++) {
-            MUST(same_text(netlib_tls_context_key_exchange_group(context, i, NULL), netlib_tls_context_key_exchange_group(again, i, NULL)));
+            MUST(same_text(netlib_tls_context_key_exchange_group(context, i, NULL),
+                           netlib_tls_context_key_exchange_group(again, i, NULL)));
             /* Each is there once. */
             for (size_t k = 0; k < i; k++) {
-                MUST(!same_text(netlib_tls_context_key_exchange_group(context, i, NULL), netlib_tls_context_key_exchange_group(context, k, NULL)));
+                MUST(!same_text(netlib_tls_context_key_exchange_group(context, i, NULL),
+                                netlib_tls_context_key_exchange_group(context, k, NULL)));
             }
         }
     }

@@ -39,7 +39,8 @@ static void there_and_back(const netlib_response *response) {
     int len = snprintf(text, room, "HTTP/1.%d %d %s\r\n%s\r\n", netlib_response_minor_version(response),
                        netlib_response_status(response), reason, wire);
     MUST(len > 0 && (size_t)len < room);
-    OK(netlib_response_parse(netlib_response_request_method(response, NULL), text, (size_t)len, NULL, &again, &head_len, &err));
+    OK(netlib_response_parse(netlib_response_request_method(response, NULL), text, (size_t)len, NULL, &again, &head_len,
+                             &err));
     MUST(head_len == (size_t)len);
     const netlib_headers *same = netlib_response_headers(again);
     MUST(netlib_headers_count(same) == netlib_headers_count(headers));
@@ -99,7 +100,8 @@ static void check_response(const netlib_response *response) {
     const char *location = netlib_response_redirect_location(response, &len);
     check_text(location, len);
     check_framing(response);
-    if (ONE_OF(netlib_retry_get_retry_after(retry, response, &seconds, &err), 1000000, NETLIB_INVALID_HEADER) == NETLIB_OK) {
+    if (ONE_OF(netlib_retry_get_retry_after(retry, response, &seconds, &err), 1000000, NETLIB_INVALID_HEADER) ==
+        NETLIB_OK) {
         MUST(seconds == -1.0 || (seconds >= 0 && seconds <= 21600));
     }
     ONE_OF(netlib_retry_delay(retry, response, &seconds, &reason, &uncapped, &err), 1000000, NETLIB_INVALID_HEADER);
@@ -112,8 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_response *response = NULL;
     size_t head_len = 0;
     const char *method = methods[size % 3];
-    netlib_status whole = ONE_OF(netlib_response_parse(method, (const char *)data, size, NULL, &response, &head_len, &err), size,
-                                 NETLIB_WANT_READ, NETLIB_PROTOCOL);
+    netlib_status whole =
+        ONE_OF(netlib_response_parse(method, (const char *)data, size, NULL, &response, &head_len, &err), size,
+               NETLIB_WANT_READ, NETLIB_PROTOCOL);
     if (whole == NETLIB_OK) {
         MUST(head_len > 0 && head_len <= size);
         check_response(response);
@@ -127,8 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t n = size % step; n < size; n += step) {
         uint8_t *part = exact(data, n);
         size_t part_len = 0;
-        netlib_status status = ONE_OF(netlib_response_parse(method, (const char *)part, n, NULL, &response, &part_len, &err), n,
-                                      NETLIB_WANT_READ, NETLIB_PROTOCOL);
+        netlib_status status =
+            ONE_OF(netlib_response_parse(method, (const char *)part, n, NULL, &response, &part_len, &err), n,
+                   NETLIB_WANT_READ, NETLIB_PROTOCOL);
         netlib_response *further = NULL;
         size_t further_len = 0;
         MUST(ONE_OF(netlib_response_parse(method, (const char *)part, n, &state, &further, &further_len, &err), n,

@@ -16,9 +16,9 @@ static netlib_status load(const uint8_t *certificate, size_t certificate_len, co
     netlib_tls_options *options = options_without_trust();
     netlib_tls_options_set_identity(options, certificate, certificate_len, key, key_len);
     netlib_tls_options_set_key_password(options, password, password != NULL ? NETLIB_NTS : 0);
-    netlib_status status =
-        ONE_OF(netlib_tls_context_new(options, &context, &err), certificate_len + key_len, NETLIB_INVALID_PEM, NETLIB_UNSUPPORTED,
-               NETLIB_KEY_MISMATCH, NETLIB_PASSWORD_REQUIRED, NETLIB_WRONG_PASSWORD, NETLIB_INVALID_ARGUMENT);
+    netlib_status status = ONE_OF(netlib_tls_context_new(options, &context, &err), certificate_len + key_len,
+                                  NETLIB_INVALID_PEM, NETLIB_UNSUPPORTED, NETLIB_KEY_MISMATCH, NETLIB_PASSWORD_REQUIRED,
+                                  NETLIB_WRONG_PASSWORD, NETLIB_INVALID_ARGUMENT);
     netlib_tls_context_free(context);
     netlib_tls_options_free(options);
     return status;

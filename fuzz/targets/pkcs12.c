@@ -9,8 +9,8 @@ static netlib_status load(const uint8_t *data, size_t size, const char *password
     netlib_tls_options_set_identity(options, data, size, NULL, 0);
     netlib_tls_options_set_key_password(options, password, password != NULL ? NETLIB_NTS : 0);
     netlib_status status =
-        ONE_OF(netlib_tls_context_new(options, &context, &err), size, NETLIB_INVALID_PEM, NETLIB_UNSUPPORTED, NETLIB_KEY_MISMATCH,
-               NETLIB_PASSWORD_REQUIRED, NETLIB_WRONG_PASSWORD, NETLIB_INVALID_ARGUMENT);
+        ONE_OF(netlib_tls_context_new(options, &context, &err), size, NETLIB_INVALID_PEM, NETLIB_UNSUPPORTED,
+               NETLIB_KEY_MISMATCH, NETLIB_PASSWORD_REQUIRED, NETLIB_WRONG_PASSWORD, NETLIB_INVALID_ARGUMENT);
     netlib_tls_context_free(context);
     netlib_tls_options_free(options);
     return status;

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_error *err = NULL;
     double most = -2, all = -2;
     char *text = c_string(data, size);
-    netlib_status status = ONE_OF(netlib_retry_parse_retry_after(bounded, text, &most, &err), size, NETLIB_INVALID_HEADER);
+    netlib_status status =
+        ONE_OF(netlib_retry_parse_retry_after(bounded, text, &most, &err), size, NETLIB_INVALID_HEADER);
     MUST(ONE_OF(netlib_retry_parse_retry_after(unbounded, text, &all, &err), size, NETLIB_INVALID_HEADER) == status);
     if (status == NETLIB_OK) {
         MUST(all >= 0);

@@ -16,15 +16,20 @@ static const char *text_of(getter *get, const netlib_url *url) {
 }
 
 static struct parts parts_of(const netlib_url *url) {
-    struct parts parts = {text_of(netlib_url_scheme, url), text_of(netlib_url_auth, url),  text_of(netlib_url_host, url),
-                          text_of(netlib_url_path, url),   text_of(netlib_url_query, url), text_of(netlib_url_fragment, url),
+    struct parts parts = {text_of(netlib_url_scheme, url),
+                          text_of(netlib_url_auth, url),
+                          text_of(netlib_url_host, url),
+                          text_of(netlib_url_path, url),
+                          text_of(netlib_url_query, url),
+                          text_of(netlib_url_fragment, url),
                           netlib_url_port(url)};
     return parts;
 }
 
 static bool same_parts(struct parts a, struct parts b) {
-    return same_text(a.scheme, b.scheme) && same_text(a.auth, b.auth) && same_text(a.host, b.host) && same_text(a.path, b.path) &&
-           same_text(a.query, b.query) && same_text(a.fragment, b.fragment) && a.port == b.port;
+    return same_text(a.scheme, b.scheme) && same_text(a.auth, b.auth) && same_text(a.host, b.host) &&
+           same_text(a.path, b.path) && same_text(a.query, b.query) && same_text(a.fragment, b.fragment) &&
+           a.port == b.port;
 }
 
 static void check_url(const netlib_url *url) {
@@ -62,7 +67,8 @@ static void there_and_back(const netlib_url *url) {
 static void from_parts(struct parts parts) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
-    if (ONE_OF(netlib_url_new(parts.scheme, parts.auth, parts.host, parts.port, parts.path, parts.query, parts.fragment, &url, &err),
+    if (ONE_OF(netlib_url_new(parts.scheme, parts.auth, parts.host, parts.port, parts.path, parts.query, parts.fragment,
+                              &url, &err),
                NETLIB_URL_MAX, NETLIB_INVALID_URL) == NETLIB_OK) {
         check_url(url);
         there_and_back(url);
@@ -75,10 +81,10 @@ static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) 
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     netlib_url_readings *readings = NULL;
-    netlib_status status =
-        ONE_OF(netlib_parse_url_strict((const char *)data, size, &url, &err), size, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
-    netlib_status compared = ONE_OF(netlib_url_compare_readers((const char *)data, size, &readings, &err), size, NETLIB_INVALID_URL,
-                                    NETLIB_INVALID_UTF8);
+    netlib_status status = ONE_OF(netlib_parse_url_strict((const char *)data, size, &url, &err), size,
+                                  NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
+    netlib_status compared = ONE_OF(netlib_url_compare_readers((const char *)data, size, &readings, &err), size,
+                                    NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
     if (status == NETLIB_OK) {
         MUST(lenient != NULL && compared == NETLIB_OK);
         MUST(same_parts(parts_of(url), parts_of(lenient)));
@@ -118,8 +124,8 @@ static void resolve(const netlib_url *base, struct input reference) {
     netlib_error *err = NULL;
     netlib_url *url = NULL, *again = NULL, *third = NULL;
     uint8_t *text = exact(reference.data, reference.len);
-    netlib_status status = ONE_OF(netlib_url_resolve(base, (const char *)text, reference.len, &url, &err), reference.len,
-                                  NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
+    netlib_status status = ONE_OF(netlib_url_resolve(base, (const char *)text, reference.len, &url, &err),
+                                  reference.len, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
     if (status == NETLIB_OK) {
         check_url(url);
         bool within = reference.len == 0 || text[0] == '?' || text[0] == '#' ||
@@ -147,7 +153,8 @@ static void resolve(const netlib_url *base, struct input reference) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_error *err = NULL;
     netlib_url *url = NULL, *base = NULL;
-    if (ONE_OF(netlib_parse_url((const char *)data, size, &url, &err), size, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8) == NETLIB_OK) {
+    if (ONE_OF(netlib_parse_url((const char *)data, size, &url, &err), size, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8) ==
+        NETLIB_OK) {
         check_url(url);
         there_and_back(url);
         from_parts(parts_of(url));

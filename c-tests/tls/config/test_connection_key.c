@@ -107,12 +107,15 @@ typedef netlib_tls_options tls;
     static void name(tls *o) { __VA_ARGS__; }
 ROW(base, (void)o)
 ROW(ca_file, netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem"))
-ROW(ca_data, read_text(CERTS "other-ca.pem", text, sizeof text, &text_len); netlib_tls_options_add_ca_data(o, text, text_len))
+ROW(ca_data, read_text(CERTS "other-ca.pem", text, sizeof text, &text_len);
+    netlib_tls_options_add_ca_data(o, text, text_len))
 ROW(ca_dir, netlib_tls_options_add_ca_dir(o, scratch))
 ROW(ca_again, netlib_tls_options_add_ca_file(o, CERTS "ca.pem"))
 ROW(other_ca, netlib_tls_options_add_ca_file(o, VERIFY "root.pem"))
-ROW(both_cas, netlib_tls_options_add_ca_file(o, VERIFY "root.pem"); netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem"))
-ROW(cas_both, netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem"); netlib_tls_options_add_ca_file(o, VERIFY "root.pem"))
+ROW(both_cas, netlib_tls_options_add_ca_file(o, VERIFY "root.pem");
+    netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem"))
+ROW(cas_both, netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem");
+    netlib_tls_options_add_ca_file(o, VERIFY "root.pem"))
 ROW(one_key, netlib_tls_options_add_ca_file(o, VERIFY "self-signed-ca.pem"))
 ROW(one_key_again, netlib_tls_options_add_ca_file(o, VERIFY "self-signed-expired.pem"))
 ROW(no_system, netlib_tls_options_set_system_trust(o, 0))
@@ -132,14 +135,18 @@ ROW(no_name, netlib_tls_options_set_check_hostname(o, 0))
 ROW(name, netlib_tls_options_set_check_hostname(o, 1))
 ROW(pin, netlib_tls_options_add_pin(o, PIN))
 ROW(pin_twice, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_add_pin(o, PIN))
-ROW(two_pins, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_add_pin(o, "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="))
+ROW(two_pins, netlib_tls_options_add_pin(o, PIN);
+    netlib_tls_options_add_pin(o, "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="))
 ROW(other_pin, netlib_tls_options_add_pin(o, "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"))
-ROW(key_pin, netlib_tls_options_add_pin(o, "sha256//ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")) /* the same digest, but a key's */
+ROW(key_pin, netlib_tls_options_add_pin(
+                 o, "sha256//ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")) /* the same digest, but a key's */
 ROW(replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
 ROW(crl_file, netlib_tls_options_add_crl_file(o, VERIFY "int.crl"))
-ROW(crl_data, read_text(VERIFY "int.crl.der", text, sizeof text, &text_len); netlib_tls_options_add_crl_data(o, text, text_len))
+ROW(crl_data, read_text(VERIFY "int.crl.der", text, sizeof text, &text_len);
+    netlib_tls_options_add_crl_data(o, text, text_len))
 ROW(other_crl, netlib_tls_options_add_crl_file(o, VERIFY "int-expired.crl"))
-ROW(leaf_crl, netlib_tls_options_add_crl_file(o, VERIFY "int.crl"); netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF))
+ROW(leaf_crl, netlib_tls_options_add_crl_file(o, VERIFY "int.crl");
+    netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF))
 ROW(strict, netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_X509_STRICT))
 ROW(clock_1, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_a, NULL))
 ROW(clock_2, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_b, NULL))
@@ -166,14 +173,18 @@ ROW(groups_named, netlib_tls_options_set_key_exchange_groups(o, "X25519:P-256"))
 ROW(groups_backwards, netlib_tls_options_set_key_exchange_groups(o, "secp256r1:x25519"))
 ROW(early_data, netlib_tls_options_set_early_data(o, 1))
 /* Lists of one X25519 key for front.example and for other.example. */
-ROW(ech, netlib_tls_options_set_ech_config_list(o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANZnJvbnQuZXhhbXBsZQAA", NETLIB_NTS))
-ROW(other_ech, netlib_tls_options_set_ech_config_list(o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANb3RoZXIuZXhhbXBsZQAA", NETLIB_NTS))
+ROW(ech, netlib_tls_options_set_ech_config_list(
+             o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANZnJvbnQuZXhhbXBsZQAA", NETLIB_NTS))
+ROW(other_ech,
+    netlib_tls_options_set_ech_config_list(
+        o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANb3RoZXIuZXhhbXBsZQAA", NETLIB_NTS))
 ROW(ech_grease, netlib_tls_options_set_ech_grease(o, 1))
 ROW(order, netlib_tls_options_set_option_bits(o, NETLIB_OP_ALL | NETLIB_OP_CIPHER_SERVER_PREFERENCE))
 ROW(servername_1, netlib_tls_options_set_servername_callback(o, name_a, &ctx_a, NULL))
 ROW(servername_2, netlib_tls_options_set_servername_callback(o, name_b, &ctx_a, NULL))
 ROW(servername_3, netlib_tls_options_set_servername_callback(o, name_a, &ctx_b, NULL))
-ROW(server_only, netlib_tls_options_set_identity_files(o, CERTS "client.pem", CERTS "client.key"); netlib_tls_options_set_server_only(o, 1))
+ROW(server_only, netlib_tls_options_set_identity_files(o, CERTS "client.pem", CERTS "client.key");
+    netlib_tls_options_set_server_only(o, 1))
 ROW(npn, netlib_tls_options_set_npn_protocols(o, (const char *const[]){"h2"}, 1))
 ROW(common_name, netlib_tls_options_set_hostname_checks_common_name(o, 1))
 ROW(post_handshake, netlib_tls_options_set_post_handshake_auth(o, 1))
@@ -385,7 +396,8 @@ static void r26_every_setting_of_tls_changes_the_key(void) {
 /* A context that is made of another has a digest of its own, also when the other's is known: that of a context made with all of
  * its options. */
 static void r26_a_list_of_keys_changes_the_key(void) {
-    netlib_tls_context *plain = client_context(), *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
+    netlib_tls_context *plain = client_context(),
+                       *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
     struct key before = digest_of(plain);
     for (int i = 0; i < 2; i++) {
         netlib_error *err = NULL;
@@ -457,8 +469,9 @@ static void parts_are_kept_apart(void) {
     int count = 0;
     netlib_tls_context *context = client_context(), *other = context_of(options_of(h2));
     struct key digest = digest_of(context);
-    const netlib_slice digest_slice = {digest.text, 64}, pieces[] = {{"a", 1}, {"b", 1}}, backwards[] = {{"b", 1}, {"a", 1}},
-                       together = {"ab", 2}, nothing = {NULL, 0}, two_nothings[] = {{NULL, 0}, {NULL, 0}};
+    const netlib_slice digest_slice = {digest.text, 64}, pieces[] = {{"a", 1}, {"b", 1}},
+                       backwards[] = {{"b", 1}, {"a", 1}}, together = {"ab", 2}, nothing = {NULL, 0},
+                       two_nothings[] = {{NULL, 0}, {NULL, 0}};
 #define KEY(what, ...) (effects[count] = what, keys[count++] = key_of(__VA_ARGS__))
     KEY(CHANGES, "https://example.com/", NULL, NULL, NULL, NULL, 0);
     KEY(AS_BASE, "HTTPS://EXAMPLE.com:443/a?b#c", NULL, NULL, NULL, NULL, 0);
@@ -533,7 +546,8 @@ static void bad_arguments(void) {
     netlib_error_free(err);
     err = NULL;
     netlib_connect_options_set_attempt_delay(options, -1.0);
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_connection_key(url, NULL, NULL, options, NULL, 0, key, sizeof key, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
+                 netlib_connection_key(url, NULL, NULL, options, NULL, 0, key, sizeof key, &err));
     netlib_connect_options_free(options);
     netlib_url_free(url), netlib_url_free(path);
 }

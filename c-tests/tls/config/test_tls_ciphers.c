@@ -65,10 +65,10 @@ static void as_openssl_selects(void) {
         netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
         netlib_tls_options_set_ciphers(options, string);
         netlib_status status = netlib_tls_context_new(options, &context, NULL);
-        const char *got = status == NETLIB_OK                  ? offered(context)
-                          : status == NETLIB_NO_CIPHER_SUITES  ? "none"
-                          : status == NETLIB_INVALID_ARGUMENT  ? "invalid"
-                                                               : netlib_status_name(status);
+        const char *got = status == NETLIB_OK                 ? offered(context)
+                          : status == NETLIB_NO_CIPHER_SUITES ? "none"
+                          : status == NETLIB_INVALID_ARGUMENT ? "invalid"
+                                                              : netlib_status_name(status);
         strings++;
         if (strcmp(expected, got) != 0) {
             different++;
@@ -84,9 +84,9 @@ static void as_openssl_selects(void) {
 
 #define ALL13 "TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256"
 #define RSA128 "ECDHE-RSA-AES128-GCM-SHA256"
-#define EXISTING                                                                                                       \
-    "ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, ECDHE-ECDSA-CHACHA20-POLY1305, "                      \
-    "ECDHE-RSA-CHACHA20-POLY1305, ECDHE-ECDSA-AES128-GCM-SHA256, ECDHE-RSA-AES128-GCM-SHA256, "                        \
+#define EXISTING \
+    "ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, ECDHE-ECDSA-CHACHA20-POLY1305, " \
+    "ECDHE-RSA-CHACHA20-POLY1305, ECDHE-ECDSA-AES128-GCM-SHA256, ECDHE-RSA-AES128-GCM-SHA256, " \
     "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
 #define SETTER "netlib_tls_options_set_ciphers: "
 
@@ -128,18 +128,23 @@ static void versions_and_suites_go_together(void) {
         {RSA128, 0, 0, NETLIB_OK, ALL13 " " RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3},
         {RSA128, 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
         {RSA128, NETLIB_TLS_VERSION_1_3, 0, NETLIB_OK, ALL13, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3},
-        {"TLS_AES_128_GCM_SHA256", 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256", NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3},
-        {"TLS_AES_128_GCM_SHA256:" RSA128, 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256 " RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3},
+        {"TLS_AES_128_GCM_SHA256", 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256", NETLIB_TLS_VERSION_1_3,
+         NETLIB_TLS_VERSION_1_3},
+        {"TLS_AES_128_GCM_SHA256:" RSA128, 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256 " RSA128, NETLIB_TLS_VERSION_1_2,
+         NETLIB_TLS_VERSION_1_3},
         {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:" RSA128, NETLIB_TLS_VERSION_1_3, 0, NETLIB_OK,
          "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384", NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3},
-        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", 0, 0, NETLIB_OK, RSA128,
-         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
-        {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
+        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", 0, 0, NETLIB_OK,
+         RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
+        {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, RSA128, NETLIB_TLS_VERSION_1_2,
+         NETLIB_TLS_VERSION_1_2},
         {"TLS_AES_128_GCM_SHA256", 0, NETLIB_TLS_VERSION_1_2, NETLIB_NO_CIPHER_SUITES,
          SETTER "ciphers selects none of TLS 1.2, and no other version is allowed", 0, 0},
-        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", NETLIB_TLS_VERSION_1_3, 0,
-         NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of TLS 1.3, and no other version is allowed", 0, 0},
-        {"AES128-SHA", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING "; not known: AES128-SHA", 0, 0},
+        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256",
+         NETLIB_TLS_VERSION_1_3, 0, NETLIB_NO_CIPHER_SUITES,
+         SETTER "ciphers selects none of TLS 1.3, and no other version is allowed", 0, 0},
+        {"AES128-SHA", 0, 0, NETLIB_NO_CIPHER_SUITES,
+         SETTER "ciphers selects none of " EXISTING "; not known: AES128-SHA", 0, 0},
         {"kRSA:RC4", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING, 0, 0},
         {"HIGH:$", 0, 0, NETLIB_INVALID_ARGUMENT, SETTER "ciphers has \"$\" at byte 5, where a word should be", 0, 0},
         {"HIGH@SECLEVEL=4", 0, 0, NETLIB_UNSUPPORTED,
@@ -221,8 +226,8 @@ static void handshakes_obey(void) {
         const char *suite;      /* NULL: none in common */
     } rows[] = {
         {"TLS_CHACHA20_POLY1305_SHA256", NULL, 1, "TLS_CHACHA20_POLY1305_SHA256"},
-        {"ECDHE-ECDSA-CHACHA20-POLY1305:!TLS_AES_256_GCM_SHA384:!TLS_AES_128_GCM_SHA256:!TLS_CHACHA20_POLY1305_SHA256", NULL, 1,
-         "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"},
+        {"ECDHE-ECDSA-CHACHA20-POLY1305:!TLS_AES_256_GCM_SHA384:!TLS_AES_128_GCM_SHA256:!TLS_CHACHA20_POLY1305_SHA256",
+         NULL, 1, "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"},
         {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256", 1,
          "TLS_AES_256_GCM_SHA384"},
         {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256", 0,

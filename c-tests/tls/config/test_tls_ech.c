@@ -168,8 +168,7 @@ static void test_incompatible(void) {
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_check_hostname(options, 0);
     netlib_tls_context *context = context_of(options), *with_ech = hiding(context, PUBLIC);
-    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "is a client's",
-                netlib_tls_engine_new_server(with_ech, &engine, &err));
+    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "is a client's", netlib_tls_engine_new_server(with_ech, &engine, &err));
     netlib_error_free(err);
     static const struct {
         const char *name, *says;
@@ -259,15 +258,18 @@ static void test_ending(const struct ending *row) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_of(row), *server = server_context("server");
     struct wire wire = {client_engine(client, row->name), server_engine(server), 20000, 0, 0};
-    bool is_hidden = row->public_name != NULL && row->public_name[0] != '\0' && strcmp(row->public_name, row->name) != 0;
+    bool is_hidden =
+        row->public_name != NULL && row->public_name[0] != '\0' && strcmp(row->public_name, row->name) != 0;
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
     static uint8_t sent[20000];
     size_t sent_len = drain_all(wire.client, sent, sizeof sent);
     size_t len = 0;
     CHECK_INT(row->public_name != NULL, extension_of(sent, sent_len, 0xfe0d, &len) != NULL);
-    if (strcmp(row->name, "127.0.0.1") != 0) check_server_name(is_hidden ? row->public_name : row->name, sent, sent_len);
+    if (strcmp(row->name, "127.0.0.1") != 0)
+        check_server_name(is_hidden ? row->public_name : row->name, sent, sent_len);
     if (is_hidden) CHECK(memmem(sent, sent_len, row->name, strlen(row->name)) == NULL);
-    CHECK_INT(row->ech == NETLIB_ECH_REJECTED ? NETLIB_ECH_OFFERED : row->ech, netlib_tls_engine_ech_status(wire.client));
+    CHECK_INT(row->ech == NETLIB_ECH_REJECTED ? NETLIB_ECH_OFFERED : row->ech,
+              netlib_tls_engine_ech_status(wire.client));
     CHECK_INT((long long)sent_len, (long long)feed_all(wire.server, sent, sent_len));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
     CHECK_INT(NETLIB_ECH_NOT_OFFERED, netlib_tls_engine_ech_status(wire.server));
@@ -281,7 +283,8 @@ static void test_ending(const struct ending *row) {
     CHECK_INT(row->alert, err != NULL ? netlib_error_tls_alert(err) : -1);
     if (row->says != NULL) {
         check_words(row->says, err, __LINE__);
-        CHECK(strstr(netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "", row->advice) != NULL);
+        CHECK(strstr(netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "", row->advice) !=
+              NULL);
         CHECK(status != NETLIB_HOSTNAME_MISMATCH || netlib_error_advice(err, NULL) == NULL);
         CHECK(netlib_error_ech_retry_configs(err, &len) == NULL && len == 0);
         CHECK_STR(NULL, netlib_tls_engine_server_name(wire.client, NULL));

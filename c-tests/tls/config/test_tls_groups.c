@@ -33,18 +33,23 @@ static void lists_are_read(void) {
         {"x25519mlkem768:SECP256R1", 0, 0, NETLIB_OK, -1, "X25519MLKEM768 secp256r1", NETLIB_TLS_VERSION_1_2},
         /* What belongs to TLS 1.3 alone leaves that, or is left out. */
         {"X25519MLKEM768", 0, 0, NETLIB_OK, -1, "X25519MLKEM768", NETLIB_TLS_VERSION_1_3},
-        {"SecP256r1MLKEM768:MLKEM768:MLKEM1024", 0, 0, NETLIB_OK, -1, "SecP256r1MLKEM768 MLKEM768 MLKEM1024", NETLIB_TLS_VERSION_1_3},
+        {"SecP256r1MLKEM768:MLKEM768:MLKEM1024", 0, 0, NETLIB_OK, -1, "SecP256r1MLKEM768 MLKEM768 MLKEM1024",
+         NETLIB_TLS_VERSION_1_3},
         {NULL, 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, -1, "x25519 secp256r1 secp384r1", NETLIB_TLS_VERSION_1_2},
         {"MLKEM1024:x25519", 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, -1, "x25519", NETLIB_TLS_VERSION_1_2},
         {"X25519MLKEM768", 0, NETLIB_TLS_VERSION_1_2, NETLIB_INVALID_ARGUMENT, -1,
          SETTER "groups has none for TLS 1.2, and no other version is allowed", 0},
-        {"x25519:P-521", 0, 0, NETLIB_INVALID_ARGUMENT, 7, SETTER "groups has \"P-521\", which is none of " ALL ", at byte 7", 0},
-        {"x25519:secp256r1:P-256", 0, 0, NETLIB_INVALID_ARGUMENT, 17, SETTER "groups names secp256r1 for the second time at byte 17", 0},
-        {"x25519,secp256r1", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has \"x25519,secp256r1\", which is none of " ALL ", at byte 0", 0},
+        {"x25519:P-521", 0, 0, NETLIB_INVALID_ARGUMENT, 7,
+         SETTER "groups has \"P-521\", which is none of " ALL ", at byte 7", 0},
+        {"x25519:secp256r1:P-256", 0, 0, NETLIB_INVALID_ARGUMENT, 17,
+         SETTER "groups names secp256r1 for the second time at byte 17", 0},
+        {"x25519,secp256r1", 0, 0, NETLIB_INVALID_ARGUMENT, 0,
+         SETTER "groups has \"x25519,secp256r1\", which is none of " ALL ", at byte 0", 0},
         {":x25519", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has no name at byte 0", 0},
         {"x25519:", 0, 0, NETLIB_INVALID_ARGUMENT, 7, SETTER "groups has no name at byte 7", 0},
         {"?x448", 0, 0, NETLIB_INVALID_ARGUMENT, -1, SETTER "groups selects none of " ALL, 0},
-        {"\xff", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has \"\\xff\", which is none of " ALL ", at byte 0", 0},
+        {"\xff", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has \"\\xff\", which is none of " ALL ", at byte 0",
+         0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -57,7 +62,8 @@ static void lists_are_read(void) {
         if (rows[i].status == NETLIB_OK) {
             CHECK_STR(rows[i].groups, listed(context));
             CHECK_INT(rows[i].oldest, netlib_tls_context_minimum_version(context));
-            CHECK_STR(NULL, netlib_tls_context_key_exchange_group(context, netlib_tls_context_key_exchange_group_count(context), NULL));
+            CHECK_STR(NULL, netlib_tls_context_key_exchange_group(
+                                context, netlib_tls_context_key_exchange_group_count(context), NULL));
         } else {
             CHECK_STR(rows[i].groups, netlib_error_message(err, NULL));
             CHECK_INT(rows[i].offset, (long long)netlib_error_offset(err));
@@ -119,15 +125,16 @@ static struct offer read_hello(const unsigned char *bytes, size_t len) {
     CHECK(len > 60 && bytes[0] == 22 && bytes[5] == 1);
     size_t end = 5 + number(bytes + 3), at = 5 + 4 + 2 + 32;
     CHECK(end <= len);
-    at += 1u + bytes[at];                /* the session's id */
-    at += 2u + number(bytes + at);       /* suites */
-    at += 1u + bytes[at];                /* compression */
-    at += 2;                             /* the length of the extensions */
+    at += 1u + bytes[at];          /* the session's id */
+    at += 2u + number(bytes + at); /* suites */
+    at += 1u + bytes[at];          /* compression */
+    at += 2;                       /* the length of the extensions */
     while (at + 4 <= end) {
         unsigned type = number(bytes + at), size = number(bytes + at + 2);
         const unsigned char *body = bytes + at + 4;
         if (type == 10) {
-            for (unsigned i = 2; i + 2 <= size; i += 2) add(offer.groups, sizeof offer.groups, name_of(number(body + i)));
+            for (unsigned i = 2; i + 2 <= size; i += 2)
+                add(offer.groups, sizeof offer.groups, name_of(number(body + i)));
         } else if (type == 51) {
             for (unsigned i = 2; i + 4 <= size; i += 4 + number(body + i + 2)) {
                 add(offer.shares, sizeof offer.shares, name_of(number(body + i)));

@@ -16,9 +16,9 @@ static netlib_tls_options *bare_options(void) {
 }
 
 /* The option bits that every context has. */
-static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_OP_NO_TLSv1_1 | NETLIB_OP_NO_COMPRESSION |
-                              NETLIB_OP_NO_RENEGOTIATION | NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 |
-                              INT64_C(0x300000000);
+static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_OP_NO_TLSv1_1 |
+                              NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_RENEGOTIATION |
+                              NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 | INT64_C(0x300000000);
 static const int64_t USUAL = NETLIB_OP_NO_TICKET | NETLIB_OP_CIPHER_SERVER_PREFERENCE;
 
 static void defaults(void) {
@@ -37,7 +37,20 @@ static void defaults(void) {
     netlib_tls_context_free(context);
 }
 
-enum what { NOTHING, MINIMUM, MAXIMUM, EXACT, BITS, TICKETS, RESUMPTION, NPN, COMMON_NAME, POST_HANDSHAKE, ALPN, KEYLOG };
+enum what {
+    NOTHING,
+    MINIMUM,
+    MAXIMUM,
+    EXACT,
+    BITS,
+    TICKETS,
+    RESUMPTION,
+    NPN,
+    COMMON_NAME,
+    POST_HANDSHAKE,
+    ALPN,
+    KEYLOG
+};
 
 static void set(netlib_tls_options *options, enum what what, int64_t value) {
     static const char *const protocols[] = {"spdy/3"};
@@ -102,7 +115,8 @@ static void refused_values(void) {
         {BITS, INT64_MIN, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_option_bits") "bits has unknown ones: 0x8000000000000000"},
         {BITS, NETLIB_OP_IGNORE_UNEXPECTED_EOF, NOTHING, 0, NETLIB_UNSUPPORTED,
-         SETTER("set_option_bits") "OP_IGNORE_UNEXPECTED_EOF: an end without a closing message is always NETLIB_TLS_TRUNCATED"},
+         SETTER(
+             "set_option_bits") "OP_IGNORE_UNEXPECTED_EOF: an end without a closing message is always NETLIB_TLS_TRUNCATED"},
         {BITS, NETLIB_OP_ENABLE_KTLS, NOTHING, 0, NETLIB_UNSUPPORTED,
          SETTER("set_option_bits") "OP_ENABLE_KTLS: the kernel's TLS is not used"},
         {BITS, 0x40000, NOTHING, 0, NETLIB_UNSUPPORTED,
@@ -112,12 +126,14 @@ static void refused_values(void) {
         {NPN, 1, NOTHING, 0, NETLIB_UNSUPPORTED,
          SETTER("set_npn_protocols") "NPN was replaced by ALPN (RFC 7301): netlib_tls_options_add_alpn_protocol"},
         {COMMON_NAME, 1, NOTHING, 0, NETLIB_UNSUPPORTED,
-         SETTER("set_hostname_checks_common_name") "names are looked for among the subject alternative names only (RFC 9525)"},
+         SETTER(
+             "set_hostname_checks_common_name") "names are looked for among the subject alternative names only (RFC 9525)"},
         {COMMON_NAME, 2, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_hostname_checks_common_name") "on must be 0 or 1; it is 2"},
         {POST_HANDSHAKE, 1, NOTHING, 0, NETLIB_UNSUPPORTED,
          SETTER("set_post_handshake_auth") "a client shows its certificate in the handshake only"},
-        {POST_HANDSHAKE, 2, NOTHING, 0, NETLIB_INVALID_ARGUMENT, SETTER("set_post_handshake_auth") "on must be 0 or 1; it is 2"},
+        {POST_HANDSHAKE, 2, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
+         SETTER("set_post_handshake_auth") "on must be 0 or 1; it is 2"},
         {ALPN, 0, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("add_alpn_protocol") "protocol must have 1 to 255 bytes; it has 0"},
         {KEYLOG, 0, NOTHING, 0, NETLIB_IO,
@@ -147,29 +163,35 @@ static void accepted_values(void) {
         int64_t governed; /* what the getter has beside ALWAYS */
     } rows[] = {
         {MINIMUM, NETLIB_TLS_VERSION_1_3, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
-        {MINIMUM, NETLIB_TLS_VERSION_MINIMUM_SUPPORTED, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
-        {MINIMUM, NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
+        {MINIMUM, NETLIB_TLS_VERSION_MINIMUM_SUPPORTED, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2,
+         NETLIB_TLS_VERSION_1_2, USUAL},
+        {MINIMUM, NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3,
+         USUAL},
         /* SSL 3.0, TLS 1.0 and TLS 1.1 are raised to TLS 1.2. */
         {MINIMUM, 0x0300, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {MINIMUM, 0x0301, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {MINIMUM, 0x0302, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
         {MINIMUM, NETLIB_TLS_VERSION_1_3, MINIMUM, 0x0302, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {EXACT, NETLIB_SSL_VERSION_TLSv1_2, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
-        {EXACT, NETLIB_SSL_VERSION_TLS, MINIMUM, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
-        {EXACT, NETLIB_SSL_VERSION_TLS_CLIENT, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLS, MINIMUM, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3,
+         USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLS_CLIENT, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2,
+         NETLIB_TLS_VERSION_1_2, USUAL},
         {EXACT, NETLIB_SSL_VERSION_TLS_SERVER, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
-        {EXACT, NETLIB_SSL_VERSION_TLSv1_2, EXACT, NETLIB_SSL_VERSION_TLS, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLSv1_2, EXACT, NETLIB_SSL_VERSION_TLS, NETLIB_TLS_VERSION_1_2,
+         NETLIB_TLS_VERSION_1_3, USUAL},
         {BITS, 0, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0},
         {BITS, NETLIB_OP_NO_TLSv1_2, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TLSv1_2},
         {BITS, NETLIB_OP_NO_TLSv1_3, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_OP_NO_TLSv1_3},
         {BITS, NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
-        {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
+        {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3,
+         NETLIB_OP_CIPHER_SERVER_PREFERENCE},
         /* What urllib3 sets; its own numbers of NO_SSLv2 and NO_SSLv3; all that is always true. */
-        {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2,
-         NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
+        {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0,
+         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, 0x1000000, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0x1000000},
-        {BITS, NETLIB_OP_ALL | NETLIB_OP_SINGLE_DH_USE | NETLIB_OP_SINGLE_ECDH_USE | NETLIB_OP_LEGACY_SERVER_CONNECT, NOTHING, 0,
-         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_ALL | NETLIB_OP_LEGACY_SERVER_CONNECT},
+        {BITS, NETLIB_OP_ALL | NETLIB_OP_SINGLE_DH_USE | NETLIB_OP_SINGLE_ECDH_USE | NETLIB_OP_LEGACY_SERVER_CONNECT,
+         NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_ALL | NETLIB_OP_LEGACY_SERVER_CONNECT},
         /* One setting with two setters: the later call wins. */
         {TICKETS, 1, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
         {TICKETS, 1, TICKETS, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
@@ -229,9 +251,9 @@ static bool hello_has(netlib_tls_options *options, size_t extension) {
     size_t at = 5 + 4 + 2 + 32; /* record, message, version, random */
     bool found = false;
     CHECK(size > 100);
-    at += 1u + hello[at];              /* session id */
-    at += 2 + two_bytes(hello + at);   /* suites */
-    at += 1u + hello[at];              /* compression */
+    at += 1u + hello[at];            /* session id */
+    at += 2 + two_bytes(hello + at); /* suites */
+    at += 1u + hello[at];            /* compression */
     size_t end = at + 2 + two_bytes(hello + at);
     CHECK_INT((long long)size, (long long)end);
     for (at += 2; at + 4 <= end; at += 4 + two_bytes(hello + at + 2)) found |= two_bytes(hello + at) == extension;

@@ -125,8 +125,9 @@ static void passwords(void) {
     netlib_tls_options_set_key_password(NULL, "secret", NETLIB_NTS);
 
     /* From memory, and what would help. */
-    static const char pem[] = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
-                              "DEK-Info: DES-EDE3-CBC,0011223344556677\n\nAAAAAAAAAAA=\n-----END RSA PRIVATE KEY-----\n";
+    static const char pem[] =
+        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+        "DEK-Info: DES-EDE3-CBC,0011223344556677\n\nAAAAAAAAAAA=\n-----END RSA PRIVATE KEY-----\n";
     static const char certificate[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
@@ -138,7 +139,8 @@ static void passwords(void) {
     CHECK_STR("to give the password: netlib_tls_options_set_key_password", netlib_error_advice(err, NULL));
     CHECK_STATUS(NETLIB_PASSWORD_REQUIRED, status);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
-    comes_of(options, NETLIB_WRONG_PASSWORD, "netlib_tls_options_set_identity: the password does not open the private key in key");
+    comes_of(options, NETLIB_WRONG_PASSWORD,
+             "netlib_tls_options_set_identity: the password does not open the private key in key");
 }
 
 /* An encrypted key signs as any other. */

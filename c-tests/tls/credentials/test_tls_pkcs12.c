@@ -111,10 +111,8 @@ static void handshakes(void) {
     static const struct {
         const char *path, *password;
     } rows[] = {
-        {P12 "openssl.p12", "secret"},
-        {P12 "openssl-legacy.p12", "secret"},
-        {P12 "openssl-open.p12", NULL},
-        {P12 "pbmac1-sha512-sha512.p12", "secret"},
+        {P12 "openssl.p12", "secret"},  {P12 "openssl-legacy.p12", "secret"},
+        {P12 "openssl-open.p12", NULL}, {P12 "pbmac1-sha512-sha512.p12", "secret"},
         {P12 "keytool.p12", "secret"},
     };
     char expected[ROOM];

@@ -47,8 +47,10 @@ static void keys_and_tickets_in_the_middle_of_data(enum side side) {
             for (size_t j = 0; j < size; j++) data[j] = at_position(sent + j);
             len += seal(&scene.seal, 23, data, size, turn % 7 * 10, records + len);
             sent += size;
-            if (side == CLIENT) len += write_script(&scene, "s22:0400001100000e1000000000000004010203040000", records + len);
-            if (i == 1) len += write_script(&scene, turn % 3 == 0 ? "s22:1800000101 k" : "s22:1800000100 k", records + len);
+            if (side == CLIENT)
+                len += write_script(&scene, "s22:0400001100000e1000000000000004010203040000", records + len);
+            if (i == 1)
+                len += write_script(&scene, turn % 3 == 0 ? "s22:1800000101 k" : "s22:1800000100 k", records + len);
         }
         asked += turn % 3 == 0;
         /* In pieces that are no records. */
@@ -114,12 +116,15 @@ static void tickets_that_are_kept(void) {
         size_t size = large ? 60000 : 200;
         long long before = memory_in_use();
         for (unsigned i = 0; i < (under_valgrind() ? 20 : large ? 60 : 2000) && came.status == NETLIB_WANT_READ; i++) {
-            uint8_t head[15] = {4, 0, (uint8_t)((13 + size) >> 8), (uint8_t)(13 + size), 0, 0, 14, 16, 0, 0, 0, 0, 0, (uint8_t)(size >> 8), (uint8_t)size};
+            uint8_t head[15] = {4, 0, (uint8_t)((13 + size) >> 8), (uint8_t)(13 + size), 0, 0, 14, 16, 0, 0, 0,
+                                0, 0, (uint8_t)(size >> 8),        (uint8_t)size};
             memset(ticket, (int)i, sizeof ticket);
             memcpy(ticket, head, sizeof head);
             memset(ticket + sizeof head + size, 0, 2);
             size_t len = 0, whole = sizeof head + size + 2;
-            for (size_t done = 0; done < whole; done += 16384) len += seal(&scene.seal, 22, ticket + done, whole - done < 16384 ? whole - done : 16384, 0, record + len);
+            for (size_t done = 0; done < whole; done += 16384)
+                len +=
+                    seal(&scene.seal, 22, ticket + done, whole - done < 16384 ? whole - done : 16384, 0, record + len);
             len += write_script(&scene, "s23:41", record + len);
             came.status = feed_and_work(&scene, record, len, &came);
             CHECK_INT(i + 1, (long long)came.plain);
@@ -145,7 +150,11 @@ static void a_message_in_thousands_of_pieces(void) {
         long long before = memory_in_use();
         (void)drain_all(scene.victim, record, sizeof record);
         for (unsigned i = 0; i < 65000 && came.status == NETLIB_WANT_READ; i++) {
-            size_t len = write_script(&scene, sealed ? i == 0 ? "s22:0b00fde8" : "s22:00" : i == 0 ? "p22:0200fde8" : "p22:00", record);
+            size_t len = write_script(&scene,
+                                      sealed   ? i == 0 ? "s22:0b00fde8" : "s22:00"
+                                      : i == 0 ? "p22:0200fde8"
+                                               : "p22:00",
+                                      record);
             size_t step = under_valgrind() ? len : 1;
             for (size_t done = 0; done < len && came.status == NETLIB_WANT_READ; done += step, feeds++, bytes += step) {
                 came.status = feed_and_work(&scene, record + done, step, &came);
@@ -158,8 +167,8 @@ static void a_message_in_thousands_of_pieces(void) {
         CHECK(strstr(came.message, "more than 64 KiB of records without completing a handshake message") != NULL);
         CHECK(bytes > 68 * KIB && bytes <= 68 * KIB + 50);
         CHECK(came.grown - before < 700 * KIB);
-        printf("a message in pieces of a byte%s: refused after %zu bytes in %zu calls, memory grown by %lld KiB\n", sealed ? ", sealed" : "", bytes, feeds,
-               (came.grown - before) / KIB);
+        printf("a message in pieces of a byte%s: refused after %zu bytes in %zu calls, memory grown by %lld KiB\n",
+               sealed ? ", sealed" : "", bytes, feeds, (came.grown - before) / KIB);
         check_sticky(&scene, &came, "pieces");
         end_scene(&scene);
     }
@@ -175,8 +184,10 @@ static char *read_file(const char *path) {
 
 /* The right certificate, and `copies` of an authority behind it, which helps or does not. */
 static netlib_tls_context *long_chain(const char *authority, unsigned copies, bool is_server) {
-    char *leaf = read_file(is_server ? CERTS "server.pem" : CERTS "client.pem"), *key = read_file(is_server ? CERTS "server.key" : CERTS "client.key");
-    char *ca = read_file(authority), *chain = calloc(1, strlen(leaf) + copies * strlen(ca) + 1), *end = chain + strlen(leaf);
+    char *leaf = read_file(is_server ? CERTS "server.pem" : CERTS "client.pem"),
+         *key = read_file(is_server ? CERTS "server.key" : CERTS "client.key");
+    char *ca = read_file(authority), *chain = calloc(1, strlen(leaf) + copies * strlen(ca) + 1),
+         *end = chain + strlen(leaf);
     memcpy(chain, leaf, strlen(leaf));
     for (unsigned i = 0; i < copies; i++, end += strlen(ca)) memcpy(end, ca, strlen(ca));
     netlib_tls_options *options = client_options();
@@ -195,12 +206,9 @@ static void chains_without_end(void) {
         int32_t alert;
     } rows[] = {
         /* Each of one name that is its issuer's too, so that the ways up are without number: counted, not walked. */
-        {CERTS "ca.pem", 10, NETLIB_CERTIFICATE_VERIFY, 46},
-        {CERTS "ca.pem", 100, NETLIB_CERTIFICATE_VERIFY, 46},
-        {CERTS "ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
-        {CERTS "other-ca.pem", 10, NETLIB_OK, -1},
-        {CERTS "other-ca.pem", 100, NETLIB_OK, -1},
-        {CERTS "other-ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
+        {CERTS "ca.pem", 10, NETLIB_CERTIFICATE_VERIFY, 46}, {CERTS "ca.pem", 100, NETLIB_CERTIFICATE_VERIFY, 46},
+        {CERTS "ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},     {CERTS "other-ca.pem", 10, NETLIB_OK, -1},
+        {CERTS "other-ca.pem", 100, NETLIB_OK, -1},          {CERTS "other-ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
     };
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
@@ -222,13 +230,15 @@ static void chains_without_end(void) {
                 /* The peer knows why: a server as long as it listens, a client whose handshake is done when it reads. */
                 netlib_error *err = NULL;
                 size_t n = 0;
-                netlib_status told = netlib_tls_engine_read(to_server ? wire.client : wire.server, &(char){0}, 1, &n, &err);
+                netlib_status told =
+                    netlib_tls_engine_read(to_server ? wire.client : wire.server, &(char){0}, 1, &n, &err);
                 CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
                 CHECK_STATUS(NETLIB_TLS_ALERT, told);
             }
             long long grown = memory_in_use() - before;
-            printf("%u certificates to a %s: %s after %lu bytes, memory grown by %lld KiB\n", rows[i].copies + 1, side_names[to_server],
-                   netlib_status_name(to_server ? came.server : came.client), wire.bytes, grown / KIB);
+            printf("%u certificates to a %s: %s after %lu bytes, memory grown by %lld KiB\n", rows[i].copies + 1,
+                   side_names[to_server], netlib_status_name(to_server ? came.server : came.client), wire.bytes,
+                   grown / KIB);
             CHECK(grown < 600 * KIB);
             free_wire(&wire);
             netlib_tls_context_free(chain);

@@ -20,7 +20,8 @@ static enum netlib_verdict stay(void *ctx, const char *name, netlib_tls_context 
  * ends as that of a server which could do TLS 1.3, d TLS 1.2; X a point of X25519; +n zeros; %n extensions without anything,
  * each of another type. */
 static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
-    static const char retry[] = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c", downgrade[] = "444f574e475244";
+    static const char retry[] = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c",
+                      downgrade[] = "444f574e475244";
     size_t at = 0, open[16], width[16], depth = 0;
     for (const char *c = text; *c != '\0'; c++) {
         const char *opens = strchr("([{", *c), *closes = strchr(")]}", *c);
@@ -32,14 +33,17 @@ static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
         } else if (closes != NULL) {
             depth--;
             size_t len = at - open[depth] - width[depth];
-            for (size_t i = 0; i < width[depth]; i++) out[open[depth] + i] = (uint8_t)(len >> (8 * (width[depth] - 1 - i)));
+            for (size_t i = 0; i < width[depth]; i++)
+                out[open[depth] + i] = (uint8_t)(len >> (8 * (width[depth] - 1 - i)));
         } else if (*c == 'R' || *c == 'D' || *c == 'd') {
             memset(out + at, 7, 32);
-            for (size_t i = 0; i < 7 && *c != 'R'; i++) out[at + 24 + i] = (uint8_t)(hex_digit(downgrade[2 * i]) << 4 | hex_digit(downgrade[2 * i + 1]));
+            for (size_t i = 0; i < 7 && *c != 'R'; i++)
+                out[at + 24 + i] = (uint8_t)(hex_digit(downgrade[2 * i]) << 4 | hex_digit(downgrade[2 * i + 1]));
             if (*c != 'R') out[at + 31] = *c == 'D';
             at += 32;
         } else if (*c == 'H') {
-            for (size_t i = 0; i < 32; i++) out[at++] = (uint8_t)(hex_digit(retry[2 * i]) << 4 | hex_digit(retry[2 * i + 1]));
+            for (size_t i = 0; i < 32; i++)
+                out[at++] = (uint8_t)(hex_digit(retry[2 * i]) << 4 | hex_digit(retry[2 * i + 1]));
         } else if (*c == 'I') {
             memcpy(out + at, id, 1u + id[0]);
             at += 1u + id[0];
@@ -117,114 +121,199 @@ static const struct row to_clients[] = {
     {"no session id", "02{0303 R [] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
     {"a session id of 33 bytes", "02{0303 R [+33] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"a session id longer than the message", "02{0303 R ff00 1301 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"an extension that nobody asked for", "02{0303 R I 1301 00 (" VERSION SHARE "fffe(00))}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"an extension that nobody asked for", "02{0303 R I 1301 00 (" VERSION SHARE "fffe(00))}", NULL,
+     NETLIB_TLS_PROTOCOL, 110, 1},
     {"the same in TLS 1.2", "02{0303 R [] c02b 00 (" SECURE "fffe(00))}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
-    {"an extension of another message", "02{0303 R I 1301 00 (" VERSION SHARE "0010(([6832]))) }", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
-    {"protocols that nobody offered", "02{0303 R [] c02b 00 (" SECURE "0010(([687474702f312e31])))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an extension of another message", "02{0303 R I 1301 00 (" VERSION SHARE "0010(([6832]))) }", NULL,
+     NETLIB_TLS_PROTOCOL, 110, 1},
+    {"protocols that nobody offered", "02{0303 R [] c02b 00 (" SECURE "0010(([687474702f312e31])))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
     {"an extension twice", "02{0303 R I 1301 00 (" VERSION VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"no share", "02{0303 R I 1301 00 (" VERSION ")}", NULL, NETLIB_TLS_PROTOCOL, 109, 1},
-    {"a share of a group that was not offered", "02{0303 R I 1301 00 (" VERSION "0033(0100(X)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a share of P-256, for which there is none", "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of a group that was not offered", "02{0303 R I 1301 00 (" VERSION "0033(0100(X)))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of P-256, for which there is none", "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
     {"a share of 31 bytes", "02{0303 R I 1301 00 (" VERSION "0033(001d(+31)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"a share of zeros", "02{0303 R I 1301 00 (" VERSION "0033(001d(+32)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"a share without anything", "02{0303 R I 1301 00 (" VERSION "0033(001d()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a post-quantum share that is cut", "02{0303 R I 1301 00 (" VERSION "0033(11ec(+1087)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a post-quantum share of zeros", "02{0303 R I 1301 00 (" VERSION "0033(11ec(+1120)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a pre-shared key that was not offered", "02{0303 R I 1301 00 (" VERSION SHARE "0029(0000))}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"a post-quantum share that is cut", "02{0303 R I 1301 00 (" VERSION "0033(11ec(+1087)))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a post-quantum share of zeros", "02{0303 R I 1301 00 (" VERSION "0033(11ec(+1120)))}", NULL, NETLIB_TLS_PROTOCOL,
+     47, 1},
+    {"a pre-shared key that was not offered", "02{0303 R I 1301 00 (" VERSION SHARE "0029(0000))}", NULL,
+     NETLIB_TLS_PROTOCOL, 110, 1},
     {"extensions longer than the message", "02{0303 R I 1301 00 ffff 002b}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"a byte behind the extensions", "02{0303 R I 1301 00 (" VERSION SHARE ") 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"no extensions", "02{0303 R I 1301 00}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"a message that ends in the middle", "02{0303 R}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"two answers", "02{0303 R I 1301 00 (" VERSION SHARE ")} 02{0303 R I 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
-    {"two answers of TLS 1.2", "02{0303 R [] c02b 00 (" SECURE ")}", "02{0303 R [] c02b 00 (" SECURE ")}", NETLIB_TLS_PROTOCOL, 10, 1},
+    {"two answers", "02{0303 R I 1301 00 (" VERSION SHARE ")} 02{0303 R I 1301 00 (" VERSION SHARE ")}", NULL,
+     NETLIB_TLS_PROTOCOL, 10, 1},
+    {"two answers of TLS 1.2", "02{0303 R [] c02b 00 (" SECURE ")}", "02{0303 R [] c02b 00 (" SECURE ")}",
+     NETLIB_TLS_PROTOCOL, 10, 1},
     {"another hello, for P-256", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", NULL, NETLIB_WANT_READ, NONE, 2},
-    {"twice", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 H I 1301 00 (" VERSION "0033(0018))}", NETLIB_TLS_PROTOCOL, 10, 3},
-    {"then an answer with another group", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R I 1301 00 (" VERSION SHARE ")}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"then with another suite", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R I 1303 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"then with a point that is none", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"then TLS 1.2", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R [] c02b 00 (" SECURE ")}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"twice", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 H I 1301 00 (" VERSION "0033(0018))}",
+     NETLIB_TLS_PROTOCOL, 10, 3},
+    {"then an answer with another group", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
+     "02{0303 R I 1301 00 (" VERSION SHARE ")}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then with another suite", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
+     "02{0303 R I 1303 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then with a point that is none", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
+     "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then TLS 1.2", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R [] c02b 00 (" SECURE ")}",
+     NETLIB_TLS_PROTOCOL, 47, 3},
     {"for a group that was offered", "02{0303 H I 1301 00 (" VERSION "0033(001d))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"for one that is not known", "02{0303 H I 1301 00 (" VERSION "0033(0100))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"for nothing", "02{0303 H I 1301 00 (" VERSION ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"with a cookie", "02{0303 H I 1301 00 (" VERSION "002c((0102)))}", NULL, NETLIB_WANT_READ, NONE, 2},
     {"with an empty cookie", "02{0303 H I 1301 00 (" VERSION "002c(()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"with a cookie of 60,000 bytes", "02{0303 H I 1301 00 (" VERSION "002c((+60000)))}", NULL, NETLIB_WANT_READ, NONE, 5},
+    {"with a cookie of 60,000 bytes", "02{0303 H I 1301 00 (" VERSION "002c((+60000)))}", NULL, NETLIB_WANT_READ, NONE,
+     5},
     {"with another session id", "02{0303 H [+32] 1301 00 (" VERSION "0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"with a suite that was not offered", "02{0303 H I 1304 00 (" VERSION "0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"with a suite that was not offered", "02{0303 H I 1304 00 (" VERSION "0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47,
+     1},
     {"of TLS 1.2", "02{0303 H I c02b 00 (0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"an extension that nobody asked for in it", "02{0303 H I 1301 00 (" VERSION "0033(0017)fffe())}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
-    {"a client's hello", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+    {"an extension that nobody asked for in it", "02{0303 H I 1301 00 (" VERSION "0033(0017)fffe())}", NULL,
+     NETLIB_TLS_PROTOCOL, 110, 1},
+    {"a client's hello", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL,
+     10, 1},
     {"a certificate", "0b{[]{}}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"15,000 extensions", "02{0303 R I 1301 00 (" VERSION SHARE "%15000)}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
 };
 
 static const struct row to_servers[] = {
-    {"a hello as it should be", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"a hello as it should be", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
     {"of TLS 1.2", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES SECURE "000b([00]))}", NULL, NETLIB_WANT_READ, NONE, 1},
-    {"without the extended master secret", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES "ff01([]))}", NULL, NETLIB_WANT_READ, NONE, 1},
-    {"with GREASE everywhere", "01{0303 R [+32] (0a0a1301) [00] (1a1a() 002b([2a2a0304]) 000a((3a3a001d)) 000d((4a4a0403)) 0033((3a3a(00)001d(X))) 5a5a(00))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"without the extended master secret", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES "ff01([]))}", NULL,
+     NETLIB_WANT_READ, NONE, 1},
+    {"with GREASE everywhere",
+     "01{0303 R [+32] (0a0a1301) [00] (1a1a() 002b([2a2a0304]) 000a((3a3a001d)) 000d((4a4a0403)) 0033((3a3a(00)001d(X))) 5a5a(00))}",
+     NULL, NETLIB_WANT_READ, NONE, 3},
     {"TLS 1.1 only", "01{0302 R [] (c013) [00] (" GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
     {"SSL 3 only", "01{0300 R [] (0005) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
-    {"versions without one in common", "01{0303 R [] (1301) [00] (002b([03020301])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
-    {"versions of drafts", "01{0303 R [] (1301) [00] (002b([7f1c])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"versions without one in common", "01{0303 R [] (1301) [00] (002b([03020301])" GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"versions of drafts", "01{0303 R [] (1301) [00] (002b([7f1c])" GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, 70, 1},
     {"no versions", "01{0303 R [] (1301) [00] (002b([])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"half a version", "01{0303 R [] (1301) [00] (002b([03])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"no suite in common", "01{0303 R [] (0005000a) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"half a version", "01{0303 R [] (1301) [00] (002b([03])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50,
+     1},
+    {"no suite in common", "01{0303 R [] (0005000a) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, 40, 1},
     {"no suites", "01{0303 R [] () [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"half a suite", "01{0303 R [] (130113) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"30,000 suites", "01{0303 R [] (+60000 1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"compression only", "01{0303 R [] (1301) [01] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 47, 1},
-    {"no compression, not even none", "01{0303 R [] (1301) [] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a session id of 33 bytes", "01{0303 R [+33] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"half a suite", "01{0303 R [] (130113) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50,
+     1},
+    {"30,000 suites", "01{0303 R [] (+60000 1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_WANT_READ,
+     NONE, 3},
+    {"compression only", "01{0303 R [] (1301) [01] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, 47, 1},
+    {"no compression, not even none", "01{0303 R [] (1301) [] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a session id of 33 bytes", "01{0303 R [+33] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
     {"no groups", "01{0303 R [] (1301) [00] (" VERSIONS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
-    {"no group in common", "01{0303 R [] (1301) [00] (" VERSIONS "000a((0100))" SCHEMES "0033((0100(X))))}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
-    {"no signature schemes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
-    {"none that this key can make", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS "000d((0503))" SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, NONE, 3},
+    {"no group in common", "01{0303 R [] (1301) [00] (" VERSIONS "000a((0100))" SCHEMES "0033((0100(X))))}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"no signature schemes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE,
+     40, 1},
+    {"none that this key can make", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS "000d((0503))" SHARES ")}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, NONE, 3},
     {"no shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 109, 1},
-    {"an empty list of shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NULL, NETLIB_WANT_READ, NONE, 2},
-    {"then a share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NETLIB_WANT_READ, NONE, 4},
-    {"then none again", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"then another group", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS "000a((0017))" SCHEMES "0033((0017(04+64))))}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"then TLS 1.2", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES SECURE ")}", NETLIB_TLS_INCOMPATIBLE, 70, 3},
-    {"a share twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(X)001d(X))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"1,500 empty shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((+6000)))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a share of 31 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(+31))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a share of zeros", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(+32))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"an empty share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d())))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a post-quantum share of zeros", "01{0303 R [] (1301) [00] (" VERSIONS "000a((11ec))" SCHEMES "0033((11ec(+1216))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a post-quantum share that is cut", "01{0303 R [] (1301) [00] (" VERSIONS "000a((11ec))" SCHEMES "0033((11ec(+1215))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"an extension twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe()fffe())}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"versions twice", "01{0303 R [] (1301) [00] (" VERSIONS VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"an extension of 60,000 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+60000))}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"all that a message may have", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+65423))}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"one byte more", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+65424))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"15,000 extensions", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "%15000)}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"padding", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0015(+16000))}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"names: none in the list", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000(()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"an empty name", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00())))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"two names", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(612e6578)00(622e6578))))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a name with a NUL", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(610062))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a name that is none", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(2e2e))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"an address", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(3132372e302e302e31))))}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"a name of 300 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(+300))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a name of another kind", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((07(6162))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a name longer than its list", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00ffff61)))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"no protocols", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"an empty protocol", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([])))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"no protocol in common", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([6162])))}", NULL, NETLIB_TLS_INCOMPATIBLE, NONE, 3},
-    {"a pre-shared key that is not the last", "01{0303 R [] (1301) [00] (0029(((61)00000000) ([+32]))" VERSIONS GROUPS SCHEMES SHARES "002d([01]))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"a pre-shared key of nonsense", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)([+32])))}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"without a binder", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"with two binders", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)([+32][+32])))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"without the modes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0029(((61)00000000)([+32])))}", NULL, NETLIB_TLS_PROTOCOL, 109, 1},
-    {"early data", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002a())}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"a cookie that nobody gave", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002c((0102)))}", NULL, NETLIB_WANT_READ, NONE, 3},
-    {"Encrypted Client Hello of nonsense", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fe0d(000001000101(+32)(+100)))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"an empty list of shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NULL,
+     NETLIB_WANT_READ, NONE, 2},
+    {"then a share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NETLIB_WANT_READ, NONE, 4},
+    {"then none again", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then another group", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+     "01{0303 R [] (1301) [00] (" VERSIONS "000a((0017))" SCHEMES "0033((0017(04+64))))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then TLS 1.2", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+     "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES SECURE ")}", NETLIB_TLS_INCOMPATIBLE, 70, 3},
+    {"a share twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(X)001d(X))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"1,500 empty shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((+6000)))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a share of 31 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(+31))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of zeros", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(+32))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an empty share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d())))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a post-quantum share of zeros",
+     "01{0303 R [] (1301) [00] (" VERSIONS "000a((11ec))" SCHEMES "0033((11ec(+1216))))}", NULL, NETLIB_TLS_PROTOCOL,
+     47, 1},
+    {"a post-quantum share that is cut",
+     "01{0303 R [] (1301) [00] (" VERSIONS "000a((11ec))" SCHEMES "0033((11ec(+1215))))}", NULL, NETLIB_TLS_PROTOCOL,
+     47, 1},
+    {"an extension twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe()fffe())}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"versions twice", "01{0303 R [] (1301) [00] (" VERSIONS VERSIONS GROUPS SCHEMES SHARES ")}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an extension of 60,000 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+60000))}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
+    {"all that a message may have", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+65423))}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
+    {"one byte more", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+65424))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"15,000 extensions", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "%15000)}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
+    {"padding", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0015(+16000))}", NULL, NETLIB_WANT_READ,
+     NONE, 3},
+    {"names: none in the list", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000(()))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"an empty name", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00())))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"two names", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(612e6578)00(622e6578))))}",
+     NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a name with a NUL", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(610062))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a name that is none", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(2e2e))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an address", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(3132372e302e302e31))))}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
+    {"a name of 300 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(+300))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a name of another kind", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((07(6162))))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a name longer than its list", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00ffff61)))}",
+     NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no protocols", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(()))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"an empty protocol", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([])))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no protocol in common", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([6162])))}", NULL,
+     NETLIB_TLS_INCOMPATIBLE, NONE, 3},
+    {"a pre-shared key that is not the last",
+     "01{0303 R [] (1301) [00] (0029(((61)00000000) ([+32]))" VERSIONS GROUPS SCHEMES SHARES "002d([01]))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a pre-shared key of nonsense",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)([+32])))}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
+    {"without a binder",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)()))}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
+    {"with two binders",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)([+32][+32])))}", NULL,
+     NETLIB_TLS_PROTOCOL, 47, 1},
+    {"without the modes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0029(((61)00000000)([+32])))}",
+     NULL, NETLIB_TLS_PROTOCOL, 109, 1},
+    {"early data", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002a())}", NULL, NETLIB_WANT_READ, NONE,
+     3},
+    {"a cookie that nobody gave", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002c((0102)))}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
+    {"Encrypted Client Hello of nonsense",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fe0d(000001000101(+32)(+100)))}", NULL,
+     NETLIB_WANT_READ, NONE, 3},
     {"extensions longer than the message", "01{0303 R [] (1301) [00] ffff 002b}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a byte behind the extensions", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ") 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a byte behind the extensions", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ") 00}", NULL,
+     NETLIB_TLS_PROTOCOL, 50, 1},
     {"no extensions", "01{0303 R [] (1301) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
     {"a message that ends in the middle", "01{0303 R}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"two hellos in one record", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")} 01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+    {"two hellos in one record",
+     "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES
+     ")} 01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}",
+     NULL, NETLIB_TLS_PROTOCOL, 10, 1},
     {"a server's hello", "02{0303 R [] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
     {"a client's key exchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
 };
@@ -247,7 +336,8 @@ static const struct row *expected_of(const struct row *row, const netlib_tls_con
 
 /* The ClientHello of `openssl s_client -tls1` and `-tls1_1` (OpenSSL 3.0): no signature_algorithms, no supported_versions. */
 #define OPENSSL(version) \
-    "01{" version " R [] (c00ac0140039003800880087c019003a0089c009c0130033003200450044c0180034004600350084002f004100ff) [00] " \
+    "01{" version \
+    " R [] (c00ac0140039003800880087c019003a0089c009c0130033003200450044c0180034004600350084002f004100ff) [00] " \
     "(0000((00(6c6f63616c686f7374))) 000b([000102]) 000a((001d0017001e00190018)) 0023() 0016() 0017())}"
 #define AT_MOST(version) "the client offers at most " version "; netlib needs TLS 1.2"
 #define NONE_IN_COMMON "the client and this side have no TLS version in common"
@@ -334,7 +424,9 @@ static void every_row(const struct row *rows, size_t count, enum side side, cons
     for (size_t i = 0; i < count; i++) {
         static uint8_t message[ROOM];
         size_t len = write_message(rows[i].message, (const uint8_t *)"", message);
-        for (size_t j = 0; j < (under_valgrind() ? 1 : 4) && (j == 0 || (len < 2000 && strstr(rows[i].message, "} 0") == NULL)); j++) {
+        for (size_t j = 0;
+             j < (under_valgrind() ? 1 : 4) && (j == 0 || (len < 2000 && strstr(rows[i].message, "} 0") == NULL));
+             j++) {
             unsigned long failed = checks_failed;
             struct scene scene = {.side = side, .moment = FIRST};
             scene.victim = side == CLIENT ? client_engine(context, "localhost") : server_engine(context);
@@ -349,7 +441,9 @@ static void every_row(const struct row *rows, size_t count, enum side side, cons
             CHECK(came.status != NETLIB_TLS_PROTOCOL || came.told >= 0);
             CHECK(came.grown - before < 400 * 1024);
             if (came.status != NETLIB_WANT_READ) check_sticky(&scene, &came, rows[i].what);
-            if (checks_failed != failed) fprintf(stderr, "    %s to a %s, in pieces of %zu: %s\n", rows[i].what, side_names[side], pieces[j], came.message);
+            if (checks_failed != failed)
+                fprintf(stderr, "    %s to a %s, in pieces of %zu: %s\n", rows[i].what, side_names[side], pieces[j],
+                        came.message);
             netlib_tls_engine_free(scene.victim);
         }
     }
@@ -375,12 +469,15 @@ static size_t every_end(const struct row *rows, size_t count, enum side side, co
             }
             size_t len = write_message(rows[i].message, id, message), then = 0;
             len = write_records(message, len, 16384, first);
-            if (rows[i].then != NULL) then = write_message(rows[i].then, id, message), then = write_records(message, then, 16384, second);
+            if (rows[i].then != NULL)
+                then = write_message(rows[i].then, id, message), then = write_records(message, then, 16384, second);
             more = cut + 1 < len + then;
             CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, first, cut < len ? cut : len, &came));
-            if (cut > len && cut < len + then) CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, second, cut - len, &came));
+            if (cut > len && cut < len + then)
+                CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, second, cut - len, &came));
             netlib_tls_engine_feed_eof(scene.victim);
-            for (int again = 0; again < 2; again++) CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(scene.victim, &err));
+            for (int again = 0; again < 2; again++)
+                CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(scene.victim, &err));
             netlib_tls_engine_free(scene.victim);
             ends++;
         }
@@ -396,9 +493,10 @@ int main(void) {
     CHECK(asked > 0);
     refused_clients_are_told_why();
     ends += every_end(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
-    for (int i = 0; i < 2; i++) ends += every_end(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
-    printf("%zu hellos to clients, %zu to servers, twice; %zu ends in the middle of one\n", sizeof to_clients / sizeof to_clients[0],
-           sizeof to_servers / sizeof to_servers[0], ends);
+    for (int i = 0; i < 2; i++)
+        ends += every_end(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
+    printf("%zu hellos to clients, %zu to servers, twice; %zu ends in the middle of one\n",
+           sizeof to_clients / sizeof to_clients[0], sizeof to_servers / sizeof to_servers[0], ends);
     netlib_tls_context_free(client);
     for (int i = 0; i < 2; i++) netlib_tls_context_free(servers[i]);
     return report("tls hostile hellos");

@@ -24,7 +24,8 @@ enum { KINDS = sizeof kinds / sizeof kinds[0], ROOM = 20000 };
 
 /* What is done to the peer's bytes. */
 enum act { NOTHING, BYTEWISE, CUT, SPLIT, FLIP, LOSE, DOUBLE, EXCHANGE, INSERT, ACTS };
-static const char *const act_names[] = {"nothing", "bytewise", "cut", "split", "flip", "lose", "double", "exchange", "insert"};
+static const char *const act_names[] = {"nothing", "bytewise", "cut",      "split", "flip",
+                                        "lose",    "double",   "exchange", "insert"};
 
 struct run {
     const struct kind *kind;
@@ -34,7 +35,7 @@ struct run {
     const char *inserted; /* the record, and how long it is */
     size_t inserted_len;
     /* What came of it. */
-    size_t bytes, records;  /* of the peer's, until the end */
+    size_t bytes, records;   /* of the peer's, until the end */
     size_t offset_in_record; /* of the byte `at` */
     bool was_there;          /* there was such a byte: signatures differ in length */
     unsigned char type;      /* of the record `at` */
@@ -45,8 +46,9 @@ struct run {
 
 static netlib_tls_context *clients[KINDS], *servers[KINDS];
 static unsigned long tally[ACTS][8];
-static const netlib_status tallied[] = {NETLIB_OK, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_TLS_TRUNCATED, NETLIB_TLS_PROTOCOL,
-                                        NETLIB_TLS_ALERT, NETLIB_NOT_TLS, NETLIB_TLS_INCOMPATIBLE, NETLIB_CERTIFICATE_VERIFY};
+static const netlib_status tallied[] = {
+    NETLIB_OK,        NETLIB_TLS_HANDSHAKE_EOF, NETLIB_TLS_TRUNCATED,    NETLIB_TLS_PROTOCOL,
+    NETLIB_TLS_ALERT, NETLIB_NOT_TLS,           NETLIB_TLS_INCOMPATIBLE, NETLIB_CERTIFICATE_VERIFY};
 
 static void make_contexts(void) {
     for (size_t i = 0; i < KINDS; i++) {
@@ -54,7 +56,8 @@ static void make_contexts(void) {
         netlib_tls_options_set_minimum_version(options, kinds[i].version);
         netlib_tls_options_set_maximum_version(options, kinds[i].version);
         netlib_tls_options_set_resumption(options, kinds[i].is_resumed);
-        if (kinds[i].has_certificate) netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+        if (kinds[i].has_certificate)
+            netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
         clients[i] = context_of(options);
         options = client_options();
         netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
@@ -117,7 +120,9 @@ static void pass(struct run *run, netlib_tls_engine *victim, char *flight, size_
     for (size_t record = 0, size = 0; record < len; record += size, run->records++) {
         size = 5 + ((size_t)(unsigned char)flight[record + 3] << 8) + (unsigned char)flight[record + 4];
         if (run->records == at) run->type = (unsigned char)flight[record];
-        size_t next = record + size < len ? 5 + ((size_t)(unsigned char)flight[record + size + 3] << 8) + (unsigned char)flight[record + size + 4] : 0;
+        size_t next = record + size < len ? 5 + ((size_t)(unsigned char)flight[record + size + 3] << 8) +
+                                                (unsigned char)flight[record + size + 4]
+                                          : 0;
         if (run->records == at && run->act == INSERT) give(run, victim, run->inserted, run->inserted_len);
         if (run->records == at && run->act == EXCHANGE && next > 0) {
             give(run, victim, flight + record + size, next);
@@ -137,11 +142,19 @@ static void count(const struct run *run) {
 }
 
 /* One session. In the end the peer says "ping", and the connection is cut off. */
-static struct run shake(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted, size_t inserted_len) {
-    struct run run = {.kind = kind, .victim = victim, .act = act, .at = at, .inserted = inserted, .inserted_len = inserted_len,
-                      .victims = NETLIB_WANT_READ, .peers = NETLIB_WANT_READ};
+static struct run shake(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
+                        size_t inserted_len) {
+    struct run run = {.kind = kind,
+                      .victim = victim,
+                      .act = act,
+                      .at = at,
+                      .inserted = inserted,
+                      .inserted_len = inserted_len,
+                      .victims = NETLIB_WANT_READ,
+                      .peers = NETLIB_WANT_READ};
     struct wire wire = wire_of(clients[kind - kinds], servers[kind - kinds], ROOM);
-    netlib_tls_engine *to = victim == CLIENT ? wire.client : wire.server, *from = victim == CLIENT ? wire.server : wire.client;
+    netlib_tls_engine *to = victim == CLIENT ? wire.client : wire.server,
+                      *from = victim == CLIENT ? wire.server : wire.client;
     netlib_error *err = NULL;
     static char bytes[ROOM];
     if (victim == CLIENT) CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(to, &err));
@@ -192,8 +205,9 @@ static struct run shake(const struct kind *kind, enum side victim, enum act act,
 
 static void explain(const struct run *run, unsigned long failed) {
     if (checks_failed == failed) return;
-    fprintf(stderr, "    %s, %s: %s at %zu (%zu in its record): %s: %s\n", run->kind->what, run->victim == CLIENT ? "client" : "server",
-            act_names[run->act], run->at, run->offset_in_record, netlib_status_name(run->victims), run->message);
+    fprintf(stderr, "    %s, %s: %s at %zu (%zu in its record): %s: %s\n", run->kind->what,
+            run->victim == CLIENT ? "client" : "server", act_names[run->act], run->at, run->offset_in_record,
+            netlib_status_name(run->victims), run->message);
 }
 
 /* So that the next session is resumed, where it is to be. */
@@ -229,7 +243,8 @@ static void every_offset(const struct kind *kind, enum side victim) {
         /* There is one place from which on the handshake is done; signatures move it by some bytes. */
         if (cut.victims == NETLIB_TLS_TRUNCATED && done_at == 0) done_at = at;
         bool may_be_done = done_at > 0, may_be_under_way = done_at == 0 || at < done_at + 8;
-        CHECK(cut.victims == NETLIB_TLS_TRUNCATED ? may_be_done : cut.victims == NETLIB_TLS_HANDSHAKE_EOF && may_be_under_way);
+        CHECK(cut.victims == NETLIB_TLS_TRUNCATED ? may_be_done
+                                                  : cut.victims == NETLIB_TLS_HANDSHAKE_EOF && may_be_under_way);
         CHECK(!cut.is_told);
         explain(&cut, failed);
     }
@@ -245,16 +260,19 @@ static void every_offset(const struct kind *kind, enum side victim) {
         unsigned long failed = checks_failed;
         refill(kind);
         struct run flip = shake(kind, victim, FLIP, at, NULL, 0);
-        static const netlib_status allowed[] = {NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_TLS_ALERT, NETLIB_NOT_TLS, NETLIB_TLS_INCOMPATIBLE,
-                                                NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_TRUNCATED};
+        static const netlib_status allowed[] = {
+            NETLIB_TLS_PROTOCOL,     NETLIB_TLS_HANDSHAKE_EOF,  NETLIB_TLS_ALERT,    NETLIB_NOT_TLS,
+            NETLIB_TLS_INCOMPATIBLE, NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_TRUNCATED};
         /* Nobody vouches for the version in a record's header, nor in TLS 1.3 for the type there: the true one is inside. */
-        bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 || (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_VERSION_1_3);
+        bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 ||
+                           (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_VERSION_1_3);
         CHECK(is_one_of(flip.victims, allowed, 7) || (flip.victims == NETLIB_OK && (is_harmless || !flip.was_there)));
         CHECK(flip.victims != NETLIB_TLS_PROTOCOL || flip.is_told);
         CHECK(flip.victims != NETLIB_CERTIFICATE_VERIFY || flip.is_told);
         explain(&flip, failed);
     }
-    printf("%s, %s: %zu bytes, cut off at %zu\n", kind->what, victim == CLIENT ? "client" : "server", whole.bytes, offsets);
+    printf("%s, %s: %zu bytes, cut off at %zu\n", kind->what, victim == CLIENT ? "client" : "server", whole.bytes,
+           offsets);
 }
 
 static const struct {
@@ -263,20 +281,20 @@ static const struct {
     /* May a session go on with this in its handshake? Of TLS 1.2, of TLS 1.3 */
     bool goes_on[2];
 } inserts[] = {
-    {"\x14\x03\x03\x00\x01\x01", 6, {false, true}},             /* change_cipher_spec */
-    {"\x14\x03\x03\x00\x01\x02", 6, {false, false}},            /* another */
-    {"\x14\x03\x03\x00\x00", 5, {false, false}},                /* records without anything */
+    {"\x14\x03\x03\x00\x01\x01", 6, {false, true}},  /* change_cipher_spec */
+    {"\x14\x03\x03\x00\x01\x02", 6, {false, false}}, /* another */
+    {"\x14\x03\x03\x00\x00", 5, {false, false}},     /* records without anything */
     {"\x15\x03\x03\x00\x00", 5, {false, false}},
     {"\x16\x03\x03\x00\x00", 5, {false, false}},
     {"\x17\x03\x03\x00\x00", 5, {false, false}},
     {"\x18\x03\x03\x00\x00", 5, {false, false}},
-    {"\x15\x03\x03\x00\x02\x01\x5a", 7, {true, true}},          /* user_canceled */
-    {"\x15\x03\x03\x00\x02\x01\x00", 7, {true, true}},          /* close_notify */
-    {"\x15\x03\x03\x00\x02\x01\x70", 7, {true, true}},          /* unrecognized_name, a warning */
-    {"\x15\x03\x03\x00\x02\x02\x28", 7, {false, false}},        /* handshake_failure */
+    {"\x15\x03\x03\x00\x02\x01\x5a", 7, {true, true}},           /* user_canceled */
+    {"\x15\x03\x03\x00\x02\x01\x00", 7, {true, true}},           /* close_notify */
+    {"\x15\x03\x03\x00\x02\x01\x70", 7, {true, true}},           /* unrecognized_name, a warning */
+    {"\x15\x03\x03\x00\x02\x02\x28", 7, {false, false}},         /* handshake_failure */
     {"\x16\x03\x03\x00\x04\x00\x00\x00\x00", 9, {false, false}}, /* hello_request */
     {"\x16\x03\x03\x00\x04\x0e\x00\x00\x00", 9, {false, false}}, /* server_hello_done */
-    {"\x17\x03\x03\x00\x01x", 6, {false, false}},               /* data */
+    {"\x17\x03\x03\x00\x01x", 6, {false, false}},                /* data */
     {"\x17\x03\x03\x00\x20xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 37, {false, false}},
     {"GET / HTTP/1.1\r\n\r\n", 18, {false, false}},
 };

@@ -38,7 +38,8 @@ static void receive_far(struct session *session) {
         }
         (void)feed_all(session->outer_peer, bytes, (size_t)n);
         size_t got = 0;
-        while (netlib_tls_engine_read(session->outer_peer, bytes, sizeof bytes, &got, NULL) == NETLIB_OK) (void)feed_all(session->peer, bytes, got);
+        while (netlib_tls_engine_read(session->outer_peer, bytes, sizeof bytes, &got, NULL) == NETLIB_OK)
+            (void)feed_all(session->peer, bytes, got);
     }
 }
 
@@ -70,10 +71,15 @@ static struct session begin_session(enum version version, enum side side, bool i
             CHECK_INT((long long)len, send(session.pair.far, bytes, len, MSG_NOSIGNAL));
         }
     }
-    if (is_nested && side == CLIENT) CHECK_OK(netlib_tls_wrap_stream(contexts[version][CLIENT], session.outer, "localhost", &session.victim, &err));
-    else if (is_nested) CHECK_OK(netlib_tls_accept_stream(contexts[version][SERVER], session.outer, &session.victim, &err));
-    else session.victim = side == CLIENT ? wrap(contexts[version][CLIENT], session.pair.near, "localhost") : accept_tls(contexts[version][SERVER], session.pair.near);
-    session.peer = side == CLIENT ? server_engine(contexts[version][SERVER]) : client_engine(contexts[version][CLIENT], "localhost");
+    if (is_nested && side == CLIENT)
+        CHECK_OK(netlib_tls_wrap_stream(contexts[version][CLIENT], session.outer, "localhost", &session.victim, &err));
+    else if (is_nested)
+        CHECK_OK(netlib_tls_accept_stream(contexts[version][SERVER], session.outer, &session.victim, &err));
+    else
+        session.victim = side == CLIENT ? wrap(contexts[version][CLIENT], session.pair.near, "localhost")
+                                        : accept_tls(contexts[version][SERVER], session.pair.near);
+    session.peer = side == CLIENT ? server_engine(contexts[version][SERVER])
+                                  : client_engine(contexts[version][CLIENT], "localhost");
     /* Only a hang would ever reach this. */
     netlib_tls_stream_set_limit(session.victim, session.limit);
     CHECK_OK(netlib_tls_stream_set_blocking(session.victim, 0, &err));
@@ -137,14 +143,16 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
         for (int again = 0; again < 2; again++) {
             status = netlib_tls_stream_read(session.victim, bytes, 10, &n, &err);
             /* A reset may have been told already, to the write of the last flight. */
-            netlib_status expected = !is_done ? NETLIB_TLS_HANDSHAKE_EOF : how == RST && status == NETLIB_PROTOCOL ? NETLIB_PROTOCOL : NETLIB_TLS_TRUNCATED;
+            netlib_status expected = !is_done                                  ? NETLIB_TLS_HANDSHAKE_EOF
+                                     : how == RST && status == NETLIB_PROTOCOL ? NETLIB_PROTOCOL
+                                                                               : NETLIB_TLS_TRUNCATED;
             CHECK_STATUS(expected, status);
             CHECK_INT(0, (long long)n);
         }
     }
     if (checks_failed != failed) {
-        fprintf(stderr, "    TLS %s, %s, %s after %zu bytes, %s%s\n", version_names[version], side_names[side], end_names[how], cut,
-                is_blocking ? "blocking" : "not blocking", is_nested ? ", nested" : "");
+        fprintf(stderr, "    TLS %s, %s, %s after %zu bytes, %s%s\n", version_names[version], side_names[side],
+                end_names[how], cut, is_blocking ? "blocking" : "not blocking", is_nested ? ", nested" : "");
     }
     end_session(&session);
     return is_gone;
@@ -161,7 +169,8 @@ static void every_byte(void) {
             more = cut_off(version, side, FIN, count % 2 == 0, is_nested, cut);
             if (more) more = cut_off(version, side, RST, count % 2 != 0, is_nested, cut);
         }
-        printf("TLS %s, %s%s: cut off at %zu places of %zu bytes\n", version_names[version], side_names[side], is_nested ? " in TLS" : "", count - 1, cut - step);
+        printf("TLS %s, %s%s: cut off at %zu places of %zu bytes\n", version_names[version], side_names[side],
+               is_nested ? " in TLS" : "", count - 1, cut - step);
     }
 }
 
@@ -314,7 +323,8 @@ int main(void) {
     a_handshake_without_end_is_told();
     renegotiation_of_an_idle_stream();
     floods_end_and_are_told();
-    for (int how = 0; how < 2; how++) printf("%s: %lu in the handshake, %lu after it\n", end_names[how], ended[how][0], ended[how][1]);
+    for (int how = 0; how < 2; how++)
+        printf("%s: %lu in the handshake, %lu after it\n", end_names[how], ended[how][0], ended[how][1]);
     tear_down();
     return report("tls hostile sockets");
 }

@@ -24,7 +24,8 @@ static void settings(void) {
          "netlib_tls_options_set_early_data: early data is written before an application protocol is agreed on, and several are "
          "offered",
          "to offer one alone: netlib_tls_options_add_alpn_protocol, called once"},
-        {1, 0, 0, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_early_data: early data is part of resumption, which is off",
+        {1, 0, 0, NETLIB_INVALID_ARGUMENT,
+         "netlib_tls_options_set_early_data: early data is part of resumption, which is off",
          "to turn it on: netlib_tls_options_set_resumption with 1"},
         {2, 0, 1, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_early_data: on must be 0 or 1; it is 2", NULL},
     };

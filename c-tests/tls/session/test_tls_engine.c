@@ -240,7 +240,8 @@ static void what_is_kept_is_bounded(void) {
 
 static void ends_and_failures(void) {
     netlib_error *err = NULL;
-    netlib_tls_context *client = client_context(), *server = server_context("server"), *wrong = server_context("wrong-name");
+    netlib_tls_context *client = client_context(), *server = server_context("server"),
+                       *wrong = server_context("wrong-name");
     char got[100];
     size_t n = 0;
 
@@ -372,8 +373,10 @@ static void plain_text_in_mid_session(void) {
         }
         while (drain_all(victim, got, sizeof got) > 0) {}
         (void)feed_all(victim, bytes, strlen(bytes));
-        netlib_status status = is_done ? netlib_tls_engine_read(victim, got, sizeof got, &n, &err) : netlib_tls_engine_handshake(victim, &err);
-        snprintf(message, sizeof message, "%s sent data %s that is not TLS: %s", to_server ? "the client" : "the server \"localhost\"",
+        netlib_status status = is_done ? netlib_tls_engine_read(victim, got, sizeof got, &n, &err)
+                                       : netlib_tls_engine_handshake(victim, &err);
+        snprintf(message, sizeof message, "%s sent data %s that is not TLS: %s",
+                 to_server ? "the client" : "the server \"localhost\"",
                  is_done ? "in the middle of the TLS session" : "during the TLS handshake", rows[i / 8].is);
         CHECK_STR(message, netlib_error_message(err, NULL));
         CHECK_INT(50, netlib_error_tls_alert(err));
@@ -423,8 +426,8 @@ static void *opposite_main(void *argument) {
         const char *alpn = netlib_tls_engine_alpn_protocol(wire.client, NULL);
         const uint8_t *leaf = netlib_tls_engine_peer_certificate(wire.client, 0, &len);
         my->wrong += shaken.client != NETLIB_OK || shaken.server != NETLIB_OK ||
-                     netlib_tls_engine_version(wire.client) != my->version || alpn == NULL || strcmp(alpn, my->alpn) != 0 ||
-                     len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
+                     netlib_tls_engine_version(wire.client) != my->version || alpn == NULL ||
+                     strcmp(alpn, my->alpn) != 0 || len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
         free_wire(&wire);
         /* Against the other thread's server, which it serves at the same time. */
         (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
@@ -456,8 +459,26 @@ static void r23_opposite_contexts_in_two_threads(void) {
     }
     struct opposite sides[2] = {
         /* The strict one refuses the other's certificate; the lax one has no protocol in common with the other. */
-        {clients[0], servers[0], servers[1], NETLIB_TLS_VERSION_1_3, "h2", NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_ALERT, {0}, 0, 0},
-        {clients[1], servers[1], servers[0], NETLIB_TLS_VERSION_1_2, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, {0}, 0, 0},
+        {clients[0],
+         servers[0],
+         servers[1],
+         NETLIB_TLS_VERSION_1_3,
+         "h2",
+         NETLIB_CERTIFICATE_VERIFY,
+         NETLIB_TLS_ALERT,
+         {0},
+         0,
+         0},
+        {clients[1],
+         servers[1],
+         servers[0],
+         NETLIB_TLS_VERSION_1_2,
+         "http/1.1",
+         NETLIB_TLS_ALERT,
+         NETLIB_TLS_INCOMPATIBLE,
+         {0},
+         0,
+         0},
     };
     struct opposite mine[4];
     for (int i = 0; i < 4; i++) {

@@ -62,7 +62,8 @@ static void r36_children_of_busy_threads(void) {
     for (int i = 0; i < 2; i++) clients[i] = client_of(i == 0 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3, NULL);
     for (int i = 0; i < 2; i++) {
         netlib_tls_options *options = client_options();
-        netlib_tls_options_set_identity_files(options, i == 0 ? CERTS "server.pem" : CERTS "rsa.pem", i == 0 ? CERTS "server.key" : CERTS "rsa.key");
+        netlib_tls_options_set_identity_files(options, i == 0 ? CERTS "server.pem" : CERTS "rsa.pem",
+                                              i == 0 ? CERTS "server.key" : CERTS "rsa.key");
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
         netlib_tls_options_set_session_tickets(options, 1);
         servers[i] = context_of(options);
@@ -88,7 +89,9 @@ static void r36_children_of_busy_threads(void) {
 /* Calls that fail in a child; each refusal is checked. */
 static void check_closed(netlib_status status, netlib_error **err, const char *what, int owner, const char *call) {
     char expected[200];
-    snprintf(expected, sizeof expected, "this %s belongs to process %d, which made it; process %d is a forked child and cannot use it", what, owner, (int)getpid());
+    snprintf(expected, sizeof expected,
+             "this %s belongs to process %d, which made it; process %d is a forked child and cannot use it", what,
+             owner, (int)getpid());
     CHECK_INT(NETLIB_CLOSED, status);
     CHECK_STR(expected, netlib_error_message(*err, NULL));
     if (status != NETLIB_CLOSED) fprintf(stderr, "    %s\n", call);
@@ -259,7 +262,8 @@ static void r36_a_fork_inside_a_callback(void) {
     size_t n = 0;
     int owner = (int)getpid();
     server_start(&server);
-    CHECK_OK(netlib_tls_wrap_callbacks(client_side, "localhost", receive_from, send_to, &transport, NULL, &stream, &err));
+    CHECK_OK(
+        netlib_tls_wrap_callbacks(client_side, "localhost", receive_from, send_to, &transport, NULL, &stream, &err));
     CHECK_OK(netlib_tls_stream_handshake(stream, &err));
     unsigned long failed_before = checks_failed;
     transport.armed = true;

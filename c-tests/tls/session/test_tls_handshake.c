@@ -7,7 +7,8 @@
 #include <fcntl.h>
 
 /* One session: an echo of a few bytes, and its properties. */
-static void echo(const netlib_tls_context *client, const netlib_tls_context *server, const char *name, int32_t version) {
+static void echo(const netlib_tls_context *client, const netlib_tls_context *server, const char *name,
+                 int32_t version) {
     netlib_error *err = NULL;
     struct pair pair = unix_pair();
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
@@ -79,7 +80,9 @@ static void names_as_they_are_written(void) {
         {"LOCALHOST", NETLIB_OK},
         {"localhost.", NETLIB_OK},
         {"a.wild.test", NETLIB_OK},
-        {"b\xc3\xbc" "cher.test", NETLIB_OK},
+        {"b\xc3\xbc"
+         "cher.test",
+         NETLIB_OK},
         {"127.0.0.1", NETLIB_OK},
         {"::1", NETLIB_OK},
         {"[::1]", NETLIB_OK},
@@ -122,17 +125,36 @@ static void refused_certificates_explain_themselves(void) {
         int32_t alert;
         const char *says[2], *advice;
     } rows[] = {
-        {"expired", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 45,
-         {"2021-01-01 00:00:00 UTC", "localhost"}, NULL},
-        {"future", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 45,
-         {"2110-01-01 00:00:00 UTC", "localhost"}, NULL},
-        {"wrong-name", NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 42,
+        {"expired",
+         NETLIB_CERTIFICATE_VERIFY,
+         NETLIB_CERTIFICATE_PROBLEM_EXPIRED,
+         45,
+         {"2021-01-01 00:00:00 UTC", "localhost"},
+         NULL},
+        {"future",
+         NETLIB_CERTIFICATE_VERIFY,
+         NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID,
+         45,
+         {"2110-01-01 00:00:00 UTC", "localhost"},
+         NULL},
+        {"wrong-name",
+         NETLIB_HOSTNAME_MISMATCH,
+         NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH,
+         42,
          {"other.test", "more.test"},
          "to accept it under one of its own names, if that is the peer that is meant: other.test, more.test"},
-        {"wrong-purpose", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 43,
-         {"purpose", "serverAuth"}, NULL},
-        {"self-signed", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 48,
-         {"self-signed", "CN=localhost"}, "to trust it: netlib_tls_options_add_ca_file"},
+        {"wrong-purpose",
+         NETLIB_CERTIFICATE_VERIFY,
+         NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE,
+         43,
+         {"purpose", "serverAuth"},
+         NULL},
+        {"self-signed",
+         NETLIB_CERTIFICATE_VERIFY,
+         NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED,
+         48,
+         {"self-signed", "CN=localhost"},
+         "to trust it: netlib_tls_options_add_ca_file"},
     };
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();

@@ -42,8 +42,10 @@ SETTING(no_environment, netlib_tls_options_set_use_environment(o, 0))
 SETTING(keylog, netlib_tls_options_set_keylog_file(o, "/dev/null"))
 
 static void (*const settings[])(netlib_tls_options *) = {
-    nothing, ca_file, the_same_ca_file, ca_dir, system_trust, embedded_trust, crl_file, identity, another_identity, optional, none,
-    no_name, pin, pins_replace, strict, wall_clock, server_name, protocol, ciphers, groups, early_data, tickets, no_environment, keylog,
+    nothing,  ca_file,      the_same_ca_file, ca_dir,     system_trust,   embedded_trust,
+    crl_file, identity,     another_identity, optional,   none,           no_name,
+    pin,      pins_replace, strict,           wall_clock, server_name,    protocol,
+    ciphers,  groups,       early_data,       tickets,    no_environment, keylog,
 };
 
 /* curl used connections of one configuration for another. No session of a context is another's, whatever they differ in, and
@@ -57,7 +59,8 @@ static void r26_sessions_cross_no_setting(void) {
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(plain, server, "localhost"));
             enum came came = connect_to(other, server, "localhost");
-            CHECK(came == FULL || (came == REFUSED && (settings[i] == pin || settings[i] == pins_replace || settings[i] == crl_file)));
+            CHECK(came == FULL ||
+                  (came == REFUSED && (settings[i] == pin || settings[i] == pins_replace || settings[i] == crl_file)));
             if (came == FULL) CHECK_INT(RESUMED, connect_to(other, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(plain, server, "localhost"));
             netlib_tls_session *session = session_of(plain, server, "localhost");
@@ -86,7 +89,8 @@ static void r26_sessions_cross_no_setting(void) {
 static void r26_servers_sessions_cross_no_context(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 2; row++) {
-            netlib_tls_context *easy = server_of(NULL, NETLIB_CERT_NONE), *other = server_of(NULL, row == 0 ? NETLIB_CERT_NONE : NETLIB_CERT_REQUIRED);
+            netlib_tls_context *easy = server_of(NULL, NETLIB_CERT_NONE),
+                               *other = server_of(NULL, row == 0 ? NETLIB_CERT_NONE : NETLIB_CERT_REQUIRED);
             netlib_tls_context *client = client_of(version, NULL);
             CHECK_INT(FULL, connect_to(client, easy, "localhost"));
             CHECK_INT(RESUMED, connect_to(client, easy, "localhost"));
@@ -127,13 +131,15 @@ static void *serve(void *argument) {
     size_t n;
     if (far->is_nested) CHECK_OK(netlib_tls_accept_stream(far->context, stream, &inner, &err));
     netlib_tls_stream *used = far->is_nested ? inner : stream;
-    if (netlib_tls_stream_write(used, "x", 1, &n, NULL) == NETLIB_OK) (void)netlib_tls_stream_read(used, &byte, 1, &n, NULL);
+    if (netlib_tls_stream_write(used, "x", 1, &n, NULL) == NETLIB_OK)
+        (void)netlib_tls_stream_read(used, &byte, 1, &n, NULL);
     netlib_tls_stream_free(inner), netlib_tls_stream_free(stream);
     close(far->fd);
     return NULL;
 }
 
-static enum came connect_by(enum way way, const netlib_tls_context *client, const netlib_tls_context *server, const char *name) {
+static enum came connect_by(enum way way, const netlib_tls_context *client, const netlib_tls_context *server,
+                            const char *name) {
     if (way == ENGINE) return connect_to(client, server, name);
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL, *outer = NULL;
@@ -145,7 +151,8 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
     size_t n = 0;
     CHECK(pthread_create(&thread, NULL, serve, &far) == 0);
     if (way == STREAM) stream = wrap(client, pair.near, name);
-    if (way == CALLBACKS) CHECK_OK(netlib_tls_wrap_callbacks(client, name, read_pair, write_pair, &pair, NULL, &stream, &err));
+    if (way == CALLBACKS)
+        CHECK_OK(netlib_tls_wrap_callbacks(client, name, read_pair, write_pair, &pair, NULL, &stream, &err));
     if (way == SSL_WRAP_SOCKET) CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, client, name, NULL, &stream, &err));
     if (way == NESTED) {
         outer = wrap(outside, pair.near, "localhost");
@@ -207,7 +214,8 @@ static void r26_sessions_cross_no_derived_context(void) {
 
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
             void (*const set)(netlib_tls_options *) = settings[i];
-            if (set != ca_file && set != ca_dir && set != embedded_trust && set != identity && set != another_identity) continue;
+            if (set != ca_file && set != ca_dir && set != embedded_trust && set != identity && set != another_identity)
+                continue;
             netlib_error *err = NULL;
             netlib_tls_options *options = netlib_tls_options_new();
             set(options);
@@ -252,7 +260,8 @@ static void a_session_taken_out_is_its_holders(void) {
         CHECK_OK(netlib_tls_engine_take_session(wire.client, &none, &err));
         CHECK(none == NULL);
         CHECK(netlib_tls_engine_take_session(wire.server, &none, &err) == NETLIB_INVALID_ARGUMENT && none == NULL);
-        CHECK_STR("there is no way to take a session from a server's side: clients keep sessions", netlib_error_message(err, NULL));
+        CHECK_STR("there is no way to take a session from a server's side: clients keep sessions",
+                  netlib_error_message(err, NULL));
         netlib_error_free(err);
         err = NULL;
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_set_session(wire.client, session, &err)); /* too late */
@@ -272,7 +281,8 @@ static void a_session_taken_out_is_its_holders(void) {
         CHECK_INT(!is_once, netlib_tls_session_is_resumable(session));
         CHECK_INT(!is_once, netlib_tls_session_is_resumable(clone));
         if (is_once) {
-            check_refused(client, "localhost", clone, "session was used already: a ticket of TLS 1.3 is for one connection");
+            check_refused(client, "localhost", clone,
+                          "session was used already: a ticket of TLS 1.3 is for one connection");
             CHECK_INT(RESUMED, connect_with(client, server, "LocalHost.", older));
         } else {
             CHECK_INT(RESUMED, connect_with(client, server, "localhost", clone));
@@ -322,7 +332,8 @@ static void a_session_taken_out_is_its_holders(void) {
 
 static void what_does_not_fit_is_refused(void) {
     netlib_error *err = NULL;
-    netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
+    netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE),
+                       *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     netlib_tls_session *session = session_of(client, server, "localhost");
     check_refused(client, "127.0.0.1", session, "session is of the server \"localhost\", not of \"127.0.0.1\"");
     check_refused(client, NULL, session, "session is of the server \"localhost\", and this one has no name to prove");
@@ -357,7 +368,8 @@ static void what_does_not_fit_is_refused(void) {
     CHECK_INT(0, (long long)netlib_tls_context_session_count(forgetful));
     client = client_context();
     session = session_of(client, server, "localhost");
-    check_refused(forgetful, "localhost", session, "the context resumes no sessions: netlib_tls_options_set_resumption");
+    check_refused(forgetful, "localhost", session,
+                  "the context resumes no sessions: netlib_tls_options_set_resumption");
     CHECK_INT(FULL, connect_with(forgetful, server, "localhost", NULL));
     netlib_tls_session_free(session);
     netlib_tls_context_free(forgetful);
@@ -414,7 +426,8 @@ static void streams_take_and_give(void) {
 
 /* At most 8 sessions per name and 256 in total. The most recently used ones stay. */
 static void memory_is_bounded(void) {
-    netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
+    netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE),
+                       *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     for (int i = 0; i < 12; i++) CHECK_INT(i == 0 ? FULL : RESUMED, connect_to(client, server, "localhost"));
     CHECK_INT(8, (long long)netlib_tls_context_session_count(client));
     char name[40];
@@ -460,7 +473,8 @@ static void *share_the_memory(void *argument) {
             it->ok &= netlib_tls_engine_feed(ends[1 - turn % 2], bytes, len, &n, NULL) == NETLIB_OK && n == len;
             (void)netlib_tls_engine_read(ends[1 - turn % 2], bytes, sizeof bytes, &n, NULL);
         }
-        it->ok &= netlib_tls_engine_version(ends[0]) == NETLIB_TLS_VERSION_1_3 && netlib_tls_engine_version(ends[1]) == NETLIB_TLS_VERSION_1_3;
+        it->ok &= netlib_tls_engine_version(ends[0]) == NETLIB_TLS_VERSION_1_3 &&
+                  netlib_tls_engine_version(ends[1]) == NETLIB_TLS_VERSION_1_3;
         it->ok &= netlib_tls_engine_is_resumed(ends[0]) == netlib_tls_engine_is_resumed(ends[1]);
         if (given) it->ok &= netlib_tls_engine_is_resumed(ends[0]);
         if (i % 3 != 0) it->ok &= netlib_tls_engine_take_session(ends[0], &session, NULL) == NETLIB_OK;

@@ -128,7 +128,8 @@ static void add_master_secret(const uint8_t master[48], const uint8_t randoms[2]
     add_secret("", "master secret", master, 48);
     key_block(master, randoms[1], randoms[0], block, sizeof block);
     for (size_t i = 0; i < 2; i++) add_secret("key of ", "TLS 1.2", block + i * key_len, key_len);
-    for (size_t i = 0; i < 2 && iv_len == 12; i++) add_secret("iv of ", "TLS 1.2", block + 2 * key_len + i * iv_len, iv_len);
+    for (size_t i = 0; i < 2 && iv_len == 12; i++)
+        add_secret("iv of ", "TLS 1.2", block + 2 * key_len + i * iv_len, iv_len);
 }
 
 static int key_log = -1;
@@ -169,7 +170,8 @@ static size_t add_logged(const uint8_t randoms[2][32], size_t key_len, size_t iv
 
 /* The first 30 bytes of an EC key in PKCS#8, and the PEM that they stand for as far as the end of its first line. */
 static void add_key(const char *name, const char *pem) {
-    const char *at = strchr(strstr(pem, "PRIVATE KEY-----"), '\n') + 1 + 48; /* past 36 bytes of algorithm and version */
+    const char *at =
+        strchr(strstr(pem, "PRIVATE KEY-----"), '\n') + 1 + 48; /* past 36 bytes of algorithm and version */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint8_t der[30];
     add_secret("PEM of ", name, at, 16);
@@ -186,8 +188,9 @@ static void add_key(const char *name, const char *pem) {
 
 /* ---- the operations ---- */
 
-static const char PASSWORD[] = "a password that opens nothing", BASIC[] = "user:basic credentials", TO_SERVER[] = "plaintext of the client",
-                  TO_CLIENT[] = "plaintext of the server", URL_PASSWORD[] = "password-of-a-url";
+static const char PASSWORD[] = "a password that opens nothing", BASIC[] = "user:basic credentials",
+                  TO_SERVER[] = "plaintext of the client", TO_CLIENT[] = "plaintext of the server",
+                  URL_PASSWORD[] = "password-of-a-url";
 
 static char *read_file(const char *path) {
     static char text[4][16384];
@@ -201,7 +204,8 @@ static char *read_file(const char *path) {
     return into;
 }
 
-static netlib_tls_context *context_with(const char *identity, const char *ciphers, int32_t version, bool is_server, bool early) {
+static netlib_tls_context *context_with(const char *identity, const char *ciphers, int32_t version, bool is_server,
+                                        bool early) {
     char path[128];
     netlib_tls_options *options = client_options();
     snprintf(path, sizeof path, CERTS "%s.pem", identity);
@@ -386,7 +390,8 @@ static void nothing_else_is_left(void) {
             size_t size = size_of_block_at((size_t)(at - arena)), known = 0;
             while (known < LEFT && strcmp(may_be_left[known], secrets[i].name) != 0) known++;
             if (verbose) printf("%s: in a block of %zu bytes\n", secrets[i].name, size);
-            if (known == LEFT || size == RECORD_BUFFER) fprintf(stderr, "    %s is left in a block of %zu bytes\n", secrets[i].name, size);
+            if (known == LEFT || size == RECORD_BUFFER)
+                fprintf(stderr, "    %s is left in a block of %zu bytes\n", secrets[i].name, size);
             CHECK(known < LEFT && size != RECORD_BUFFER);
             if (known < LEFT) found[known]++;
             at++;

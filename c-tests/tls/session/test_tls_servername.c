@@ -87,19 +87,27 @@ static void what_it_may_answer(void) {
     } rows[] = {
         {"localhost", "localhost", NETLIB_VERDICT_ALLOW, NONE, NETLIB_OK, NETLIB_OK, -1, "server", ""},
         {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
-        {"B\xc3\xbc" "cher.Test.", "xn--bcher-kva.test", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"B\xc3\xbc"
+         "cher.Test.",
+         "xn--bcher-kva.test", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
         {"127.0.0.1", "-", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
-        {"localhost", "localhost", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "alert 112 (unrecognized_name)"},
-        {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "asks for no name"},
+        {"localhost", "localhost", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
+         "alert 112 (unrecognized_name)"},
+        {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
+         "asks for no name"},
         /* The reference is taken over all the same. */
-        {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "\"localhost\""},
+        {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
+         "\"localhost\""},
         /* A callback that raises in another language returns 0. */
-        {"localhost", "localhost", 0, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "failed: it returned 0"},
-        {"localhost", "localhost", 0, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "failed: it returned 0"},
+        {"localhost", "localhost", 0, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
+         "failed: it returned 0"},
+        {"localhost", "localhost", 0, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
+         "failed: it returned 0"},
         {"localhost", "localhost", 3, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 3"},
         {"localhost", "localhost", 112, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 112"},
         {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned -1"},
-        {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "no server's"},
+        {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80,
+         NULL, "no server's"},
     };
     netlib_tls_context *other = other_server();
     netlib_tls_context *of_a_client = client_context();
@@ -108,7 +116,8 @@ static void what_it_may_answer(void) {
             static const size_t pieces[] = {1, 20000};
             for (size_t j = 0; j < 2; j++) {
                 struct chooser chooser = {.answer = rows[i].answer};
-                if (rows[i].replacement != NONE) chooser.replacement = rows[i].replacement == OTHER ? other : of_a_client;
+                if (rows[i].replacement != NONE)
+                    chooser.replacement = rows[i].replacement == OTHER ? other : of_a_client;
                 netlib_tls_context *server = context_of(asking_options(&chooser));
                 netlib_tls_context *client = lax_client(version, NULL);
                 struct wire wire = {client_engine(client, rows[i].asked), server_engine(server), pieces[j], 0, 0};
@@ -123,7 +132,8 @@ static void what_it_may_answer(void) {
                 CHECK_INT(rows[i].alert, shaken.client_alert);
                 CHECK_INT(rows[i].alert, shaken.server_alert);
                 CHECK(strstr(shaken.message[1], rows[i].says) != NULL);
-                if (strstr(shaken.message[1], rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, shaken.message[1]);
+                if (strstr(shaken.message[1], rows[i].says) == NULL)
+                    fprintf(stderr, "    row %zu: %s\n", i, shaken.message[1]);
                 if (rows[i].shown != NULL) {
                     char got[20];
                     CHECK(shows(wire.client, rows[i].shown));
@@ -152,9 +162,12 @@ static void everything_is_the_replacements(void) {
     } rows[] = {
         {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_OK, NETLIB_OK, -1},
         {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_3, "h2", NETLIB_OK, NETLIB_OK, -1},
-        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_3, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, 120},
-        {NETLIB_TLS_VERSION_1_3, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, 70},
-        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_REQUIRED, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_CERTIFICATE_VERIFY, 116},
+        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_3, "http/1.1", NETLIB_TLS_ALERT,
+         NETLIB_TLS_INCOMPATIBLE, 120},
+        {NETLIB_TLS_VERSION_1_3, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_TLS_ALERT,
+         NETLIB_TLS_INCOMPATIBLE, 70},
+        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_REQUIRED, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_TLS_ALERT,
+         NETLIB_CERTIFICATE_VERIFY, 116},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
@@ -204,8 +217,8 @@ static void what_is_no_hello(void) {
     } rows[] = {
         {"GET / HTTP/1.1\r\n\r\n", 18, NETLIB_NOT_TLS},
         {"\x16\x09\x09\x00\x05", 5, NETLIB_NOT_TLS},
-        {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},           /* a server's hello */
-        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},      /* one of one byte */
+        {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},                      /* a server's hello */
+        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},                 /* one of one byte */
         {"\x16\x03\x01\x00\x02\x01\x00\x15\x03\x03\x00\x02\x01\x5a", 14, NETLIB_TLS_PROTOCOL}, /* an alert in it */
         {"\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT},
         {"\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL},

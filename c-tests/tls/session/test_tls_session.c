@@ -82,7 +82,8 @@ static void full_and_resumed(void) {
                 CHECK_INT(5, (long long)across(&wire, true, "hello", got, sizeof got));
                 CHECK_INT(5, (long long)across(&wire, false, "hallo", got, sizeof got));
                 /* What was lent stays. */
-                CHECK(netlib_tls_engine_server_name(wire.client, NULL) == netlib_tls_engine_server_name(wire.client, NULL));
+                CHECK(netlib_tls_engine_server_name(wire.client, NULL) ==
+                      netlib_tls_engine_server_name(wire.client, NULL));
                 CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
                 free_wire(&wire);
             }
@@ -99,9 +100,9 @@ static void the_server_picks_the_protocol(void) {
         const char *picked;
         netlib_status status; /* of the client */
     } rows[] = {
-        {{"a", "b"}, {"b", "a"}, "b", NETLIB_OK},        {{"b", "a"}, {"a", "b"}, "a", NETLIB_OK},
-        {{"a", NULL}, {"b", "a"}, "a", NETLIB_OK},       {{NULL, NULL}, {"b", "a"}, NULL, NETLIB_OK},
-        {{"a", "b"}, {NULL, NULL}, NULL, NETLIB_OK},     {{"a", "b"}, {"c", "A"}, NULL, NETLIB_TLS_ALERT},
+        {{"a", "b"}, {"b", "a"}, "b", NETLIB_OK},    {{"b", "a"}, {"a", "b"}, "a", NETLIB_OK},
+        {{"a", NULL}, {"b", "a"}, "a", NETLIB_OK},   {{NULL, NULL}, {"b", "a"}, NULL, NETLIB_OK},
+        {{"a", "b"}, {NULL, NULL}, NULL, NETLIB_OK}, {{"a", "b"}, {"c", "A"}, NULL, NETLIB_TLS_ALERT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -147,7 +148,10 @@ static void what_is_not_resumed(void) {
         {client, "127.0.0.1", false, "127.0.0.1", NULL},
         {client, "[::1]", false, "::1", NULL},
         {client, "fe80::1%eth0", false, "fe80::1", NULL},
-        {client, "b\xc3\xbc" "cher.test", false, "xn--bcher-kva.test", "xn--bcher-kva.test"},
+        {client,
+         "b\xc3\xbc"
+         "cher.test",
+         false, "xn--bcher-kva.test", "xn--bcher-kva.test"},
         {other, "localhost", false, "localhost", "localhost"},
         {nameless, NULL, false, NULL, NULL},
         {nameless, NULL, false, NULL, NULL},
@@ -229,7 +233,8 @@ static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
         status = netlib_tls_engine_handshake(wire.server, &err);
         CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
         size_t len = drain_all(wire.server, flight, sizeof flight);
-        for (size_t at = 0; at + 6 <= len && flight[at] == 22; at += 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4])) {
+        for (size_t at = 0; at + 6 <= len && flight[at] == 22;
+             at += 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4])) {
             found |= flight[at + 5] == 4;
         }
         CHECK_INT((long long)len, (long long)feed_all(wire.client, flight, len));

@@ -72,7 +72,11 @@ static void sessions_obey_a_clock_that_is_set(void) {
     const struct {
         double then;
         enum came came;
-    } rows[] = {{first, RESUMED}, {last - 1, RESUMED}, {first - 1, REFUSED}, {last + 1, REFUSED}, {(double)time(NULL), REFUSED}};
+    } rows[] = {{first, RESUMED},
+                {last - 1, RESUMED},
+                {first - 1, REFUSED},
+                {last + 1, REFUSED},
+                {(double)time(NULL), REFUSED}};
     netlib_tls_context *server = server_context("expired");
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -110,7 +114,7 @@ static void sessions_end_with_all_that_proved_them(void) {
         const char *chain, *list;
         double then; /* from here the handshake would be refused, a second earlier not */
     } rows[] = {
-        {"good.pem", NULL, 4733510400.0}, /* 2120 */
+        {"good.pem", NULL, 4733510400.0},        /* 2120 */
         {"expired-int.pem", NULL, 1609459200.0}, /* 2021 */
         {"good.pem", "int-expired.crl", 1609459200.0},
         {"good.pem", "all.crl", 4733510400.0},
@@ -183,7 +187,8 @@ static void clients_expire_too(void) {
             struct wire wire = wire_of(client, server, 20000);
             struct shaken shaken = shake_wire(&wire);
             CHECK_INT(asks ? NETLIB_CERTIFICATE_VERIFY : NETLIB_OK, shaken.server);
-            CHECK((strstr(shaken.message[1], "expired on 2120-01-01 00:00:00 UTC; it is 2120-01-01 00:00:01 UTC") != NULL) == asks);
+            CHECK((strstr(shaken.message[1], "expired on 2120-01-01 00:00:00 UTC; it is 2120-01-01 00:00:01 UTC") !=
+                   NULL) == asks);
             if (asks) {
                 char byte;
                 size_t n;

@@ -40,7 +40,8 @@ static inline enum came finish(struct wire *wire) {
     return netlib_tls_engine_is_resumed(wire->client) ? RESUMED : FULL;
 }
 
-static inline enum came connect_to(const netlib_tls_context *client, const netlib_tls_context *server, const char *name) {
+static inline enum came connect_to(const netlib_tls_context *client, const netlib_tls_context *server,
+                                   const char *name) {
     struct wire wire = {client_engine(client, name), server_engine(server), 20000, 0, 0};
     enum came came = finish(&wire);
     free_wire(&wire);
@@ -48,7 +49,8 @@ static inline enum came connect_to(const netlib_tls_context *client, const netli
 }
 
 /* The session of a new connection. */
-static inline netlib_tls_session *session_of(const netlib_tls_context *client, const netlib_tls_context *server, const char *name) {
+static inline netlib_tls_session *session_of(const netlib_tls_context *client, const netlib_tls_context *server,
+                                             const char *name) {
     netlib_error *err = NULL;
     netlib_tls_session *session = NULL;
     struct wire wire = {client_engine(client, name), server_engine(server), 20000, 0, 0};
@@ -59,8 +61,8 @@ static inline netlib_tls_session *session_of(const netlib_tls_context *client, c
     return session;
 }
 
-static inline enum came connect_with(const netlib_tls_context *client, const netlib_tls_context *server, const char *name,
-                              const netlib_tls_session *session) {
+static inline enum came connect_with(const netlib_tls_context *client, const netlib_tls_context *server,
+                                     const char *name, const netlib_tls_session *session) {
     netlib_error *err = NULL;
     struct wire wire = {client_engine(client, name), server_engine(server), 20000, 0, 0};
     CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
@@ -69,7 +71,8 @@ static inline enum came connect_with(const netlib_tls_context *client, const net
     return came;
 }
 
-static inline void check_refused(const netlib_tls_context *client, const char *name, const netlib_tls_session *session, const char *message) {
+static inline void check_refused(const netlib_tls_context *client, const char *name, const netlib_tls_session *session,
+                                 const char *message) {
     netlib_error *err = NULL;
     netlib_tls_engine *engine = client_engine(client, name);
     CHECK(netlib_tls_engine_set_session(engine, session, &err) == NETLIB_INVALID_ARGUMENT && err != NULL);

@@ -200,13 +200,20 @@ static void other_limits(void) {
         double seconds;
         netlib_status status;
     } rows[] = {
-        {0, 1.0, NETLIB_OK},           {0, 0.0, NETLIB_OK},   {0, NAN, NETLIB_OK},
-        {1, INFINITY, NETLIB_OK},      {1, 1e300, NETLIB_OK}, {SIZE_MAX, 1e-300, NETLIB_OK},
-        {1, 0.0, NETLIB_INVALID_ARGUMENT}, {1, -1.0, NETLIB_INVALID_ARGUMENT}, {1, NAN, NETLIB_INVALID_ARGUMENT},
+        {0, 1.0, NETLIB_OK},
+        {0, 0.0, NETLIB_OK},
+        {0, NAN, NETLIB_OK},
+        {1, INFINITY, NETLIB_OK},
+        {1, 1e300, NETLIB_OK},
+        {SIZE_MAX, 1e-300, NETLIB_OK},
+        {1, 0.0, NETLIB_INVALID_ARGUMENT},
+        {1, -1.0, NETLIB_INVALID_ARGUMENT},
+        {1, NAN, NETLIB_INVALID_ARGUMENT},
     };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         netlib_throughput *throughput = NULL;
-        CHECK_STATUS(rows[row].status, netlib_tls_stream_set_minimum_throughput(session.near, rows[row].bytes, rows[row].seconds, &err));
+        CHECK_STATUS(rows[row].status,
+                     netlib_tls_stream_set_minimum_throughput(session.near, rows[row].bytes, rows[row].seconds, &err));
         CHECK_STATUS(rows[row].status, netlib_throughput_new(rows[row].bytes, rows[row].seconds, &throughput, &err));
         CHECK((throughput != NULL) == (rows[row].status == NETLIB_OK));
         netlib_throughput_free(throughput);
@@ -237,7 +244,8 @@ static void nested(void) {
     for (int functions = 0; functions < 2; functions++) {
         struct session outer = {.pair = unix_pair(), .far = server_engine(server)};
         if (functions) {
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wait_and_read, just_write, &outer.pair.near, NULL, &outer.near, &err));
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wait_and_read, just_write, &outer.pair.near, NULL,
+                                               &outer.near, &err));
         } else {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }
@@ -256,7 +264,8 @@ static void nested(void) {
             if (got <= 0) break;
             feed_all(outer.far, bytes, (size_t)got);
             if (netlib_tls_engine_handshake(outer.far, NULL) == NETLIB_OK) {
-                while (netlib_tls_engine_read(outer.far, bytes, sizeof bytes, &n, NULL) == NETLIB_OK) feed_all(far, bytes, n);
+                while (netlib_tls_engine_read(outer.far, bytes, sizeof bytes, &n, NULL) == NETLIB_OK)
+                    feed_all(far, bytes, n);
                 status = netlib_tls_engine_handshake(far, NULL);
                 size_t len = drain_all(far, bytes, sizeof bytes);
                 CHECK_OK(netlib_tls_engine_write(outer.far, bytes, len, &n, &err));
@@ -280,7 +289,8 @@ static void nested(void) {
         drip_stop(&drip);
         CHECK_OK(netlib_tls_stream_set_minimum_throughput(inner, 1, LONG, &err));
         size_t total = 0;
-        while (total < sizeof text - 1 && netlib_tls_stream_read(inner, message, sizeof message, &n, &err) == NETLIB_OK) total += n;
+        while (total < sizeof text - 1 && netlib_tls_stream_read(inner, message, sizeof message, &n, &err) == NETLIB_OK)
+            total += n;
         CHECK_INT(sizeof text - 1, (long long)total);
         netlib_tls_stream_free(inner);
         netlib_tls_engine_free(far);
@@ -330,7 +340,8 @@ static void descriptors(void) {
     netlib_throughput_free(throughput);
     CHECK_OK(netlib_throughput_new(2, 0.01, &throughput, &err));
     for (int turn = 0; turn < 3; turn++) {
-        CHECK_STATUS(NETLIB_TOO_SLOW, netlib_throughput_wait_for_read(throughput, pair.near, NETLIB_TIMEOUT_NONE, NULL, &err));
+        CHECK_STATUS(NETLIB_TOO_SLOW,
+                     netlib_throughput_wait_for_read(throughput, pair.near, NETLIB_TIMEOUT_NONE, NULL, &err));
     }
     netlib_throughput_add(throughput, 2);
     netlib_throughput_add(NULL, 2);

@@ -18,10 +18,10 @@ struct ring {
 /* One end of a connection over two pipes, and the results its callbacks return instead of working. */
 struct end {
     struct ring *in, *out;
-    size_t most;      /* a call moves no more than that */
+    size_t most; /* a call moves no more than that */
     size_t calls;
-    int32_t answer;   /* unless 0, instead of working */
-    size_t count;     /* what is stored with it; SIZE_MAX: nothing */
+    int32_t answer; /* unless 0, instead of working */
+    size_t count;   /* what is stored with it; SIZE_MAX: nothing */
 };
 
 static int32_t ring_read(void *ctx, void *buf, size_t len, size_t *n) {
@@ -66,7 +66,8 @@ static void make_both(struct both *both, size_t most) {
     memset(both, 0, sizeof *both);
     both->near_end = (struct end){.in = &both->back, .out = &both->there, .most = most};
     both->far_end = (struct end){.in = &both->there, .out = &both->back, .most = most};
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", ring_read, ring_write, &both->near_end, NULL, &both->near, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", ring_read, ring_write, &both->near_end, NULL, &both->near,
+                                       &err));
     CHECK_OK(netlib_tls_accept_callbacks(server, ring_read, ring_write, &both->far_end, NULL, &both->far, &err));
     CHECK_INT(0, (long long)(both->near_end.calls + both->far_end.calls));
 }
@@ -204,8 +205,8 @@ static void what_they_may_answer(void) {
             make_both(&both, 5000);
             netlib_tls_stream_free(both.near);
             both.near_end.count = 1;
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", answering_read, answering_write, &both.near_end, NULL,
-                                               &both.near, &err));
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", answering_read, answering_write, &both.near_end,
+                                               NULL, &both.near, &err));
             shake_hands(both.near, both.far);
             char buffer[8];
             size_t n = 9;
@@ -384,8 +385,10 @@ static void functions_that_wait(void) {
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
     CHECK_OK(netlib_tls_accept_callbacks(server, wire_read, wire_write, &far_wire, NULL, &far, &err));
     enum { TOTAL = 1000000 };
-    struct flow flows[4] = {
-        {near, TOTAL, 50000, 0, true}, {far, TOTAL, 3000, 0, true}, {far, TOTAL, 3000, 0, true}, {near, TOTAL, 50000, 0, true}};
+    struct flow flows[4] = {{near, TOTAL, 50000, 0, true},
+                            {far, TOTAL, 3000, 0, true},
+                            {far, TOTAL, 3000, 0, true},
+                            {near, TOTAL, 50000, 0, true}};
     pthread_t threads[4];
     for (size_t i = 0; i < 4; i++) {
         CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_flow : read_flow, &flows[i]) == 0);
@@ -477,9 +480,13 @@ static void r24_each_step_makes_progress_or_returns(void) {
         for (size_t most = 1; most <= 100000; most *= 100000) {
             netlib_error *err = NULL;
             netlib_tls_stream *stream = NULL;
-            struct script script = {.first = rows[i].first, .then = rows[i].then, .first_len = rows[i].first_len,
-                                    .then_len = rows[i].then_len, .most = most};
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", script_read, script_write, &script, NULL, &stream, &err));
+            struct script script = {.first = rows[i].first,
+                                    .then = rows[i].then,
+                                    .first_len = rows[i].first_len,
+                                    .then_len = rows[i].then_len,
+                                    .most = most};
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", script_read, script_write, &script, NULL, &stream,
+                                               &err));
             netlib_status status = netlib_tls_stream_handshake(stream, &err);
             if (status != rows[i].status) fprintf(stderr, "    row %zu by %zu, %zu calls\n", i, most, script.calls);
             CHECK_STATUS(rows[i].status, status);

@@ -22,7 +22,8 @@ static void check_look(netlib_status expected, netlib_tls_stream *stream, const 
 
 #define CHECK_LOOK(expected, stream) check_look((expected), (stream), __FILE__, __LINE__)
 
-static void check_read(netlib_status expected, const char *text, netlib_tls_stream *stream, const char *file, int line) {
+static void check_read(netlib_status expected, const char *text, netlib_tls_stream *stream, const char *file,
+                       int line) {
     netlib_error *err = NULL;
     char buf[100] = "";
     size_t n = 99;
@@ -91,9 +92,7 @@ static void do_what(struct session *session, enum what what) {
         len = drain_all(session->far, bytes, sizeof bytes);
         CHECK(len > 0);
         break;
-    case GARBAGE:
-        len = (size_t)snprintf(bytes, sizeof bytes, "HTTP/1.1 408 Request Timeout\r\n\r\n");
-        break;
+    case GARBAGE: len = (size_t)snprintf(bytes, sizeof bytes, "HTTP/1.1 408 Request Timeout\r\n\r\n"); break;
     case DAMAGE:
     case HALF:
         len = from_server(session, "data", bytes, sizeof bytes);
@@ -237,7 +236,8 @@ static void before_the_handshake(void) {
         if (row < 3) session.pair.far = -1;
         /* An alert is for the handshake to find. */
         CHECK_LOOK(row == 3 ? NETLIB_WANT_READ : NETLIB_TLS_HANDSHAKE_EOF, session.near);
-        CHECK_STATUS(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_stream_handshake(session.near, &err));
+        CHECK_STATUS(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF,
+                     netlib_tls_stream_handshake(session.near, &err));
         CHECK_LOOK(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF, session.near);
         netlib_tls_stream_free(session.near);
         close_pair(session.pair);
@@ -330,7 +330,8 @@ static int32_t read_one(void *ctx, void *buf, size_t len, size_t *n) {
     if (functions->failure != 0) return functions->failure;
     int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
-    if (functions->stream != NULL) functions->inside = netlib_tls_stream_is_dropped(functions->stream, &dropped, &why, NULL);
+    if (functions->stream != NULL)
+        functions->inside = netlib_tls_stream_is_dropped(functions->stream, &dropped, &why, NULL);
     ssize_t got = recv(functions->fd, buf, len > 0, MSG_DONTWAIT);
     if (got < 0) return NETLIB_WANT_READ;
     *n = (size_t)got;
@@ -351,7 +352,8 @@ static void over_functions(void) {
     netlib_status why = NETLIB_OK;
     struct session session = {.pair = unix_pair(), .far = server_engine(server)};
     struct functions functions = {session.pair.near, 0, NULL, NETLIB_OK};
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", read_one, write_all, &functions, NULL, &session.near, &err));
+    CHECK_OK(
+        netlib_tls_wrap_callbacks(client, "localhost", read_one, write_all, &functions, NULL, &session.near, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));

@@ -226,7 +226,8 @@ static void r19_each_layer_proves_its_own_name(void) {
         const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
         CHECK(strstr(message, rows[i].says) != NULL);
         if (strstr(message, rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
-        if (status != NETLIB_OK) CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, netlib_error_certificate_problem(err));
+        if (status != NETLIB_OK)
+            CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, netlib_error_certificate_problem(err));
         CHECK_STATUS(rows[i].status, status);
         size_t n = 0;
         CHECK_STATUS(rows[i].status, netlib_tls_stream_write(inner, "x", 1, &n, &err));
@@ -251,12 +252,12 @@ static void r19_each_layer_proves_its_own_name(void) {
     netlib_tls_context_free(other);
 }
 
-#define CHECK_BUSY(call)                                                                       \
-    do {                                                                                       \
-        netlib_status is_busy = (call);                                                        \
-        const char *why = err != NULL ? netlib_error_message(err, NULL) : "";                  \
-        CHECK_STR("another stream runs inside this one: use that, or free it first", why);     \
-        CHECK_STATUS(NETLIB_BUSY, is_busy);                                                    \
+#define CHECK_BUSY(call) \
+    do { \
+        netlib_status is_busy = (call); \
+        const char *why = err != NULL ? netlib_error_message(err, NULL) : ""; \
+        CHECK_STR("another stream runs inside this one: use that, or free it first", why); \
+        CHECK_STATUS(NETLIB_BUSY, is_busy); \
     } while (0)
 
 /* The inner stream owns the outer one until it is freed. */
@@ -398,7 +399,8 @@ static void ends_are_told_apart(void) {
                 CHECK_STATUS(rows[i].status, status);
             }
             /* Both ways: the peer's closing message came, or will not. */
-            CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL, netlib_tls_stream_shutdown_both(near, &err));
+            CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL,
+                         netlib_tls_stream_shutdown_both(near, &err));
             free_nest(&nest);
         }
     }

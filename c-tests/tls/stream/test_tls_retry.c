@@ -91,12 +91,15 @@ static void points_of_failure(void) {
         enum version version = i % 2 == 0 ? V12 : V13;
         static uint8_t records[ROOM];
         char what[120];
-        snprintf(what, sizeof what, "%s, %s, TLS %s, %s", moment_names[rows[i / 2].moment], sent_names[rows[i / 2].sent], version_names[version],
+        snprintf(what, sizeof what, "%s, %s, TLS %s, %s", moment_names[rows[i / 2].moment],
+                 sent_names[rows[i / 2].sent], version_names[version],
                  rows[i / 2].script != NULL ? rows[i / 2].script : "end");
         struct scene scene = begin_scene(version, CLIENT, rows[i / 2].moment);
         if (rows[i / 2].sent == REQUEST) write_request(scene.victim);
-        if (rows[i / 2].sent == PART_OF_RESPONSE) feed_all(scene.victim, records, write_script(&scene, "s23:485454502f312e3120323030", records));
-        if (rows[i / 2].script != NULL) feed_all(scene.victim, records, write_script(&scene, rows[i / 2].script, records));
+        if (rows[i / 2].sent == PART_OF_RESPONSE)
+            feed_all(scene.victim, records, write_script(&scene, "s23:485454502f312e3120323030", records));
+        if (rows[i / 2].script != NULL)
+            feed_all(scene.victim, records, write_script(&scene, rows[i / 2].script, records));
         else netlib_tls_engine_feed_eof(scene.victim);
         netlib_error *failure = read_failure(scene.victim);
         CHECK_INT(rows[i / 2].status[version], netlib_error_status(failure));
@@ -241,7 +244,8 @@ struct order_server {
 
 /* One exchange through him, who flips a bit of the first record of the response: what the client's HTTP layer reports, or NULL
  * if there is a response. A bit of the length makes the client wait, until the connection ends. */
-static netlib_error *exchange(enum version version, struct order_server *shop, size_t at, uint8_t bit, size_t *record_len) {
+static netlib_error *exchange(enum version version, struct order_server *shop, size_t at, uint8_t bit,
+                              size_t *record_len) {
     static const char response[] = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
     netlib_error *err = NULL;
     static uint8_t bytes[ROOM];
@@ -291,8 +295,10 @@ static void r31_a_flipped_bit_orders_once(void) {
             for (int policy = DEFAULT_RETRY; policy <= NEW_RETRY; policy++) {
                 netlib_retry *retry = retry_number(policy);
                 unsigned long failed = checks_failed;
-                CHECK_INT(1, place_order((enum version)version, retry, at, (uint8_t)(1 << (at + (size_t)policy) % 8), &len));
-                if (checks_failed != failed) fprintf(stderr, "    TLS %s, byte %zu, %s\n", version_names[version], at, retry_names[policy]);
+                CHECK_INT(
+                    1, place_order((enum version)version, retry, at, (uint8_t)(1 << (at + (size_t)policy) % 8), &len));
+                if (checks_failed != failed)
+                    fprintf(stderr, "    TLS %s, byte %zu, %s\n", version_names[version], at, retry_names[policy]);
                 netlib_retry_free(retry);
                 flips++;
             }

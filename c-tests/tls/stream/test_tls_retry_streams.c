@@ -34,7 +34,9 @@ static netlib_status call_read_guarded(netlib_tls_stream *stream, netlib_error *
     return call_read(stream, err);
 }
 
-static netlib_status call_shutdown_both(netlib_tls_stream *stream, netlib_error **err) { return netlib_tls_stream_shutdown_both(stream, err); }
+static netlib_status call_shutdown_both(netlib_tls_stream *stream, netlib_error **err) {
+    return netlib_tls_stream_shutdown_both(stream, err);
+}
 
 static netlib_status call_write(netlib_tls_stream *stream, netlib_error **err) {
     size_t n = 0;
@@ -53,8 +55,12 @@ static netlib_status call_writev(netlib_tls_stream *stream, netlib_error **err) 
     return netlib_tls_stream_writev(stream, slices, 2, &n, err);
 }
 
-static netlib_status call_handshake(netlib_tls_stream *stream, netlib_error **err) { return netlib_tls_stream_handshake(stream, err); }
-static netlib_status call_shutdown(netlib_tls_stream *stream, netlib_error **err) { return netlib_tls_stream_shutdown(stream, err); }
+static netlib_status call_handshake(netlib_tls_stream *stream, netlib_error **err) {
+    return netlib_tls_stream_handshake(stream, err);
+}
+static netlib_status call_shutdown(netlib_tls_stream *stream, netlib_error **err) {
+    return netlib_tls_stream_shutdown(stream, err);
+}
 
 static netlib_status call_early_data(netlib_tls_stream *stream, netlib_error **err) {
     size_t n = 0;
@@ -63,7 +69,8 @@ static netlib_status call_early_data(netlib_tls_stream *stream, netlib_error **e
 
 typedef netlib_status call(netlib_tls_stream *stream, netlib_error **err);
 
-static void check_call(call *act, netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind, const char *what) {
+static void check_call(call *act, netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind,
+                       const char *what) {
     netlib_error *err = NULL;
     unsigned long failed = checks_failed;
     CHECK_INT(status, act(stream, &err));
@@ -74,7 +81,8 @@ static void check_call(call *act, netlib_tls_stream *stream, netlib_status statu
 
 /* Every later call returns the failure with the same retry kind. */
 static void check_kept(netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind, const char *what) {
-    static call *const calls[] = {call_read, call_write, call_writev, call_handshake, call_shutdown, call_early_data, call_shutdown_both};
+    static call *const calls[] = {call_read,     call_write,      call_writev,       call_handshake,
+                                  call_shutdown, call_early_data, call_shutdown_both};
     CHECK(netlib_tls_stream_set_blocking(stream, 1, NULL) == NETLIB_OK);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         if (calls[i] == call_handshake) continue; /* it is done */
@@ -103,7 +111,8 @@ static void every_way_to_read(void) {
         send_raw(&session, garbage, sizeof garbage);
         enum netlib_retry_kind kind = is_sent ? READ : OTHER;
         check_call(rows[i / 2].act, session.near, NETLIB_TLS_PROTOCOL, kind, rows[i / 2].what);
-        if (rows[i / 2].act != call_shutdown_both) check_kept(session.near, NETLIB_TLS_PROTOCOL, kind, rows[i / 2].what);
+        if (rows[i / 2].act != call_shutdown_both)
+            check_kept(session.near, NETLIB_TLS_PROTOCOL, kind, rows[i / 2].what);
         end(&session);
     }
 }
@@ -189,7 +198,8 @@ static void in_the_handshake(void) {
     int fd = -1;
     CHECK(getsockname(gone.far, (struct sockaddr *)&address, &len) == 0);
     close_pair(gone);
-    CHECK_INT(NETLIB_CONNECT_FAILED, netlib_create_connection("127.0.0.1", ntohs(address.sin_port), NULL, NULL, &fd, &err));
+    CHECK_INT(NETLIB_CONNECT_FAILED,
+              netlib_create_connection("127.0.0.1", ntohs(address.sin_port), NULL, NULL, &fd, &err));
     check_outcomes(CONNECT, err, NULL, "nobody listens");
     netlib_error_free(err);
 }
@@ -201,12 +211,14 @@ struct nest {
     netlib_tls_stream *near[2], *far[2];
 };
 
-static void until_done(netlib_tls_stream *near, netlib_tls_stream *far, netlib_status expected, netlib_error **failure) {
+static void until_done(netlib_tls_stream *near, netlib_tls_stream *far, netlib_status expected,
+                       netlib_error **failure) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
     CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
     CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
-    for (int turn = 0; turn < 100 && (status == NETLIB_WANT_READ || (status == NETLIB_OK && other == NETLIB_WANT_READ)); turn++) {
+    for (int turn = 0; turn < 100 && (status == NETLIB_WANT_READ || (status == NETLIB_OK && other == NETLIB_WANT_READ));
+         turn++) {
         status = netlib_tls_stream_handshake(near, failure);
         if (other == NETLIB_WANT_READ) other = netlib_tls_stream_handshake(far, &err);
         netlib_error_free(err);
@@ -270,7 +282,8 @@ static void nested_before_the_request(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct nest nest = begin_nest(rows[i].name);
         netlib_error *failure = NULL;
-        if (rows[i].is_garbage) CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
+        if (rows[i].is_garbage)
+            CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
         if (rows[i].is_over) CHECK(shutdown(nest.pair.far, SHUT_WR) == 0);
         if (rows[i].is_garbage || rows[i].is_over) failure = inner_failure(&nest, call_handshake, rows[i].status);
         else until_done(nest.near[1], nest.far[1], rows[i].status, &failure);
@@ -291,7 +304,8 @@ static void nested_before_the_request(void) {
 
 static void nested_after_the_request(void) {
     for (int row = 0; row < 3; row++) {
-        static const char *const whats[] = {"the outer record is garbage", "the inner record is garbage", "the connection ends"};
+        static const char *const whats[] = {"the outer record is garbage", "the inner record is garbage",
+                                            "the connection ends"};
         struct nest nest = begin_nest("localhost");
         netlib_error *err = NULL;
         size_t n = 0;
@@ -330,7 +344,8 @@ static void over_callbacks(void) {
         nest.near[0] = wrap(client, nest.pair.near, "localhost");
         nest.far[0] = accept_tls(server, nest.pair.far);
         until_done(nest.near[0], nest.far[0], NETLIB_OK, &err);
-        CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", carried_read, carried_write, nest.near[0], NULL, &nest.near[1], &err));
+        CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", carried_read, carried_write, nest.near[0], NULL,
+                                           &nest.near[1], &err));
         CHECK_OK(netlib_tls_accept_stream(server, nest.far[0], &nest.far[1], &err));
         if (is_sent) {
             until_done(nest.near[1], nest.far[1], NETLIB_OK, &err);
@@ -366,7 +381,8 @@ static void r31_a_flipped_bit_orders_once_on_a_socket(void) {
             receive_far(&session);
             CHECK_OK(netlib_tls_engine_read(session.far, bytes, sizeof bytes, &n, &err));
             orders += n == sizeof post - 1 && memcmp(bytes, post, n) == 0;
-            size_t len = from_server(&session, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", bytes, sizeof bytes);
+            size_t len =
+                from_server(&session, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", bytes, sizeof bytes);
             bytes[places[i]] ^= 1;
             send_raw(&session, bytes, len);
             CHECK(shutdown(session.pair.far, SHUT_WR) == 0);

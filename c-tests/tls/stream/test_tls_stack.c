@@ -99,7 +99,8 @@ static void context_crls(void) {
 }
 
 static void chains(void) {
-    static const char *const names[] = {"good.pem", "good-backwards.pem", "expired.pem", "constrained.pem", "malformed-int.pem"};
+    static const char *const names[] = {"good.pem", "good-backwards.pem", "expired.pem", "constrained.pem",
+                                        "malformed-int.pem"};
     static char chain[40000];
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");
@@ -113,7 +114,8 @@ static void chains(void) {
         CHECK(file != NULL);
         size_t len = file != NULL ? fread(chain, 1, sizeof chain, file) : 0;
         if (file != NULL) fclose(file);
-        netlib_status status = netlib_tls_context_verify_chain(context, chain, len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", NULL, &err);
+        netlib_status status =
+            netlib_tls_context_verify_chain(context, chain, len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", NULL, &err);
         CHECK((status == NETLIB_OK) == (err == NULL));
         netlib_error_free(err);
     }
@@ -137,7 +139,9 @@ static void talk(struct side *side) {
     netlib_error *err = NULL;
     netlib_tls_stream *streams[DEEPEST];
     for (int i = 0; i < side->depth; i++) {
-        if (i == 0) streams[i] = side->is_server ? accept_tls(side->context, side->fd) : wrap(side->context, side->fd, "localhost");
+        if (i == 0)
+            streams[i] =
+                side->is_server ? accept_tls(side->context, side->fd) : wrap(side->context, side->fd, "localhost");
         else if (side->is_server) CHECK_OK(netlib_tls_accept_stream(side->context, streams[i - 1], &streams[i], &err));
         else CHECK_OK(netlib_tls_wrap_stream(side->context, streams[i - 1], "localhost", &streams[i], &err));
     }
@@ -180,7 +184,8 @@ static netlib_tls_context *side_context(bool is_server) {
         snprintf(key, sizeof key, CERTS "%s.key", name);
         netlib_tls_options_set_identity_files(options, chain, key);
     }
-    if (is_server) netlib_tls_options_set_verify_mode(options, settings.mutual ? NETLIB_CERT_REQUIRED : NETLIB_CERT_NONE);
+    if (is_server)
+        netlib_tls_options_set_verify_mode(options, settings.mutual ? NETLIB_CERT_REQUIRED : NETLIB_CERT_NONE);
     if (settings.grease && !is_server) netlib_tls_options_set_ech_grease(options, 1);
     netlib_tls_options_set_session_tickets(options, 1);
     netlib_tls_options_set_maximum_version(options, settings.version);
@@ -189,7 +194,8 @@ static netlib_tls_context *side_context(bool is_server) {
 
 /* A full and a resumed session. */
 static void session(void) {
-    struct side client = {side_context(false), -1, false, settings.depth, 0}, server = {side_context(true), -1, true, settings.depth, 0};
+    struct side client = {side_context(false), -1, false, settings.depth, 0},
+                server = {side_context(true), -1, true, settings.depth, 0};
     for (int round = 0; round < 2; round++) {
         struct pair pair = unix_pair();
         pthread_t other;
@@ -227,20 +233,27 @@ static void refused(void) {
 
 static void sessions(void) {
     static const struct settings rows[] = {
-        {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 1}, {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 1},
-        {"server", NETLIB_TLS_VERSION_1_2, false, false, false, 1}, {"server", NETLIB_TLS_VERSION_1_2, false, true, false, 1},
-        {"rsa", NETLIB_TLS_VERSION_1_3, true, false, false, 1},     {"rsa", NETLIB_TLS_VERSION_1_3, true, true, false, 1},
-        {"rsa", NETLIB_TLS_VERSION_1_2, true, false, false, 1},     {"rsa", NETLIB_TLS_VERSION_1_2, true, true, false, 1},
-        {"server", NETLIB_TLS_VERSION_1_3, false, false, true, 1},  {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 2},
-        {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 2},  {"server", NETLIB_TLS_VERSION_1_3, false, false, false, DEEPEST},
+        {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 1},
+        {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 1},
+        {"server", NETLIB_TLS_VERSION_1_2, false, false, false, 1},
+        {"server", NETLIB_TLS_VERSION_1_2, false, true, false, 1},
+        {"rsa", NETLIB_TLS_VERSION_1_3, true, false, false, 1},
+        {"rsa", NETLIB_TLS_VERSION_1_3, true, true, false, 1},
+        {"rsa", NETLIB_TLS_VERSION_1_2, true, false, false, 1},
+        {"rsa", NETLIB_TLS_VERSION_1_2, true, true, false, 1},
+        {"server", NETLIB_TLS_VERSION_1_3, false, false, true, 1},
+        {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 2},
+        {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 2},
+        {"server", NETLIB_TLS_VERSION_1_3, false, false, false, DEEPEST},
         {"server", NETLIB_TLS_VERSION_1_3, false, true, false, DEEPEST},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char name[100];
         settings = rows[i];
         snprintf(name, sizeof name, "%s, TLS %s, key %s%s%s, %d deep", settings.small_is_server ? "server" : "client",
-                 settings.version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", settings.key, settings.mutual ? ", both with certificates" : "",
-                 settings.grease ? ", ECH GREASE" : "", settings.depth);
+                 settings.version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", settings.key,
+                 settings.mutual ? ", both with certificates" : "", settings.grease ? ", ECH GREASE" : "",
+                 settings.depth);
         struct work work = {name, session};
         /* The deepest nest has what is left. */
         run_small(&work, settings.depth > 2 ? 0 : MARGIN);
@@ -294,7 +307,9 @@ static void urls_and_retries(void) {
     netlib_error *err = NULL, *failed = NULL;
     netlib_url *url = NULL, *none = NULL;
     netlib_retry *retry = NULL;
-    CHECK_OK(netlib_parse_url("HTTPS://user:pw@B\xc3\xbc" "cher.example:443/a/../b?q=%41#f", NETLIB_NTS, &url, &err));
+    CHECK_OK(netlib_parse_url("HTTPS://user:pw@B\xc3\xbc"
+                              "cher.example:443/a/../b?q=%41#f",
+                              NETLIB_NTS, &url, &err));
     CHECK(netlib_url_redacted(url, NULL) != NULL);
     CHECK_OK(netlib_retry_new(NULL, &retry, &err));
     CHECK(netlib_parse_url("http://[", NETLIB_NTS, &none, &failed) != NETLIB_OK);
@@ -305,18 +320,26 @@ static void urls_and_retries(void) {
 
 int main(int argc, char **argv) {
     static const struct work works[] = {
-        {"context, ECDSA key", key_plain}, {"context, RSA key", key_rsa}, {"context, key with scrypt", key_scrypt},
-        {"context, key with PBKDF2", key_pbkdf2}, {"context, traditional encrypted key", key_traditional},
-        {"context, PKCS#12", key_pkcs12}, {"context, legacy PKCS#12", key_pkcs12_legacy},
-        {"context, system and embedded authorities", context_system}, {"context, CRLs", context_crls},
-        {"chains that are judged", chains}, {"a certificate that is refused", refused},
-        {"connecting", connecting}, {"URLs and retries", urls_and_retries},
+        {"context, ECDSA key", key_plain},
+        {"context, RSA key", key_rsa},
+        {"context, key with scrypt", key_scrypt},
+        {"context, key with PBKDF2", key_pbkdf2},
+        {"context, traditional encrypted key", key_traditional},
+        {"context, PKCS#12", key_pkcs12},
+        {"context, legacy PKCS#12", key_pkcs12_legacy},
+        {"context, system and embedded authorities", context_system},
+        {"context, CRLs", context_crls},
+        {"chains that are judged", chains},
+        {"a certificate that is refused", refused},
+        {"connecting", connecting},
+        {"URLs and retries", urls_and_retries},
     };
     measures = argc > 1 && strcmp(argv[1], "--measure") == 0;
     is_optimised = has_optimised_library();
     paints = is_optimised || measures;
     stack_size = is_optimised ? STATED : 16 * STATED;
-    unsigned char *region = mmap(NULL, stack_size + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *region =
+        mmap(NULL, stack_size + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED || mprotect(region + GUARD, stack_size, PROT_READ | PROT_WRITE) != 0) abort();
     stack = region + GUARD;
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) run_small(&works[i], MARGIN);

@@ -113,8 +113,8 @@ static void until_taken(netlib_tls_stream *stream, bool writes) {
     for (;;) {
         size_t n = 0;
         char byte;
-        netlib_status status =
-            writes ? netlib_tls_stream_write(stream, "", 0, &n, NULL) : netlib_tls_stream_read(stream, &byte, 0, &n, NULL);
+        netlib_status status = writes ? netlib_tls_stream_write(stream, "", 0, &n, NULL)
+                                      : netlib_tls_stream_read(stream, &byte, 0, &n, NULL);
         if (status == NETLIB_BUSY) return;
         struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);

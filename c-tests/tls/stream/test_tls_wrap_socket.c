@@ -210,7 +210,8 @@ static void the_limit_ends_the_handshake_alone(void) {
     /* Nobody answers. */
     struct pair pair = unix_pair();
     CHECK_OK(netlib_limit_new(0.05, &limit, &err));
-    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED,
+                 netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
     CHECK(stream == NULL && fcntl(pair.near, F_GETFD) >= 0);
     netlib_limit_free(limit);
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));

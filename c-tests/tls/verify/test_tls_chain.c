@@ -68,7 +68,8 @@ static void check_said(const struct row *row, netlib_status status, const netlib
     CHECK_STR(row->message, message != NULL ? message : "");
     CHECK_STR(row->advice, advice != NULL ? advice : "");
     /* Never to switch verification off. */
-    CHECK(advice == NULL || (strstr(advice, "set_verify_mode") == NULL && strstr(advice, "set_check_hostname") == NULL));
+    CHECK(advice == NULL ||
+          (strstr(advice, "set_verify_mode") == NULL && strstr(advice, "set_check_hostname") == NULL));
     if (status != row->status) fprintf(stderr, "    of %s\n", row->sent);
 }
 
@@ -133,7 +134,10 @@ static void names_are_checked_if_given(void) {
         {"names.pem", AS_SERVER, NULL, NETLIB_OK, ""},
         {"nameless.pem", AS_SERVER, NULL, NETLIB_OK, ""},
         {"client.pem", AS_CLIENT, NULL, NETLIB_OK, ""},
-        {"good.pem", AS_SERVER, "b\xc3\xbc" "cher.test", NETLIB_HOSTNAME_MISMATCH,
+        {"good.pem", AS_SERVER,
+         "b\xc3\xbc"
+         "cher.test",
+         NETLIB_HOSTNAME_MISMATCH,
          "the certificate of the server \"xn--bcher-kva.test\" (CN=localhost) is for localhost, 127.0.0.1, fe80::1"},
         {"good.pem", AS_SERVER, "127.0.0.2", NETLIB_HOSTNAME_MISMATCH,
          "the certificate of the server \"127.0.0.2\" (CN=localhost) is for localhost, 127.0.0.1, fe80::1"},
@@ -159,7 +163,8 @@ static void names_are_checked_if_given(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t len;
         char *pem = slurp(rows[i].chain, &len);
-        netlib_status status = netlib_tls_context_verify_chain(context, pem, len, rows[i].purpose, rows[i].name, &now, &err);
+        netlib_status status =
+            netlib_tls_context_verify_chain(context, pem, len, rows[i].purpose, rows[i].name, &now, &err);
         const char *message = netlib_error_message(err, NULL);
         CHECK_STR(rows[i].message, message != NULL ? message : "");
         CHECK_STATUS(rows[i].status, status);
@@ -221,7 +226,8 @@ static void the_time_is_given_or_the_clocks(void) {
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     context = context_of(options);
     CHECK_OK(netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, &now, &err));
-    CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err));
+    CHECK_STATUS(NETLIB_CALLBACK_FAILED,
+                 netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err));
     netlib_tls_context_free(context);
     /* The system's. */
     context = context_of(trusting("root.pem", NULL, 0));
@@ -348,7 +354,8 @@ static void somebody_must_be_trusted(void) {
     netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err);
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
     CHECK_STR("certificates are to be verified, but no authority is trusted", message != NULL ? message : "");
-    CHECK_STR("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust", advice != NULL ? advice : "");
+    CHECK_STR("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust",
+              advice != NULL ? advice : "");
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, status);
     netlib_tls_context_free(context);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_tls_context_verify_chain(NULL, pem, len, AS_SERVER, NULL, NULL, &err));

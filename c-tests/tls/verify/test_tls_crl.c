@@ -45,7 +45,8 @@ static bool judge(const void *list, size_t len) {
     netlib_status status = netlib_tls_context_new(options, &context, &err);
     netlib_tls_options_free(options);
     if (status != NETLIB_OK) {
-        bool documented = status == NETLIB_INVALID_PEM || status == NETLIB_UNSUPPORTED || status == NETLIB_INVALID_ARGUMENT;
+        bool documented =
+            status == NETLIB_INVALID_PEM || status == NETLIB_UNSUPPORTED || status == NETLIB_INVALID_ARGUMENT;
         CHECK(documented);
         CHECK_STATUS(documented ? status : NETLIB_INVALID_PEM, status);
         return false;

@@ -48,7 +48,10 @@ static struct der list_with(const char *point, size_t len) {
     PUT(&der, "\x30\x0a\x06\x03\x55\x1d\x14\x04\x03\x02\x01\x01"); /* cRLNumber 1 */
     enclose(&der, 0x30, signed_end);
     enclose(&der, 0xa0, signed_end);
-    PUT(&der, "\x17\x0d" "260101000000Z" "\x17\x0d" "360101000000Z");
+    PUT(&der, "\x17\x0d"
+              "260101000000Z"
+              "\x17\x0d"
+              "360101000000Z");
     PUT(&der, issuer);
     PUT(&der, algorithm);
     PUT(&der, "\x02\x01\x01");

@@ -26,7 +26,8 @@ static void put(struct bytes *bytes, const void *data, size_t len) {
 
 /* Three bytes of length before `inner`. */
 static void put_sized(struct bytes *bytes, const struct bytes *inner) {
-    unsigned char len[3] = {(unsigned char)(inner->len >> 16), (unsigned char)(inner->len >> 8), (unsigned char)inner->len};
+    unsigned char len[3] = {(unsigned char)(inner->len >> 16), (unsigned char)(inner->len >> 8),
+                            (unsigned char)inner->len};
     put(bytes, len, 3);
     put(bytes, inner->at, inner->len);
 }
@@ -76,15 +77,22 @@ static void put_certificates(struct bytes *bytes, const char *path) {
 static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa) {
     static struct bytes body;
     body.len = 0;
-    PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00");
+    PUT(&body, "\x03\x03"
+               "0123456789abcdef0123456789abcdef"
+               "\x00");
     put(&body, rsa ? "\xc0\x2f\x00" : "\xc0\x2b\x00", 3);
-    PUT(&body, "\x00\x0f" "\x00\x17\x00\x00" "\xff\x01\x00\x01\x00" "\x00\x0b\x00\x02\x01\x00");
+    PUT(&body, "\x00\x0f"
+               "\x00\x17\x00\x00"
+               "\xff\x01\x00\x01\x00"
+               "\x00\x0b\x00\x02\x01\x00");
     put_message(flight, 2, &body);
     body.len = 0;
     put_sized(&body, list);
     put_message(flight, 11, &body);
     body.len = 0;
-    PUT(&body, "\x03\x00\x1d\x20" "\x09" "abcdefghijklmnopqrstuvwxyzabcde");
+    PUT(&body, "\x03\x00\x1d\x20"
+               "\x09"
+               "abcdefghijklmnopqrstuvwxyzabcde");
     put(&body, rsa ? "\x08\x04\x00\x08" : "\x04\x03\x00\x08", 4);
     PUT(&body, "\x30\x06\x02\x01\x01\x02\x01\x01");
     put_message(flight, 12, &body);
@@ -160,18 +168,23 @@ static void certificates_that_no_honest_server_shows(void) {
         const char *message, *advice;
     } rows[] = {
         {"weak.pem", NULL, 0, true, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
-         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed", ""},
+         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed",
+         ""},
         {"weak.pem", NULL, 0, true, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
-         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed", ""},
+         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed",
+         ""},
         {"curve.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
          "the certificate of the server \"localhost\" (CN=localhost) has a key of 256 bits on the curve secp256k1, which is "
-         "not supported", ""},
+         "not supported",
+         ""},
         {"good.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
          "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
-         "its key (the handshake's signature is wrong)", ""},
+         "its key (the handshake's signature is wrong)",
+         ""},
         {"expired-int.pem", NULL, 0, false, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
          "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
-         "its key (the handshake's signature is wrong)", ""},
+         "its key (the handshake's signature is wrong)",
+         ""},
         {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 0, 42,
          "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER", ""},
         {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, 50,
@@ -216,10 +229,15 @@ static void servers_that_cannot_be_spoken_with(void) {
         const char *message, *advice;
     } rows[] = {
         /* TLS 1.2 from a server that was offered only TLS 1.3, and TLS 1.0. */
-        {"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03" "0123456789abcdef0123456789abcdef" "\x00\xc0\x2b\x00", 47, false,
-         NETLIB_TLS_VERSION_1_3, NETLIB_TLS_INCOMPATIBLE, 70, LOCALHOST "and this side have no TLS version in common", VERSIONS},
-        {"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" "0123456789abcdef0123456789abcdef" "\x00\xc0\x13\x00", 47, false,
-         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
+        {"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03"
+         "0123456789abcdef0123456789abcdef"
+         "\x00\xc0\x2b\x00",
+         47, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_INCOMPATIBLE, 70,
+         LOCALHOST "and this side have no TLS version in common", VERSIONS},
+        {"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01"
+         "0123456789abcdef0123456789abcdef"
+         "\x00\xc0\x13\x00",
+         47, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
          LOCALHOST "offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here", ""},
         {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 40,
          ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", ""},
@@ -229,7 +247,8 @@ static void servers_that_cannot_be_spoken_with(void) {
          ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
         /* What the options leave out might be what it wants. */
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 70,
-         ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", VERSIONS},
+         ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
+         VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 40,
          ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 112,
@@ -243,12 +262,16 @@ static void servers_that_cannot_be_spoken_with(void) {
         {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 44,
          ENDED "44 (certificate_revoked): it has found this side's certificate among the revoked ones", IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x2d", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 45,
-         ENDED "45 (certificate_expired): by its clock this side's certificate has expired or is not yet valid", IDENTITY},
-        {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 48,
-         ENDED "48 (unknown_ca): it does not know the authority of this side's certificate, or lacks a certificate between",
+         ENDED "45 (certificate_expired): by its clock this side's certificate has expired or is not yet valid",
          IDENTITY},
-        {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 80, ENDED "80 (internal_error)", ""},
-        {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)", ""},
+        {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 48,
+         ENDED
+         "48 (unknown_ca): it does not know the authority of this side's certificate, or lacks a certificate between",
+         IDENTITY},
+        {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 80,
+         ENDED "80 (internal_error)", ""},
+        {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)",
+         ""},
         {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_VERSION_1_2, NETLIB_NOT_TLS, 50,
          LOCALHOST "does not speak TLS on this connection: it answers in plain HTTP", ""},
         {"", 0, true, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
@@ -283,15 +306,21 @@ static void servers_that_asked_for_a_certificate(void) {
         const char *alert;
         const char *message, *advice;
     } rows[] = {
-        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none", A_CERTIFICATE},
-        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it had asked for a certificate, and was shown none", A_CERTIFICATE},
+        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none",
+         A_CERTIFICATE},
+        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it had asked for a certificate, and was shown none",
+         A_CERTIFICATE},
         {"client", "\x08\x07", "\x28",
-         ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none: this side's key cannot sign as "
-               "it demands", IDENTITY},
-        {"client", "\x04\x03", "\x28",
-         ENDED "40 (handshake_failure): it had asked for a certificate, and perhaps does not accept the one that it was shown",
+         ENDED
+         "40 (handshake_failure): it had asked for a certificate, and was shown none: this side's key cannot sign as "
+         "it demands",
          IDENTITY},
-        {"client", "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
+        {"client", "\x04\x03", "\x28",
+         ENDED
+         "40 (handshake_failure): it had asked for a certificate, and perhaps does not accept the one that it was shown",
+         IDENTITY},
+        {"client", "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it does not accept this side's certificate",
+         IDENTITY},
         {NULL, "\x04\x03", "\x50", ENDED "80 (internal_error)", ""},
     };
     netlib_error *err = NULL;
@@ -308,7 +337,8 @@ static void servers_that_asked_for_a_certificate(void) {
         PUT(&flight, "\x15\x03\x03\x00\x02\x02");
         put(&flight, rows[i].alert, 1);
         netlib_tls_options *options = client_options();
-        if (rows[i].identity != NULL) netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+        if (rows[i].identity != NULL)
+            netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
         netlib_tls_context *client = context_of(options);
         struct script script = {.bytes = &flight};
         netlib_status status = against(client, &script, &err);
@@ -323,7 +353,10 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
     static struct bytes body;
     unsigned char len[2];
     body.len = 0;
-    PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00" "\x00\x02");
+    PUT(&body, "\x03\x03"
+               "0123456789abcdef0123456789abcdef"
+               "\x00"
+               "\x00\x02");
     put(&body, suite, 2);
     PUT(&body, "\x01\x00");
     size_t extensions = (group[0] != 0 || group[1] != 0 ? 8u : 0u) + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
@@ -333,11 +366,17 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
         PUT(&body, "\x00\x0a\x00\x04\x00\x02");
         put(&body, group, 2);
     }
-    PUT(&body, "\x00\x0b\x00\x02\x01\x00" "\x00\x0d\x00\x04\x00\x02");
+    PUT(&body, "\x00\x0b\x00\x02\x01\x00"
+               "\x00\x0d\x00\x04\x00\x02");
     put(&body, scheme, 2);
     PUT(&body, "\x00\x17\x00\x00");
     if (alpn != NULL) {
-        unsigned char header[7] = {0, 16, 0, (unsigned char)(strlen(alpn) + 3), 0, (unsigned char)(strlen(alpn) + 1),
+        unsigned char header[7] = {0,
+                                   16,
+                                   0,
+                                   (unsigned char)(strlen(alpn) + 3),
+                                   0,
+                                   (unsigned char)(strlen(alpn) + 1),
                                    (unsigned char)strlen(alpn)};
         put(&body, header, 7);
         put(&body, alpn, strlen(alpn));
@@ -353,7 +392,8 @@ static void clients_that_cannot_be_spoken_with(void) {
         int32_t minimum, alert;
         const char *message, *advice;
     } rows[] = {
-        {"\x00\x2f", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, "the client and this side have no cipher suite in common", ""},
+        {"\x00\x2f", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
+         "the client and this side have no cipher suite in common", ""},
         {"\xc0\x2b", "\x00\x01", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
          "the client and this side have no key-exchange group in common", ""},
         {"\xc0\x2b", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
@@ -414,7 +454,8 @@ static void cipher_strings_with_nothing_in_common(void) {
         server_start(&server);
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
-        check_error(err, 40, ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common",
+        check_error(err, 40,
+                    ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common",
                     rows[i].client != NULL ? CIPHERS : VERSIONS);
         CHECK_STATUS(NETLIB_TLS_ALERT, status);
         netlib_tls_stream_free(stream);
@@ -438,9 +479,11 @@ static void a_message_in_too_many_pieces(void) {
     netlib_tls_context *client = client_context();
     struct script script = {.bytes = &bytes};
     netlib_status status = against(client, &script, &err);
-    check_error(err, 50,
-                "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: it is too "
-                "large, or in too many pieces", "");
+    check_error(
+        err, 50,
+        "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: it is too "
+        "large, or in too many pieces",
+        "");
     CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
     netlib_tls_context_free(client);
 }

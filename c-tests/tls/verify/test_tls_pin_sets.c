@@ -37,7 +37,8 @@ static void pin_of(const char *what, char pin[PIN_ROOM]) {
     if (what[1] == 'e' && what[0] == 'c') snprintf(pin, PIN_ROOM, "%s", fingerprint);
     if (what[1] == 'o') {
         for (size_t i = 0; i < 32; i++) {
-            snprintf(pin + 3 * i, PIN_ROOM - 3 * i, "%c%c%s", fingerprint[2 * i] & (fingerprint[2 * i] > '9' ? ~32 : ~0),
+            snprintf(pin + 3 * i, PIN_ROOM - 3 * i, "%c%c%s",
+                     fingerprint[2 * i] & (fingerprint[2 * i] > '9' ? ~32 : ~0),
                      fingerprint[2 * i + 1] & (fingerprint[2 * i + 1] > '9' ? ~32 : ~0), i < 31 ? ":" : "");
         }
     }
@@ -89,7 +90,8 @@ static netlib_tls_context *server_that_sends(const char *const sent[2], const ch
     char chain[20000];
     char secret[20000];
     netlib_tls_options *options = netlib_tls_options_new();
-    size_t len = read_files(sent, chain, sizeof chain), key_len = read_files((const char *const[2]){key, NULL}, secret, sizeof secret);
+    size_t len = read_files(sent, chain, sizeof chain),
+           key_len = read_files((const char *const[2]){key, NULL}, secret, sizeof secret);
     netlib_tls_options_set_identity(options, chain, len, secret, key_len);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     return context_of(options);
@@ -169,7 +171,12 @@ static const struct row {
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", 0, CA, {"key:self-signed.pem"}, VERIFY_AND(SELF_SIGNED)},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", 0, {CERTS "self-signed.pem"}, {"key:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", 0, {CERTS "self-signed.pem"}, {"key:ca.pem"}, MISMATCH},
-    {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", 0, {VERIFY "self-signed-ca.pem"}, {"cert:verify/self-signed-ca.pem"}, MATCH},
+    {{VERIFY "self-signed-ca.pem"},
+     VERIFY "leaf.key",
+     0,
+     {VERIFY "self-signed-ca.pem"},
+     {"cert:verify/self-signed-ca.pem"},
+     MATCH},
     {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", 0, {VERIFY "self-signed-ca.pem"}, {"key:server.pem"}, MISMATCH},
     {{VERIFY "only-leaf.pem"}, VERIFY "leaf.key", 0, {VERIFY "only-leaf.pem"}, {"key:verify/only-leaf.pem"}, MATCH},
     {GOOD, 0, {VERIFY "only-leaf.pem"}, {"key:verify/int.pem"}, MISMATCH},
@@ -187,7 +194,12 @@ static const struct row {
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"key:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"cert:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"key:server.pem"}, MISMATCH},
-    {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, {CERTS "self-signed.pem"}, {"key:server.pem"}, MISMATCH},
+    {{CERTS "self-signed.pem"},
+     CERTS "self-signed.key",
+     REPLACE,
+     {CERTS "self-signed.pem"},
+     {"key:server.pem"},
+     MISMATCH},
     {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", REPLACE, NOBODY, {"cert:verify/self-signed-ca.pem"}, MATCH},
     {{VERIFY "self-signed-expired.pem"}, VERIFY "leaf.key", REPLACE, NOBODY, {"key:verify/only-leaf.pem"}, MATCH},
     {{CERTS "expired.pem"}, CERTS "expired.key", REPLACE, NOBODY, {"cert:expired.pem"}, MATCH},
@@ -201,7 +213,8 @@ static const struct row {
     {ATTACK, REPLACE, BOTH, {"key:verify/good.pem", "cert:verify/good.pem"}, MISMATCH},
 };
 
-static void check_refused(const struct row *row, netlib_tls_context *client, netlib_tls_context *server, const char *label) {
+static void check_refused(const struct row *row, netlib_tls_context *client, netlib_tls_context *server,
+                          const char *label) {
     netlib_error *err = NULL;
     char expected[PIN_ROOM], text[200], got[10];
     size_t n = 0;
@@ -219,11 +232,13 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
         snprintf(text, sizeof text, "key:%s", row->sent[0] + strlen(CERTS));
         pin_of(text, expected);
         bool is_leaf_alone = row->asks & (NOT_VERIFIED | REPLACE);
-        snprintf(text, sizeof text, " is not pinned%s: the pin of its key is %s", is_leaf_alone ? "" : ", and no authority above it is", expected);
+        snprintf(text, sizeof text, " is not pinned%s: the pin of its key is %s",
+                 is_leaf_alone ? "" : ", and no authority above it is", expected);
         const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
         CHECK(strncmp(message, "the certificate of the server \"localhost\" (CN=localhost) ", 57) == 0);
         CHECK_STR(text, strstr(message, " is not"));
-        CHECK_STR("to accept it, if it is known to be the right one: netlib_tls_options_add_pin", netlib_error_advice(err, NULL));
+        CHECK_STR("to accept it, if it is known to be the right one: netlib_tls_options_add_pin",
+                  netlib_error_advice(err, NULL));
         CHECK_INT(46, netlib_error_tls_alert(err));
         CHECK_INT(NETLIB_TLS_ALERT, shaken.server);
         CHECK_INT(46, shaken.server_alert);
@@ -376,10 +391,22 @@ static void clients_can_be_pinned(void) {
         {NETLIB_CERT_OPTIONAL, false, CA, {"key:client.pem"}, CERTS "client.pem", CERTS "client.key", MATCH},
         {NETLIB_CERT_OPTIONAL, false, CA, {"key:server.pem"}, CERTS "client.pem", CERTS "client.key", MISMATCH},
         {NETLIB_CERT_REQUIRED, true, NOBODY, {"key:client.pem"}, CERTS "client.pem", CERTS "client.key", MATCH},
-        {NETLIB_CERT_REQUIRED, true, NOBODY, {"cert:self-signed.pem"}, CERTS "self-signed.pem", CERTS "self-signed.key", MATCH},
+        {NETLIB_CERT_REQUIRED,
+         true,
+         NOBODY,
+         {"cert:self-signed.pem"},
+         CERTS "self-signed.pem",
+         CERTS "self-signed.key",
+         MATCH},
         {NETLIB_CERT_REQUIRED, true, CA, {"cert:ca.pem"}, CERTS "client.pem", CERTS "client.key", MISMATCH},
         {NETLIB_CERT_REQUIRED, true, NOBODY, {"key:client.pem"}, NULL, NULL, VERIFY_AND(MISSING)},
-        {NETLIB_CERT_OPTIONAL, true, NOBODY, {"key:client.pem"}, CERTS "self-signed.pem", CERTS "self-signed.key", MISMATCH},
+        {NETLIB_CERT_OPTIONAL,
+         true,
+         NOBODY,
+         {"key:client.pem"},
+         CERTS "self-signed.pem",
+         CERTS "self-signed.key",
+         MISMATCH},
     };
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         netlib_error *err = NULL;
@@ -404,7 +431,8 @@ static void clients_can_be_pinned(void) {
                 CHECK(netlib_tls_engine_read(wire.server, &byte, 1, &n, &err) == asked[i].status && err != NULL);
                 CHECK_INT(asked[i].problem, netlib_error_certificate_problem(err));
                 bool is_pin = asked[i].problem == NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED;
-                CHECK((strstr(netlib_error_message(err, NULL), "the certificate of the client (CN=") != NULL) == is_pin);
+                CHECK((strstr(netlib_error_message(err, NULL), "the certificate of the client (CN=") != NULL) ==
+                      is_pin);
                 netlib_error_free(err);
                 err = NULL;
             }
@@ -422,13 +450,17 @@ static void pins_of_a_server_that_asks_for_nothing_are_refused(void) {
         netlib_tls_engine *engine = NULL;
         netlib_tls_stream *stream = NULL;
         struct pair pair = unix_pair();
-        netlib_tls_options *options = client_that(row == 1 ? NOT_VERIFIED : row == 2 ? REPLACE : 0, (const char *const[2])CA,
-                                                  (const char *const[2]){"key:client.pem", NULL});
+        netlib_tls_options *options =
+            client_that(row == 1   ? NOT_VERIFIED
+                        : row == 2 ? REPLACE
+                                   : 0,
+                        (const char *const[2])CA, (const char *const[2]){"key:client.pem", NULL});
         netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
         netlib_tls_context *context = context_of(options);
         CHECK(netlib_tls_engine_new_server(context, &engine, &err) == NETLIB_INVALID_ARGUMENT && engine == NULL);
         CHECK_STR("there are pins, but clients are asked for no certificate", netlib_error_message(err, NULL));
-        CHECK_STR("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED", netlib_error_advice(err, NULL));
+        CHECK_STR("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED",
+                  netlib_error_advice(err, NULL));
         netlib_error_free(err);
         err = NULL;
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(context, pair.far, &stream, &err));
@@ -473,7 +505,8 @@ static void bad_pins_are_told(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_pins_replace_chain(options, 1);
     CHECK(netlib_tls_context_new(options, &context, &err) == NETLIB_INVALID_ARGUMENT);
-    CHECK_STR("netlib_tls_options_set_pins_replace_chain: there is no pin to take the chain's place", netlib_error_message(err, NULL));
+    CHECK_STR("netlib_tls_options_set_pins_replace_chain: there is no pin to take the chain's place",
+              netlib_error_message(err, NULL));
     CHECK_STR("to add one: netlib_tls_options_add_pin", netlib_error_advice(err, NULL));
     netlib_error_free(err);
     netlib_tls_options_free(options);
@@ -511,14 +544,16 @@ static void wrap_socket_loses_no_pin(void) {
         netlib_tls_stream *stream = NULL;
         const char *const trust[2] = CA, *const nobody[2] = NOBODY;
         if (calls[i].has_context) {
-            context = context_of(client_that(calls[i].context_asks, trust, (const char *const[2]){calls[i].of_context, NULL}));
+            context = context_of(
+                client_that(calls[i].context_asks, trust, (const char *const[2]){calls[i].of_context, NULL}));
         }
         netlib_tls_options *options = client_that(calls[i].options_ask, calls[i].adds_trust ? trust : nobody,
                                                   (const char *const[2]){calls[i].of_options, NULL});
         struct pair pair = unix_pair();
         struct server far = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
         server_start(&far);
-        CHECK_STATUS(calls[i].status, netlib_ssl_wrap_socket(pair.near, options, context, "localhost", NULL, &stream, &err));
+        CHECK_STATUS(calls[i].status,
+                     netlib_ssl_wrap_socket(pair.near, options, context, "localhost", NULL, &stream, &err));
         netlib_tls_stream_free(stream);
         close(pair.near);
         server_join(&far);

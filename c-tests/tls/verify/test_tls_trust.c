@@ -64,9 +64,9 @@ static const char *told(const netlib_tls_context *context) {
         CHECK_INT((long long)strlen(name), (long long)len);
         size_t prefix = strlen(directory);
         bool ours = prefix > 0 && strncmp(name, directory, prefix) == 0;
-        at += (size_t)snprintf(out + at, sizeof out - at, "%d %s%s %zu\n", (int)netlib_tls_context_trust_source_kind(context, i),
-                               ours ? "@" : "", ours ? name + prefix : name,
-                               netlib_tls_context_trust_source_anchor_count(context, i));
+        at += (size_t)snprintf(out + at, sizeof out - at, "%d %s%s %zu\n",
+                               (int)netlib_tls_context_trust_source_kind(context, i), ours ? "@" : "",
+                               ours ? name + prefix : name, netlib_tls_context_trust_source_anchor_count(context, i));
         size_t skipped = netlib_tls_context_trust_source_skipped_count(context, i);
         for (size_t j = 0; j < skipped; j++) {
             const char *text = netlib_tls_context_trust_source_skipped(context, i, j, &len);
@@ -100,19 +100,25 @@ static void the_directory_is_read(void) {
         {"der", "4 @ 3\n", 3},
         /* The same authority again, and a second name of one file. */
         {"again", "4 @ 3\n", 3},
-        {"others", "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
-                   "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n", 3},
-        {"revoked", "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
-                    "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n" CRL_SKIPPED, 3},
+        {"others",
+         "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
+         "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n",
+         3},
+        {"revoked",
+         "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
+         "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n" CRL_SKIPPED,
+         3},
         /* From here on only hashed names count, as for OpenSSL. */
-        {"hashed", "4 @ 1\n  README: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  again.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  bad.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  cannot read dangling: No such file or directory\n"
-                   "  empty: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  key.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  root.der: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  two.crt: no hashed name leads to it, as c_rehash makes them for all the others\n" CRL_SKIPPED, 1},
+        {"hashed",
+         "4 @ 1\n  README: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "  again.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "  bad.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "  cannot read dangling: No such file or directory\n"
+         "  empty: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "  key.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "  root.der: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "  two.crt: no hashed name leads to it, as c_rehash makes them for all the others\n" CRL_SKIPPED,
+         1},
     };
     netlib_error *err = NULL;
     clear_directory();
@@ -242,8 +248,8 @@ static void what_is_named_must_give_something(void) {
         if (hole == NULL) {
             snprintf(expected + at, sizeof expected - (size_t)at, "%s", rows[i].message);
         } else {
-            snprintf(expected + at, sizeof expected - (size_t)at, "%.*s%s%s", (int)(hole - rows[i].message), rows[i].message,
-                     rows[i].value, hole + 2);
+            snprintf(expected + at, sizeof expected - (size_t)at, "%.*s%s%s", (int)(hole - rows[i].message),
+                     rows[i].message, rows[i].value, hole + 2);
         }
         CHECK_STR(expected, netlib_error_message(err, NULL));
         CHECK_INT(rows[i].os_errno, netlib_error_errno(err));
@@ -258,17 +264,19 @@ static void what_is_named_must_give_something(void) {
 static void what_cannot_be_used_is_skipped(void) {
     char data[32768];
     snprintf(data, sizeof data, "%s%s%s%s", text_of(CERTS "ca.pem"),
-             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", text_of(CERTS "other-ca.pem"), conditional);
+             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", text_of(CERTS "other-ca.pem"),
+             conditional);
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_data(options, data, NETLIB_NTS);
     netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
     netlib_tls_context *context = context_of(options);
-    CHECK_STR("4 CA data 2\n"
-              "  certificate 1 cannot be read: the signed part at its byte 2\n"
-              "  certificates with OpenSSL's conditions, 1 of them: what TRUSTED CERTIFICATE says beside the certificate is not "
-              "understood here; openssl x509 writes it as a plain one\n"
-              "4 " CERTS "ca.pem 1\n",
-              told(context));
+    CHECK_STR(
+        "4 CA data 2\n"
+        "  certificate 1 cannot be read: the signed part at its byte 2\n"
+        "  certificates with OpenSSL's conditions, 1 of them: what TRUSTED CERTIFICATE says beside the certificate is not "
+        "understood here; openssl x509 writes it as a plain one\n"
+        "4 " CERTS "ca.pem 1\n",
+        told(context));
     CHECK_INT(2, (long long)netlib_tls_context_trust_anchor_count(context));
     netlib_tls_context_free(context);
 }
@@ -282,11 +290,15 @@ static void sources_are_chosen(void) {
     } rows[] = {
         {1, -1, false, true, "2 embedded ", NETLIB_TRUST_EMBEDDED},
         {1, 0, false, true, "2 embedded ", NETLIB_TRUST_EMBEDDED},
-        {1, 1, false, true, "1 " CERTS "other-ca.pem 1\n1 " CERTS "nowhere 0\n  cannot read directory: No such file or directory\n2 embedded ",
+        {1, 1, false, true,
+         "1 " CERTS "other-ca.pem 1\n1 " CERTS
+         "nowhere 0\n  cannot read directory: No such file or directory\n2 embedded ",
          NETLIB_TRUST_SYSTEM | NETLIB_TRUST_EMBEDDED},
         {1, -1, true, true, "4 " CERTS "ca.pem 1\n2 embedded ", NETLIB_TRUST_CUSTOM | NETLIB_TRUST_EMBEDDED},
         {0, -1, true, true, "4 " CERTS "ca.pem 1\n", NETLIB_TRUST_CUSTOM},
-        {-1, 1, true, true, "4 " CERTS "ca.pem 1\n1 " CERTS "other-ca.pem 1\n1 " CERTS "nowhere 0\n  cannot read directory: No such file or directory\n",
+        {-1, 1, true, true,
+         "4 " CERTS "ca.pem 1\n1 " CERTS "other-ca.pem 1\n1 " CERTS
+         "nowhere 0\n  cannot read directory: No such file or directory\n",
          NETLIB_TRUST_CUSTOM | NETLIB_TRUST_SYSTEM},
     };
     setenv("SSL_CERT_FILE", CERTS "other-ca.pem", 1);
@@ -336,7 +348,8 @@ static void servers_read_authorities_only_for_client_certificates(void) {
         netlib_error *err = NULL;
         netlib_tls_context *context = NULL;
         netlib_tls_options *options = netlib_tls_options_new();
-        if (rows[i].has_identity) netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+        if (rows[i].has_identity)
+            netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
         netlib_tls_options_set_server_only(options, rows[i].server_only);
         if (rows[i].mode != UNSET) netlib_tls_options_set_verify_mode(options, rows[i].mode);
         if (rows[i].system_trust != UNSET) netlib_tls_options_set_system_trust(options, rows[i].system_trust);
@@ -351,7 +364,8 @@ static void servers_read_authorities_only_for_client_certificates(void) {
 
 /* It serves, and is no client's: whatever is verified, nobody would be. */
 static void a_context_for_servers_only_serves(void) {
-    static const char NOT_A_CLIENTS[] = "netlib_tls_options_set_server_only: the context is for servers only, and a client needs another";
+    static const char NOT_A_CLIENTS[] =
+        "netlib_tls_options_set_server_only: the context is for servers only, and a client needs another";
     netlib_error *err = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");

@@ -196,7 +196,8 @@ static void what_is_no_certificate_is_told(void) {
         const char *message;
     } rows[] = {
         {NULL, 0, NETLIB_INVALID_PEM, 0, "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
-        {"text", 4, NETLIB_INVALID_PEM, 0, "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
+        {"text", 4, NETLIB_INVALID_PEM, 0,
+         "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
         {der, der_len - 1, NETLIB_INVALID_PEM, 0,
          "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
         {longer, der_len + 1, NETLIB_INVALID_PEM, 513,
@@ -251,7 +252,10 @@ static void fingerprints_are_compared(void) {
         {false, SHA256, NETLIB_OK, NULL, -1},
         {false, "36AC106866DA2E94CE8A1541DCC5B1D907B7DBC2", NETLIB_OK, NULL, -1},
         {false, "BA:6c:b8:e6:26:55:f6:7c:e5:b8:5e:69:62:2c:11:9e", NETLIB_OK, NULL, -1},
-        {false, "::b" "a6cb8e62655f67ce5b85e69622c119e:", NETLIB_OK, NULL, -1},
+        {false,
+         "::b"
+         "a6cb8e62655f67ce5b85e69622c119e:",
+         NETLIB_OK, NULL, -1},
         {false, ZEROS32, NETLIB_FINGERPRINT_MISMATCH,
          "the certificate's MD5 fingerprint is " MD5 "; expected was " ZEROS32, -1},
         {false, "36:AC:10:68:66:DA:2E:94:CE:8A:15:41:DC:C5:B1:D9:07:B7:DB:C3", NETLIB_FINGERPRINT_MISMATCH,
@@ -272,7 +276,8 @@ static void fingerprints_are_compared(void) {
         {true, SHA256, NETLIB_FINGERPRINT_MISMATCH, NONE, -1},
         {true, "", NETLIB_FINGERPRINT_MISMATCH, NONE, -1},
         /* SHA-256 of nothing. */
-        {true, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", NETLIB_FINGERPRINT_MISMATCH, NONE, -1},
+        {true, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", NETLIB_FINGERPRINT_MISMATCH, NONE,
+         -1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -291,7 +296,8 @@ static void fingerprints_are_compared(void) {
     size_t pem_len;
     unsigned char *pem = bytes_of(CERTS "server.pem", &pem_len);
     netlib_status of_text = netlib_assert_fingerprint(pem, pem_len, SHA256, &err);
-    CHECK_STR("cert is PEM text, whose fingerprint would be that of the text: it must be DER", netlib_error_message(err, NULL));
+    CHECK_STR("cert is PEM text, whose fingerprint would be that of the text: it must be DER",
+              netlib_error_message(err, NULL));
     CHECK_STR("to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too",
               netlib_error_advice(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, of_text);
