@@ -10,24 +10,26 @@
 //! send it too. If readers waited for room in the socket's send buffer, both peers could wait for each other forever.
 //!
 //! With TLS in TLS, the settings of the stream that the application calls apply to all streams below it, passed down as
-//! [`WaitPolicy`].
+//! [`wait_policy::WaitPolicy`].
 
 mod call;
 mod callbacks;
-mod shutdown;
 mod dropped;
 mod early_data;
 mod exchange;
+mod fault;
 mod gather;
-mod minimum_throughput;
 mod handshake;
+mod minimum_throughput;
+mod shutdown;
 mod tls_over_tls;
 mod transfer;
 mod transport;
+mod wait_policy;
 
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use once_cell::race::OnceBox;
 
@@ -48,6 +50,7 @@ use call::{Call, Role};
 pub use callbacks::Callbacks;
 use gather::Pieces;
 pub use transport::Transport;
+use wait_policy::{DEFAULT_SETTINGS, Settings};
 
 /// One thread may read and one may write at the same time.
 pub struct Stream {
@@ -89,51 +92,6 @@ struct Core {
     unreported: usize,
     /// The number of plaintext bytes discarded while waiting for the peer's close_notify.
     discarded: usize,
-}
-
-#[derive(Clone)]
-struct Settings {
-    blocking: bool,
-    read_timeout: Option<Duration>,
-    write_timeout: Option<Duration>,
-    limit: Option<Arc<Limit>>,
-}
-
-/// Whether and how long a call may wait.
-#[derive(Clone, Copy)]
-struct WaitPolicy<'a> {
-    blocking: bool,
-    settings: &'a Settings,
-    /// Whether the stream's own minimum throughput applies.
-    counts_throughput: bool,
-    /// When the current throughput window ends. The wait then fails with `NETLIB_TOO_SLOW`.
-    throughput_deadline: Option<Instant>,
-}
-
-/// The settings of a new stream: it waits without bound.
-static DEFAULT_SETTINGS: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
-
-impl Settings {
-    fn wait_policy(&self) -> WaitPolicy<'_> {
-        WaitPolicy { blocking: self.blocking, settings: self, counts_throughput: true, throughput_deadline: None }
-    }
-}
-
-impl WaitPolicy<'_> {
-    /// The same policy, but the call returns instead of waiting.
-    fn without_waiting(self) -> Self {
-        WaitPolicy { blocking: false, ..self }
-    }
-
-    /// Whether a wait for input has neither timeout nor limit.
-    fn is_unbounded(self) -> bool {
-        let Settings { read_timeout, limit, .. } = self.settings;
-        self.blocking && read_timeout.is_none() && limit.is_none() && self.throughput_deadline.is_none()
-    }
-
-    fn check_limit(self) -> Result<()> {
-        self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
-    }
 }
 
 impl Core {

@@ -4,7 +4,8 @@ use std::sync::MutexGuard;
 use std::time::Duration;
 
 use super::transport::Transport;
-use super::{Core, Settings, Stream, WaitPolicy, poisoned};
+use super::wait_policy::{Settings, WaitPolicy};
+use super::{Core, Stream, poisoned};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::per_thread::ThreadId;

@@ -1,7 +1,7 @@
 //! Callbacks as a transport. Their results are checked before use.
 
 use super::Io;
-use super::transport::Fault;
+use super::fault::Fault;
 use crate::error::Error;
 use crate::status::{Status, StatusClass};
 

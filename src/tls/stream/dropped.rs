@@ -1,7 +1,8 @@
 //! Checks whether an idle session is still usable.
 
+use super::Stream;
 use super::call::{Call, Role};
-use super::{Settings, Stream, WaitPolicy};
+use super::wait_policy::{Settings, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::session::engine::Read;

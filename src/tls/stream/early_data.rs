@@ -1,7 +1,8 @@
 //! Early data of a client stream. It is sent after the ClientHello, so writing it begins the handshake.
 
 use super::call::{Call, Role};
-use super::{Io, Stream, WaitPolicy};
+use super::wait_policy::WaitPolicy;
+use super::{Io, Stream};
 use crate::error::Result;
 use crate::tls::session::engine::early_data::EarlyData;
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::call::{Call, Role};
-use super::minimum_throughput::too_slow;
-use super::transport::{Fault, Outcome, ReceiveMode};
-use super::{Core, Io, WaitPolicy};
+use super::fault::{Fault, Outcome};
+use super::transport::ReceiveMode;
+use super::wait_policy::{WaitPolicy, too_slow};
+use super::{Core, Io};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::session::engine::Engine;

@@ -4,31 +4,15 @@
 //! bytes count. With TLS over TLS, the stream that the application calls applies its minimum; the streams below only
 //! receive the end of its window.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::transport::Fault;
-use super::{Core, Stream, WaitPolicy};
+use super::fault::Fault;
+use super::wait_policy::WaitPolicy;
+use super::{Core, Stream};
 use crate::error::{Error, Result};
 use crate::socket::throughput::{Slow, Throughput};
 use crate::status::Status;
 use crate::tls::session::engine::Engine;
-
-impl WaitPolicy<'_> {
-    /// The same policy for a call that is not a read of the application.
-    pub(super) fn without_throughput(self) -> Self {
-        WaitPolicy { counts_throughput: false, ..self }
-    }
-
-    /// The time left in the throughput window.
-    pub(super) fn throughput_time_left(self) -> Option<Duration> {
-        self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
-    }
-
-    /// Fails when the window has ended. For loops in the streams below.
-    pub(super) fn check_throughput(self) -> Result<()> {
-        if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
-    }
-}
 
 impl Stream {
     /// Sets the minimum and begins a new window.
@@ -113,9 +97,4 @@ impl Core {
 
 fn throughput_error(slow: Slow, engine: &Engine) -> Error {
     slow.error(&engine.peer(), engine.during())
-}
-
-/// The error inside a stream below. The stream that has the minimum replaces it with one that has the numbers.
-pub(super) fn too_slow() -> Error {
-    Error::new(Status::TooSlow, "less came than the minimum throughput that was asked for")
 }

@@ -1,7 +1,8 @@
 //! Shutting down the sending direction, or both.
 
 use super::call::{Call, Role};
-use super::{Io, Stream, WaitPolicy};
+use super::wait_policy::WaitPolicy;
+use super::{Io, Stream};
 use crate::error::{Error, Result};
 use crate::status::Status;
 

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
+use std::time::Instant;
 
 use super::callbacks::Answer;
 use super::*;

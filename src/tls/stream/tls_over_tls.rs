@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::call::{Call, Role};
 use super::gather::Pieces;
-use super::{Io, Stream, WaitPolicy};
+use super::transport::{OuterStream, Transport};
+use super::wait_policy::WaitPolicy;
+use super::{Io, Stream};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -13,10 +15,17 @@ use crate::status::Status;
 const MAX_DEPTH: usize = 16;
 
 /// A stream that carries the records of another one. It serves no other calls until this is dropped.
-pub(super) struct StreamTransport(Arc<Stream>);
+struct StreamTransport(Arc<Stream>);
+
+impl Transport {
+    /// Another stream. It serves no other calls until the new stream is dropped.
+    pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
+        Ok(Transport::outer_stream(Box::new(StreamTransport::new(outer)?)))
+    }
+}
 
 impl StreamTransport {
-    pub(super) fn new(stream: Arc<Stream>) -> Result<StreamTransport> {
+    fn new(stream: Arc<Stream>) -> Result<StreamTransport> {
         if stream.transport.depth() + 1 >= MAX_DEPTH {
             let message =
                 format!("outer is the innermost of {MAX_DEPTH} streams: no more can run inside one another");
@@ -36,21 +45,22 @@ impl StreamTransport {
         drop(core);
         Ok(StreamTransport(stream))
     }
+}
 
-    pub(super) fn may_call_back(&self) -> bool {
+impl OuterStream for StreamTransport {
+    fn may_call_back(&self) -> bool {
         self.0.may_call_back()
     }
 
-    pub(super) fn depth(&self) -> usize {
+    fn depth(&self) -> usize {
         self.0.transport.depth() + 1
     }
 
-    pub(super) fn can_wait(&self) -> bool {
+    fn can_wait(&self) -> bool {
         self.0.transport.can_wait()
     }
 
-    /// Waits until a read may return plaintext or the end of the stream.
-    pub(super) fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+    fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let policy = policy.without_throughput();
         let mut call = Call::new(&self.0);
         let mut received = false;
@@ -72,11 +82,11 @@ impl StreamTransport {
         }
     }
 
-    pub(super) fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+    fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         Call::new(&self.0).read(room, policy.without_throughput())
     }
 
-    pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
+    fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let mut call = Call::new(&self.0);
         call.take(Role::Writer)?;
         call.write(Pieces::new(&[bytes]), policy.without_throughput())

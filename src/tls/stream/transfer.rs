@@ -1,8 +1,9 @@
 //! Reading and writing application data, after the handshake.
 
+use super::Io;
 use super::call::{Call, Role};
 use super::gather::Pieces;
-use super::{Io, WaitPolicy};
+use super::wait_policy::WaitPolicy;
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::session::engine::Read;

@@ -2,16 +2,15 @@
 //! here, without its lock.
 //!
 //! Waiting for input is separate from receiving, so that a waiting stream holds no buffer. A wait without timeout and limit
-//! happens in recv(2) instead, which saves a system call. The stream turns a [`Fault`] into an error, because it knows its
-//! peer.
+//! happens in recv(2) instead, which saves a system call.
 
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
+use super::Io;
 use super::callbacks::Callbacks;
-use super::tls_over_tls::StreamTransport;
-use super::{Io, Stream, WaitPolicy};
+use super::fault::{Fault, Outcome};
+use super::wait_policy::WaitPolicy;
 use crate::error::{Error, Result};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -23,21 +22,21 @@ enum Kind {
     /// Borrowed; the application closes it.
     Descriptor(RawFd),
     Callbacks(Box<Callbacks>),
-    Stream(StreamTransport),
+    Stream(Box<dyn OuterStream>),
 }
 
-/// Why a transport cannot go on.
-pub(super) enum Fault {
-    /// A system call failed.
-    System(io::Error),
-    /// The read or write timeout passed first, or the window of the minimum throughput.
-    TimedOut(Status),
-    /// The stream below failed.
-    OuterStream(Error),
-    /// Returned to the caller unchanged: the limit has ended, or a callback reported a failure.
-    Passthrough(Error),
-    /// The same, and the transport cannot be used again.
-    Fatal(Error),
+/// Another stream that carries the records of this one. `tls_over_tls` implements it; a trait, because a stream has a
+/// transport, so this module cannot import streams.
+pub(super) trait OuterStream: Send + Sync {
+    /// The number of streams, this one and those below it.
+    fn depth(&self) -> usize;
+    fn can_wait(&self) -> bool;
+    fn may_call_back(&self) -> bool;
+    /// Waits until a read may return plaintext or the end of the stream. Returns `Some` if it cannot wait for a transport
+    /// that needs something first.
+    fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>>;
+    fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io>;
+    fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Result<Io>;
 }
 
 /// How a receive waits for input.
@@ -48,8 +47,6 @@ pub(super) enum ReceiveMode {
     /// The receive itself blocks.
     Blocking,
 }
-
-pub(super) type Outcome<T> = std::result::Result<T, Fault>;
 
 impl Transport {
     pub fn descriptor(fd: RawFd) -> Result<Transport> {
@@ -64,9 +61,8 @@ impl Transport {
         Transport(Kind::Callbacks(Box::new(callbacks)))
     }
 
-    /// Another stream. It serves no other calls until the new stream is dropped.
-    pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
-        Ok(Transport(Kind::Stream(StreamTransport::new(outer)?)))
+    pub(super) fn outer_stream(outer: Box<dyn OuterStream>) -> Transport {
+        Transport(Kind::Stream(outer))
     }
 
     /// The number of streams below.

@@ -13,7 +13,7 @@ use crate::report::Report;
 use source::{Crate, Module};
 
 /// The maximum number of files in one cycle: a module and two parts of it that share its type.
-pub const MAX_CYCLE: usize = 5;
+pub const MAX_CYCLE: usize = 3;
 
 /// For each file, the files it imports, with the first path that does so.
 pub type Graph = BTreeMap<String, BTreeMap<String, String>>;

@@ -1,0 +1,74 @@
+//! How a call on a stream may wait. The settings of the stream that the application calls apply to all streams below it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::status::Status;
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) blocking: bool,
+    pub(super) read_timeout: Option<Duration>,
+    pub(super) write_timeout: Option<Duration>,
+    pub(super) limit: Option<Arc<Limit>>,
+}
+
+/// Whether and how long a call may wait.
+#[derive(Clone, Copy)]
+pub(super) struct WaitPolicy<'a> {
+    pub(super) blocking: bool,
+    pub(super) settings: &'a Settings,
+    /// Whether the stream's own minimum throughput applies.
+    pub(super) counts_throughput: bool,
+    /// When the current throughput window ends. The wait then fails with `NETLIB_TOO_SLOW`.
+    pub(super) throughput_deadline: Option<Instant>,
+}
+
+/// The settings of a new stream: it waits without bound.
+pub(super) static DEFAULT_SETTINGS: Settings =
+    Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
+
+impl Settings {
+    pub(super) fn wait_policy(&self) -> WaitPolicy<'_> {
+        WaitPolicy { blocking: self.blocking, settings: self, counts_throughput: true, throughput_deadline: None }
+    }
+}
+
+impl WaitPolicy<'_> {
+    /// The same policy, but the call returns instead of waiting.
+    pub(super) fn without_waiting(self) -> Self {
+        WaitPolicy { blocking: false, ..self }
+    }
+
+    /// Whether a wait for input has neither timeout nor limit.
+    pub(super) fn is_unbounded(self) -> bool {
+        let Settings { read_timeout, limit, .. } = self.settings;
+        self.blocking && read_timeout.is_none() && limit.is_none() && self.throughput_deadline.is_none()
+    }
+
+    pub(super) fn check_limit(self) -> Result<()> {
+        self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
+    }
+
+    /// The same policy for a call that is not a read of the application.
+    pub(super) fn without_throughput(self) -> Self {
+        WaitPolicy { counts_throughput: false, ..self }
+    }
+
+    /// The time left in the throughput window.
+    pub(super) fn throughput_time_left(self) -> Option<Duration> {
+        self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    /// Fails when the window has ended. For loops in the streams below.
+    pub(super) fn check_throughput(self) -> Result<()> {
+        if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
+    }
+}
+
+/// The error inside a stream below. The stream that has the minimum replaces it with one that has the numbers.
+pub(super) fn too_slow() -> Error {
+    Error::new(Status::TooSlow, "less came than the minimum throughput that was asked for")
+}
