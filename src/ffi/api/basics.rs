@@ -13,7 +13,7 @@ use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::status::{RetryKind, Status, StatusClass};
 
 /// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
-/// `netlib_status_class` gives the class of an unknown one.
+/// `netlib_status_class` gives the class of an unknown code.
 pub type netlib_status = i32;
 
 /// Groups of statuses. Returned by `netlib_status_class`.
@@ -47,18 +47,19 @@ pub enum netlib_class {
 /// `netlib_status_retry_kind` for a status alone.
 #[repr(C)]
 pub enum netlib_retry_kind {
-    /// Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back.
+    /// Not a failure of the request: never retried. `netlib_retry_increment` fails with the error itself.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server: the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
     /// The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
     /// only if its method is in `allowed_methods`.
     NETLIB_RETRY_KIND_READ = 2,
-    /// Any other failure, such as a refused certificate: the `other` counter. It counts for every method, also for one
-    /// that is not in `allowed_methods`.
+    /// Any other failure, such as a refused certificate: the `other` counter. It applies to every method, including a
+    /// method that is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// For the status `NETLIB_PROXY_FAILED`, never for an error: the error has the kind of its first cause, or OTHER if
-    /// it has no cause. A proxy's failure that has another one as its cause therefore counts as the innermost cause.
+    /// The kind of the status `NETLIB_PROXY_FAILED`, never of an error: an error with this status has the kind of its
+    /// first cause, or OTHER if it has no cause. If its cause is also a proxy failure, the innermost cause determines
+    /// the kind.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
@@ -67,59 +68,60 @@ pub enum netlib_retry_kind {
 pub enum netlib_certificate_problem {
     /// The error is not about a certificate.
     NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
-    /// Its validity has ended.
+    /// The certificate has expired.
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
-    /// Its validity has not begun.
+    /// The certificate is not valid yet.
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /// No trusted certificate issued the last certificate of its chain, for example because a private authority was not
+    /// No trusted certificate issued the last certificate of the chain, for example because a private authority was not
     /// added. The advice names the authority.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
-    /// It names other hosts than the one asked for.
+    /// The certificate is for other hosts than the requested one.
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
-    /// Its authority has withdrawn it.
+    /// The issuer has revoked the certificate.
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /// A signature in the chain is wrong.
     NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /// It was issued for another purpose.
+    /// The certificate was issued for another purpose.
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
-    /// It cannot be parsed.
+    /// The certificate cannot be parsed.
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
-    /// Any other problem: the message says which.
+    /// Any other problem, which the message describes.
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
-    /// It is its own issuer, and was not added as trusted.
+    /// The certificate is its own issuer, and was not added as trusted.
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /// The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
     /// and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
-    /// or its certificate names a download location for its issuer's (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
+    /// or the peer's certificate names a location from which its issuer's certificate can be downloaded (caIssuers).
+    /// Otherwise it reports UNKNOWN_ISSUER.
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
-    /// An authority's own certificate (CA:TRUE) where a server's or a client's belongs.
+    /// The peer's own certificate is an authority's (CA:TRUE) instead of a server's or a client's.
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
-    /// Its key is too small, or of a kind that is no longer safe.
+    /// The certificate's key is too small, or of a kind that is no longer safe.
     NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
-    /// Its signature uses a digest that is no longer safe, such as SHA-1 or MD5.
+    /// The certificate's signature uses a digest that is no longer safe, such as SHA-1 or MD5.
     NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
-    /// Its revocation status is unknown: no current CRL of its issuer was added.
+    /// The certificate's revocation status is unknown: no current CRL of its issuer was added.
     NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
-    /// The peer sent none.
+    /// The peer sent no certificate.
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
-    /// No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`.
+    /// No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`.
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /// It has a name that an authority above it may not certify (nameConstraints).
+    /// The certificate has a name that an authority above it may not certify (nameConstraints).
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
-    /// A certificate of its chain has more authorities below it than its pathlen (basicConstraints) allows.
+    /// A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows.
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
-    /// A certificate of its chain has a critical extension that netlib does not understand.
+    /// A certificate of the chain has a critical extension that netlib does not understand.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
-    /// Its chain is too long, or takes too much work to verify.
+    /// The chain is too long, or takes too much work to verify.
     NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /// A certificate of its chain has issued another one, but may not: its basicConstraints lack CA:TRUE, or its
-    /// keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
+    /// A certificate of the chain has issued another certificate, but may not: its basicConstraints lack CA:TRUE, or
+    /// its keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
 /// The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
 /// foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
-/// that raises must not let anything through. Any number that is not listed here is a failure too.
+/// that raises must not let anything through. Any number that is not listed here also means failure.
 #[repr(C)]
 pub enum netlib_verdict {
     /// The callback failed. The call fails with `NETLIB_CALLBACK_FAILED`.
@@ -131,10 +133,10 @@ pub enum netlib_verdict {
 }
 
 /// The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
-/// means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here is a failure too.
+/// means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here also means failure.
 ///
 /// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
-/// invalid value, so a callback that raised an exception before it stored a result counts as failed too.
+/// invalid value, so a callback that raised an exception before it stored a result also counts as failed.
 #[repr(C)]
 pub enum netlib_outcome {
     /// The action failed.
@@ -143,28 +145,29 @@ pub enum netlib_outcome {
     NETLIB_OUTCOME_DONE = 1,
 }
 
-/// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
-/// takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
-/// callback any more. This happens at once if the function cannot keep the callback (NULL options, a failure), or if
-/// there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
-/// count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long as anything holds the
-/// callback, and you release it yourself.
+/// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes a `ctx_free`, and
+/// takes ownership of `ctx`, whatever it returns. `ctx_free` is called exactly once **for each such call**, when
+/// nothing holds the callback any more. It is called at once if the function cannot keep the callback (NULL options, a
+/// failure), or if there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only. To share a
+/// `ctx` between several calls, count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long
+/// as anything holds the callback, and you release it yourself.
 ///
 /// Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
 /// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
 /// callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
 ///
-/// It runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile, so it may
-/// call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases its own.
+/// `ctx_free` runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile,
+/// so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
+/// its own.
 ///
 /// A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
-/// free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
-/// with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the outer call ends. A
-/// `ctx_free` that runs in a `_free` must not use the handle being freed.
+/// free the handle that the setter was called for. During other calls that may change a handle, a call of `ctx_free` on
+/// that handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the
+/// outer call ends. A `ctx_free` that runs in a `_free` must not use the handle being freed.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
 /// An error with its cause, message and context. **Immutable**. Functions that fail store one through their last
-/// parameter, `err`; free it with `netlib_error_free`. Make one of your own with `netlib_error_new` to report a failure
+/// parameter, `err`; free it with `netlib_error_free`. Make your own error with `netlib_error_new` to report a failure
 /// of your HTTP layer to the retry policy.
 pub struct netlib_error {
     _private: [u8; 0],
@@ -276,8 +279,8 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 }
 
 /// Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
-/// because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
-/// the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
+/// because its own retry kind was set to READ, the new error is also a read error. This does not apply if the kind of
+/// the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets the kind.
 ///
 /// @param cause May be NULL: no cause.
 #[unsafe(no_mangle)]
@@ -293,12 +296,12 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
 
 /// Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
 /// `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
-/// and for every failure after a response arrived. Errors that netlib made already have the right kind, and pass READ
-/// on to an error that has them as its cause.
+/// and for every failure after a response arrived. An error that netlib made already has the right kind. If this is
+/// READ, an error that has it as its cause is also READ.
 ///
-/// An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
-/// request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
-/// the proxy too.
+/// An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
+/// failed, the request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated after a
+/// read error of the proxy.
 ///
 /// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
 ///        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
@@ -315,13 +318,13 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
 ///
 /// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
-///        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+///        failure is counted, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
 ///        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
 ///        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
 /// @param message one line saying what failed; it must not contain credentials.
 /// @param options the cause and the retry kind. May be NULL: no cause, and the retry kind of `status`.
 /// @param error the new error.
-/// @param err why no error could be made.
+/// @param err the reason for which no error could be made.
 /// @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
 ///         `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
@@ -353,7 +356,7 @@ pub unsafe extern "C" fn netlib_error_free(error: *mut netlib_error) {
     guard::nothing(|| handle::free(error));
 }
 
-/// The status of an error.
+/// Returns the status of an error.
 ///
 /// @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
 #[unsafe(no_mangle)]
@@ -365,10 +368,10 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
 ///
 /// It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
-/// for sending, early data included, or has received some from the peer, each failure that would be CONNECT or OTHER is
-/// READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams have
-/// carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
-/// sent is NEVER.
+/// for sending, early data included, or has received application data from the peer, each failure that would be CONNECT
+/// or OTHER is READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer
+/// streams have carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that
+/// cannot be sent is NEVER.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
@@ -382,8 +385,8 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
 }
 
 /// Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
-/// trust it: netlib_tls_options_add_ca_file"; NULL if no setting would. It is not part of the message, because end
-/// users may read the message. It never recommends switching verification off.
+/// trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. It is not part of the message, because
+/// end users may read the message. It never recommends switching verification off.
 ///
 /// For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
 /// at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
@@ -419,8 +422,8 @@ pub unsafe extern "C" fn netlib_error_certificate_problem(
     read(error, 0, |error| error.certificate_problem() as i32)
 }
 
-/// Returns the position of the refused certificate in the peer's chain as it was sent, 0 for the peer's own; -1 when
-/// the error is not about one of them and for NULL.
+/// Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own; -1 when the
+/// error is not about one of these certificates and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
@@ -433,10 +436,10 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
     read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// Returns the number of causes of an error. A failed connect has one per address tried, `NETLIB_MAX_RETRY` has its
-/// reason (and its history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per
-/// request. The tree of an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept
-/// without its own causes.
+/// Returns the number of causes of an error. A failed connect has one cause per address tried. A `NETLIB_MAX_RETRY`
+/// error has its reason as a cause (for its history, see `netlib_error_retry`). When a limit ends a chain of requests,
+/// the error has one cause per request. The tree of an error and its causes holds at most 1,024 errors: a cause that
+/// would exceed this is kept without its own causes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
     read(error, 0, |error| error.causes().len())

@@ -26,10 +26,10 @@ impl Handle for netlib_body {
     type Ownership = Unique;
 }
 
-/// Reads from an application-defined body, `netlib_body_new`. Called only during `netlib_body_read`, on its thread. A
-/// call on the body itself is `NETLIB_BUSY`.
+/// Reads from an application-defined body (`netlib_body_new`). Called only during `netlib_body_read`, on its thread. A
+/// call on the body itself fails with `NETLIB_BUSY`.
 ///
-/// @param buf the buffer to fill; its bytes are not set before.
+/// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the room in bytes, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
 ///        `SIZE_MAX`, and the callback must store a value.
@@ -38,24 +38,24 @@ impl Handle for netlib_body {
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Reports the read position of an application-defined body, `netlib_body_new`. Called only during
-/// `netlib_set_file_position`, on its thread. A call on the body itself is `NETLIB_BUSY`.
+/// Reports the read position of an application-defined body (`netlib_body_new`). Called only during
+/// `netlib_set_file_position`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
 ///
 /// @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
-/// @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
-///         `NETLIB_POSITION_FAILED`.
+/// @return 0 on success; any other number if the position is unknown. An unknown position, or 0 without a stored `pos`,
+///         is recorded as `NETLIB_POSITION_FAILED`.
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
-/// Moves an application-defined body, `netlib_body_new`. Called only during `netlib_rewind_body` and
-/// `netlib_set_file_position`, on their thread. A call on the body itself is `NETLIB_BUSY`.
+/// Moves an application-defined body (`netlib_body_new`) to a position. Called only during `netlib_rewind_body` and
+/// `netlib_set_file_position`, on their thread. A call on the body itself fails with `NETLIB_BUSY`.
 ///
 /// @param pos bytes from the start, 0 or more.
 /// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
 ///         reported as `NETLIB_UNREWINDABLE_BODY`.
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
-/// Reports whether an application-defined body, `netlib_body_new`, has been closed. Called only during
-/// `netlib_is_fp_closed`, on its thread. A call on the body itself is `NETLIB_BUSY`.
+/// Reports whether an application-defined body (`netlib_body_new`) has been closed. Called only during
+/// `netlib_is_fp_closed`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
 ///
 /// @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
 /// @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn netlib_body_from_memory(
 }
 
 /// Makes a body that is read from a file, a pipe or a socket, from the descriptor's current position. Reading and
-/// moving it moves the descriptor; netlib changes nothing else about it.
+/// rewinding the body moves the descriptor's position; netlib changes nothing else about the descriptor.
 ///
 /// @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
 /// @param body out: `netlib_body_free` does not close `fd`.
@@ -102,8 +102,8 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 ///
 /// @param read reads the body.
 /// @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
-/// @param seek moves the body. May be NULL: it cannot be moved back.
-/// @param is_closed reports whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
+/// @param seek moves the body. May be NULL: the body cannot be moved back.
+/// @param is_closed reports whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
 /// @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
 ///        must stay usable until the body is freed.
 /// @param body out: `netlib_body_free` calls no callback but `ctx_free`.
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn netlib_body_length(
 /// @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
 ///        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
 /// @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
-///         `NETLIB_UNREWINDABLE_BODY` when it cannot be moved to `pos`, `NETLIB_POSITION_FAILED` included;
+///         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
 ///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
 ///         from `tell`.
 #[unsafe(no_mangle)]
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn netlib_set_file_position(
 ///
 /// @param pos the position that `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file
 ///        there is nothing to read.
-/// @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
+/// @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded: `pos` is
 ///         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rewind_body(

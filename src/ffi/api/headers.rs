@@ -23,7 +23,7 @@ impl Handle for netlib_headers_options {
     type Ownership = Unique;
 }
 
-/// An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
+/// An ordered list of header fields. **Immutable**. Names are case-insensitive, and keep the case in which they were
 /// given; a name may occur several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
 pub struct netlib_headers {
     _private: [u8; 0],
@@ -34,7 +34,7 @@ impl Handle for netlib_headers {
     type Ownership = Shared;
 }
 
-/// Makes options with nothing chosen.
+/// Makes options without any header.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
 /// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
 /// is no such header.
 ///
-/// @param value "" is no header. May be NULL: no header.
+/// @param value "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     options: *mut netlib_headers_options,
@@ -105,10 +105,11 @@ pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     });
 }
 
-/// Declares a coding, beside gzip and deflate, that the application can decode. It is listed when
-/// `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
+/// Declares a coding other than gzip and deflate that the application can decode. `accept-encoding` lists it when
+/// `netlib_headers_options_enable_accept_encoding` is on. Without that setting it has no effect.
 ///
-/// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A known coding changes nothing.
+/// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A coding that is already known changes
+///        nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     options: *mut netlib_headers_options,
@@ -133,8 +134,8 @@ pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
 }
 
 /// Sets credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64
-/// form of the bytes. The server determines their encoding: usually UTF-8, ISO 8859-1 for older servers. The default is
-/// no such header.
+/// form of the bytes. The server determines the encoding of the credentials: usually UTF-8, ISO 8859-1 for older
+/// servers. The default is no such header.
 ///
 /// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
@@ -176,7 +177,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
 /// Adds a header after those that the other setters make and those added before. A name may be added several times.
 ///
 /// @param name a token (RFC 9110 section 5.1), sent in the case given.
-/// @param value any bytes but CR and LF; "" is an empty value.
+/// @param value any bytes except CR and LF; "" is an empty value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_header(
     options: *mut netlib_headers_options,
@@ -194,8 +195,8 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// @param options May be NULL: an empty list is made.
 /// @param err its offset is that of the byte in the name or value that its message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
-///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
-///         coding. The message begins with the setter's name.
+///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
+///         not UTF-8. The message begins with the setter's name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_make_headers(
     options: *const netlib_headers_options,
@@ -210,8 +211,8 @@ pub unsafe extern "C" fn netlib_make_headers(
     })
 }
 
-/// Returns options that make the same headers again, to vary them; NULL when memory is short. Headers that setters made
-/// are changed or removed by calling the setter again. The others were added with `netlib_headers_options_add_header`.
+/// Returns options that make the same headers again; NULL when memory is short. To change or remove a header that a
+/// setter made, call the setter again. The other headers were added with `netlib_headers_options_add_header`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))
@@ -257,7 +258,7 @@ pub unsafe extern "C" fn netlib_headers_value(
 
 /// Returns the first value of a name; NULL when no field has the name.
 ///
-/// @param name in any letter case. May be NULL: NULL is returned.
+/// @param name the name, case-insensitive. May be NULL: NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get(
     headers: *const netlib_headers,
@@ -269,7 +270,7 @@ pub unsafe extern "C" fn netlib_headers_get(
 
 /// Returns the number of fields with a name.
 ///
-/// @param name in any letter case. May be NULL: 0 is returned.
+/// @param name the name, case-insensitive. May be NULL: 0 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers, name: *const c_char) -> usize {
     read(headers, 0, |headers| bytes_or_none(name).map_or(0, |name| headers.get_all(name).count()))
@@ -277,7 +278,7 @@ pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers
 
 /// Returns a value of a name, in the order of the list.
 ///
-/// @param name in any letter case. May be NULL: NULL is returned.
+/// @param name the name, case-insensitive. May be NULL: NULL is returned.
 /// @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_at(
@@ -290,7 +291,7 @@ pub unsafe extern "C" fn netlib_headers_get_at(
 }
 
 /// Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
-/// empty list; NULL when memory is short. Made by the first call, then kept.
+/// empty list; NULL when memory is short. The first call makes the text; later calls return the same text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
     lend_text(headers, len, |headers| headers.wire().ok())

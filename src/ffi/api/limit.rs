@@ -9,8 +9,8 @@ use crate::limit::Limit;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds one, and returns within 20
-/// ms of its deadline or its cancellation.
+/// A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds a limit, and returns within
+/// 20 ms of its deadline or its cancellation.
 ///
 /// After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
 pub struct netlib_limit {
@@ -73,17 +73,17 @@ pub unsafe extern "C" fn netlib_limit_check(
     guard::status(err, || arg!(limit).check())
 }
 
-/// Stores a descriptor that becomes readable when the limit is cancelled, and stays so. It is for an event loop that
-/// waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer of
-/// `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
-/// `netlib_connect` has one of its own.
+/// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. It is for an event loop
+/// that waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer with the time
+/// of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
+/// `netlib_connect` has a descriptor of its own.
 ///
-/// Do not read from it, write to it or close it. After fork(2) a child calls this again: its limit has another
-/// descriptor.
+/// Do not read from it, write to it or close it. After fork(2), call this again in the child: its copy of the limit has
+/// a descriptor of its own.
 ///
 /// @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
-/// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call or the first wait
-///         does.
+/// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if the descriptor cannot be opened; the first call or the first
+///         wait opens it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,

@@ -155,8 +155,8 @@ pub unsafe extern "C" fn netlib_response_request_method(
     lend_text(response, len, |response| Some(response.request_method()))
 }
 
-/// Returns the words after the status code, which mean nothing to a program: bytes, not always UTF-8; "" when the peer
-/// sent none; NULL when the response was not parsed.
+/// Returns the reason phrase after the status code, which has no meaning for a program: bytes, not always UTF-8; ""
+/// when the peer sent none; NULL when the response was not parsed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response, len: *mut usize) -> *const c_char {
     lend_text(response, len, Response::reason)
@@ -184,9 +184,10 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
 /// status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
 /// HEAD. Otherwise a Transfer-Encoding determines the framing: if its last coding is chunked, the body comes in chunks;
-/// with another last coding it lasts until the peer closes. A Content-Length beside a Transfer-Encoding is ignored.
-/// After both together, or after a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
-/// Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts until the peer closes.
+/// with another last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there
+/// is a Transfer-Encoding. After a response with both, or with a Transfer-Encoding in HTTP/1.0, the connection must not
+/// be used again. Without a Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts
+/// until the peer closes the connection.
 ///
 /// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
 /// find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an

@@ -24,16 +24,16 @@ use crate::retry::Retry;
 /// The reason for the wait before the next request. Stored by `netlib_retry_delay`.
 #[repr(C)]
 pub enum netlib_delay_reason {
-    /// There is none.
+    /// There is no wait.
     NETLIB_DELAY_NONE = 0,
     /// The exponential backoff.
     NETLIB_DELAY_BACKOFF = 1,
-    /// The server asked for it.
+    /// The server asked for it with Retry-After.
     NETLIB_DELAY_RETRY_AFTER = 2,
 }
 
 /// A retry policy with its remaining counts and its history of requests. **Immutable**: `netlib_retry_increment` makes
-/// the next one, so one Retry serves any number of requests.
+/// a new Retry and does not change the old one, so one Retry serves any number of requests.
 pub struct netlib_retry {
     _private: [u8; 0],
 }
@@ -45,7 +45,7 @@ impl Handle for netlib_retry {
 
 /// Makes a Retry.
 ///
-/// @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
+/// @param options the settings; options can be used for several calls. May be NULL: urllib3's defaults, see
 ///        `netlib_retry_options_new`.
 /// @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
     guard::nothing(|| handle::free(retry));
 }
 
-/// Returns options that make an equal Retry, history included, to vary them.
+/// Returns options that make an equal Retry, history included. Change some of them to make a different Retry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> *mut netlib_retry_options {
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
@@ -82,27 +82,27 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
 /// this only if the application decides itself what to send again.
 ///
-/// It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
-/// count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
-/// redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
-/// alone. It also adds an entry to the history.
+/// It consumes one of `total` and one of another count, which the first of these that is given determines: an error
+/// consumes the count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if a response is also
+/// given; a redirect's Location consumes `redirect`; any other response consumes `status`. Without an error and a
+/// response, only `total` is consumed. It also adds an entry to the history.
 ///
 /// It fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and `raise_on_status`.
-/// Its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
-/// `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
-/// `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
-/// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
-/// `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
-/// but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
-/// `NETLIB_RESPONSE_STATUS`.
+/// The cause of this error is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It
+/// fails with `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its
+/// kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. An
+/// `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the earlier requests
+/// as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
+/// never fails with `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for
+/// a redirect, else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: unknown.
 /// @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
 ///        NULL: unknown.
 /// @param response the response. May be NULL: there was none.
-/// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
-///        sent. May be NULL: nothing failed.
+/// @param error the failure. It takes precedence over `response`; a response given in addition means that the request
+///        was sent. May be NULL: nothing failed.
 /// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
 ///         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
 ///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
@@ -129,14 +129,14 @@ pub unsafe extern "C" fn netlib_retry_increment(
 }
 
 /// Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
-/// `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
-/// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+/// `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a Retry-After
+/// header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
 /// @param status_code the response's status.
-/// @param has_retry_after 1 if it has a Retry-After header, else 0.
+/// @param has_retry_after 1 if the response has a Retry-After header, else 0.
 /// @param is_retry out: 0 or 1.
-/// @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` neither 0 nor 1.
+/// @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_retry(
     retry: *const netlib_retry,
@@ -161,8 +161,8 @@ pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at
-/// the end of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
+/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n is the number of entries
+/// at the end of the history that are not redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
 /// anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
 ///
 /// @param seconds out: the backoff.
@@ -204,11 +204,11 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
 }
 
 /// Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
-/// section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+/// section 5.6.7) or close to one of them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
 ///
 /// @param value the header's value.
-/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
-///        value asks for; 0 for a date that has passed.
+/// @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
+///        the value asks for; 0 for a date that has passed.
 /// @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_parse_retry_after(
@@ -265,8 +265,8 @@ pub unsafe extern "C" fn netlib_retry_delay(
 ///
 /// @param retry as for `netlib_retry_delay`.
 /// @param response the last response. May be NULL: there was none.
-/// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
-///         history as causes; as `netlib_retry_delay` otherwise.
+/// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
+///         requests in the history as causes; as `netlib_retry_delay` otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep(
     retry: *const netlib_retry,
@@ -283,10 +283,10 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// Sleeps for the time of the response's Retry-After header, whatever its status.
 ///
 /// @param response the last response. May be NULL: there was none, so there is no wait.
-/// @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
-/// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
-///         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
-///         ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
+/// @param slept out: 0 or 1; 0 when there is no such header, or the header asks for no wait.
+/// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
+///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
+///         unless that is ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 }
 
 /// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
-/// It is exhausted, unless a Retry-After ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
+/// It is exhausted, unless a Retry-After ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

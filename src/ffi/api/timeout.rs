@@ -16,8 +16,8 @@ use crate::timeout::{self, Timeout};
 ///
 /// Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
 /// `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
-/// two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole,
-/// use a `netlib_limit`.
+/// two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole
+/// response, use a `netlib_limit`.
 pub struct netlib_timeout {
     _private: [u8; 0],
 }
@@ -32,13 +32,13 @@ impl Handle for netlib_timeout {
 ///
 /// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
 ///        the callback must store a value.
-/// @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
+/// @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.
 ///
-/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The part that connecting leaves
-///        bounds each read. If connect or read is given too, the shorter limit applies.
+/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The time that connecting leaves
+///        bounds each read. If `connect` or `read` is also given, the shorter limit applies.
 /// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 
 /// Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
 ///
-/// @param clock is also used by clones. May be NULL: the system's.
+/// @param clock the clock function, which clones also use. May be NULL: the system's.
 /// @param ctx_free is called once the timeout and its clones are freed or have another clock, or before this call
 ///        returns if it fails. May be NULL: `ctx` must stay usable until then.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
@@ -98,8 +98,8 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 
 /// Starts the clock. Call it when the connection attempt begins.
 ///
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it keeps running;
-///         `NETLIB_CALLBACK_FAILED`: it is not started.
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, and keeps running;
+///         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(
     timeout: *mut netlib_timeout,
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
 
 /// Returns the limit for a connection attempt, the shorter of connect and total: seconds above 0;
 /// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value without a total, and for NULL. A connect
-/// of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Pass it to
+/// of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. The result does not depend on the clock. Pass it to
 /// `netlib_connect_options_set_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {

@@ -34,7 +34,7 @@ impl Handle for netlib_url {
     type Ownership = Counted;
 }
 
-/// Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
+/// Parses a URL (RFC 3986, RFC 6874). An incomplete URL is parsed by best effort.
 ///
 /// Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
 /// "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
@@ -66,16 +66,16 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
 /// of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
-/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or
-/// bracket; non-ASCII letters may stand in the host alone. Further:
+/// Each component must follow RFC 3986's grammar, which allows no backslash, blank, control character, and no stray "%"
+/// or bracket. Only the host may contain non-ASCII letters. Further rules:
 /// - "//" follows the scheme.
-/// - Userinfo is optional, but not empty, without an encoded control character, and with one "@" at most.
+/// - Userinfo is optional. It is not empty, has no encoded control character, and one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
 ///   zone.
-/// - A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
-///   at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
-/// - Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--"
-///   labels where they are what their Unicode form becomes.
+/// - A name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its labels
+///   have 1 to 63 bytes and neither begin nor end with "-". The last label is not a number, decimal or hexadecimal.
+/// - A non-ASCII label is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and 2008 agree on it. An
+///   "xn--" label is allowed if it is the encoding of its own Unicode form.
 /// - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
 /// - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
 ///
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize
 ///
 /// @param username out: borrowed from `url`; NULL when there is no userinfo.
 /// @param len out: its length without the NUL. May be NULL.
-/// @param err its offset is that of an encoded NUL, from the start of the userinfo.
+/// @param err its offset is the position of the encoded NUL, counted from the start of the userinfo.
 /// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_username(
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn netlib_url_username(
 ///
 /// @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
 /// @param len out: its length without the NUL. May be NULL.
-/// @param err its offset is that of an encoded NUL, from the start of the userinfo.
+/// @param err its offset is the position of the encoded NUL, counted from the start of the userinfo.
 /// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_password(
@@ -238,8 +238,8 @@ pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.port().map_or(-1, i32::from))
 }
 
-/// Returns the port to connect to, 0 to 65535: the URL's own, else 80 for http and for no scheme, 443 for https (RFC
-/// 9110 section 4.2); -1 when absent with another scheme and for NULL.
+/// Returns the port to connect to, 0 to 65535: the port in the URL, else 80 for http and for no scheme, 443 for https
+/// (RFC 9110 section 4.2); -1 if the port is absent and the scheme is another one, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
@@ -264,29 +264,28 @@ pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut u
     lend_terminated(url, len, |url| url.terminated(Component::Fragment))
 }
 
-/// Returns userinfo, host and port, as far as present, as "user:password@host:port" (RFC 3986 section 3.2); NULL
+/// Returns the authority, "user:password@host:port" without the parts that are absent (RFC 3986 section 3.2); NULL
 /// without a host, or when memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Authority).ok()?)
 }
 
-/// Returns host and port, as far as present, as "host:port"; NULL without a host, or when memory is short.
+/// Returns "host:port", or the host alone if the port is absent; NULL without a host, or when memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Netloc).ok()?)
 }
 
 /// Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
-/// always begins with "/". NULL for a URL means that memory is short; NULL for NULL.
+/// always begins with "/". NULL when memory is short and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
 /// Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
-/// present; for a URL, NULL only when there is no memory for the text. It contains the userinfo: in logs use
-/// `netlib_url_redacted`.
+/// present; NULL when memory is short. It contains the userinfo: in logs use `netlib_url_redacted`.
 ///
 /// `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
 /// with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
@@ -298,12 +297,12 @@ pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut 
 }
 
 /// Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
-/// the query and for the fragment, because these may contain credentials and tokens; for a URL, NULL only when there is
-/// no memory for the text. Scheme, host, port, path and the names in the query remain, as in
-/// "example.com/a?id=***&key=***". It is one line of printable ASCII.
+/// the query and for the fragment, because these may contain credentials and tokens; NULL when memory is short. Scheme,
+/// host, port, path and the names in the query remain, as in "example.com/a?id=***&key=***". It is one line of
+/// printable ASCII.
 ///
-/// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
-/// hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
+/// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is also
+/// hidden, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_text(url, len, |url| url.redacted().ok())
@@ -337,10 +336,10 @@ pub unsafe extern "C" fn netlib_url_resolve(
 }
 
 /// Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
-/// and an absent scheme is http. Letter case does not count; neither do userinfo, path, query and fragment. Credentials
-/// for one origin must not go to another.
+/// and an absent scheme is http. The comparison is case-insensitive, and ignores userinfo, path, query and fragment.
+/// Credentials for one origin must not go to another.
 ///
-/// @param b the other. May be NULL: 0 is returned.
+/// @param b the other URL. May be NULL: 0 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_same_origin(a: *const netlib_url, b: *const netlib_url) -> i32 {
     guard::value(0, || {

@@ -18,8 +18,8 @@ use crate::url::{Url, split_first};
 
 /// The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
 ///
-/// @param methods `count` method names; letter case does not count.
-/// @param count how many; 0 allows none.
+/// @param methods an array of `count` method names, compared case-insensitively.
+/// @param count the number of methods; 0 allows none.
 #[deprecated(note = "use netlib_retry_options_set_allowed_methods")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_method_whitelist(

@@ -6,16 +6,17 @@ use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::strings::{TextList, lend_numbers};
 use crate::retry;
 
-/// Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried unless set: a constant array of
-/// constant strings, suitable for the setters. Never NULL.
+/// Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried by default (see
+/// `netlib_retry_options_set_allowed_methods`): a constant array of constant strings, suitable for the setters. Never
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_allowed_methods(count: *mut usize) -> *const *const c_char {
     static LIST: TextList<{ retry::DEFAULT_ALLOWED_METHODS.len() }> = TextList::new(retry::DEFAULT_ALLOWED_METHODS);
     LIST.lend(count)
 }
 
-/// Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that do not follow a redirect to another
-/// origin unless set: a constant array of constant strings, suitable for the setters. Never NULL.
+/// Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that by default do not follow a redirect to
+/// another origin: a constant array of constant strings, suitable for the setters. Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_remove_headers_on_redirect(count: *mut usize) -> *const *const c_char {
     static LIST: TextList<{ retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT.len() }> =
@@ -31,8 +32,8 @@ pub unsafe extern "C" fn netlib_sensitive_headers(count: *mut usize) -> *const *
     LIST.lend(count)
 }
 
-/// Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed unless set: a constant
-/// array. Never NULL.
+/// Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed by default (see
+/// `netlib_retry_options_set_retry_after_statuses`): a constant array. Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_after_status_codes(count: *mut usize) -> *const i32 {
     lend_numbers(retry::RETRY_AFTER_STATUS_CODES, count)
@@ -44,7 +45,7 @@ pub unsafe extern "C" fn netlib_redirect_status_codes(count: *mut usize) -> *con
     lend_numbers(retry::REDIRECT_STATUS_CODES, count)
 }
 
-/// Returns `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`, the `backoff_max` unless set, in seconds.
+/// Returns `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`, the default of `backoff_max`, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default_backoff_max() -> f64 {
     guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))

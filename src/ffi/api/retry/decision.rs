@@ -27,10 +27,10 @@ pub enum netlib_action {
     NETLIB_ACTION_REDIRECT = 2,
 }
 
-/// The count that a request consumed beside `total`. Returned by `netlib_decision_counter`.
+/// The count that a request consumed in addition to `total`. Returned by `netlib_decision_counter`.
 #[repr(C)]
 pub enum netlib_counter {
-    /// None: the response needs no further request.
+    /// No count: the response needs no further request.
     NETLIB_COUNTER_NONE = 0,
     /// `connect`.
     NETLIB_COUNTER_CONNECT = 1,
@@ -57,37 +57,38 @@ impl Handle for netlib_decision {
 /// Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
 /// redirect. It does no I/O and does not wait.
 ///
-/// An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed: 303
-/// becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
-/// `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
-/// redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
-/// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
-/// every response is returned, and an error comes back as it is.
+/// An error is counted by `netlib_retry_increment`, and the request is sent again. A redirect is counted and followed,
+/// unless the redirect profile refuses it. On 303 the method becomes GET, except HEAD. When a method becomes GET, the
+/// body is dropped. A response that is retried (`netlib_retry_is_retry`) is counted, and the request is sent again. Any
+/// other response is returned. When no redirect is left, the call fails with `NETLIB_MAX_RETRY`, or returns the
+/// response if `raise_on_redirect` is false. When no retry because of a status is left, `raise_on_status` determines
+/// the same. When `total` is `NETLIB_RETRY_DISABLED`, every response is returned, and the call fails with the given
+/// `error`.
 ///
-/// The wait before the next request is that of `netlib_retry_delay`; for a redirect, that of its Retry-After. Wait with
-/// `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it, or ends
-/// the retries: `netlib_retry_options_set_long_retry_after`.
+/// The wait before the next request is that of `netlib_retry_delay`; for a redirect, the wait of its Retry-After. Wait
+/// with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is shortened to it,
+/// or ends the retries: see `netlib_retry_options_set_long_retry_after`.
 ///
 /// When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
 /// first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
 /// `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
 ///
-/// For a chain of requests, pass on the decision's Retry, method, URL, and the headers of `netlib_decision_headers`.
-/// Retry, method and URL are borrowed from the decision: keep it until the next `netlib_retry_decide` has returned. A
-/// header that was dropped stays dropped for the rest of the chain, on the way back to the first origin too, because
-/// the Retry remembers it.
+/// For a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
+/// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
+/// `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, even if a
+/// redirect leads back to the first origin, because the Retry remembers it.
 ///
 /// @param response May be NULL: there was none.
-/// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
-///        sent. May be NULL: nothing failed.
+/// @param error the failure. It takes precedence over `response`; a response given in addition means that the request
+///        was sent. May be NULL: nothing failed.
 /// @param limit bounds the next request and the wait before it.
 /// @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
-///         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
-///         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is not
-///         a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a date,
-///         unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if
-///         the method is not a token, or both `response` and `error` are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if
-///         the system has no random numbers.
+///         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
+///         the wait does; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
+///         if the Location is not a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that would be obeyed
+///         is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not
+///         UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error` are NULL;
+///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_decide(
     retry: *const netlib_retry,
@@ -137,7 +138,7 @@ pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision)
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.retry())))
 }
 
-/// Returns the count that the request consumed beside `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
+/// Returns the count that the request consumed in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
 /// returned because no retry was left for it, this is the count that ran out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> enum_netlib_counter {
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
     lend_text(decision, len, |decision| Some(decision.method()))
 }
 
-/// Returns 1 if the next request carries the body again, if the last one had any: rewind it first, see
+/// Returns 1 if the next request carries the body of the last request again, if it had one: rewind the body first, see
 /// `netlib_rewind_body`. Returns 0 once a redirect has turned the request into GET, and when there is no next request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
@@ -202,21 +203,22 @@ pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_dec
 /// Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
 /// header in this way.
 ///
-/// @param name the header's name, in any letter case. May be NULL: 1 is returned.
+/// @param name the header's name, case-insensitive. May be NULL: 1 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_decision, name: *const c_char) -> i32 {
     guard::value(1, || Ok(i32::from(arg!(decision).dropped_headers().contains(arg_cstr!(name).to_bytes()))))
 }
 
-/// Returns the number of headers that the next request must not carry and whose names are known. If only the headers of
-/// `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
+/// Returns the number of headers that the next request must not carry and whose names are known. If
+/// `netlib_retry_options_set_keep_headers_on_redirect` gave a list, every header outside the list is also dropped, but
+/// not counted here.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
     read(decision, 0, |decision| decision.dropped_headers().named().len())
 }
 
 /// Returns a header that the next request must not carry, in lower case; the list is sorted. Use
-/// `netlib_decision_headers` to drop them, or `netlib_decision_drops_header` for each of your headers.
+/// `netlib_decision_headers` to drop these headers, or `netlib_decision_drops_header` for each of your headers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header(
     decision: *const netlib_decision,
@@ -227,8 +229,9 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
 }
 
 /// Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
-/// that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
-/// profile only. Do not keep Host in the list; write it from the URL of each request (`netlib_url_netloc`).
+/// that describe the body are dropped if the body is not sent again. On a redirect to another origin, Host is dropped
+/// with the SAFE profile only. Do not keep Host in the list; write it from the URL of each request
+/// (`netlib_url_netloc`).
 ///
 /// @param request_headers the headers of the last request.
 /// @return `NETLIB_OK`.

@@ -61,7 +61,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_max(retry: *const netlib_retry) ->
     read(retry, Backoff::DEFAULT_MAX, |retry| retry.backoff().max)
 }
 
-/// Returns the most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`, in seconds.
+/// Returns the upper bound of the random time that `NETLIB_JITTER_ADDITIVE` adds to a backoff, in seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_backoff_jitter(retry: *const netlib_retry) -> f64 {
     read(retry, 0.0, |retry| retry.backoff().jitter)
@@ -150,15 +150,15 @@ pub unsafe extern "C" fn netlib_retry_removed_header(
     lend_text(retry, len, |retry| retry.remove_headers_on_redirect().at(index))
 }
 
-/// Returns 1 if a redirect to another origin keeps every header that nothing drops, 0 if
+/// Returns 1 if a redirect to another origin keeps every header that no other setting drops, 0 if
 /// `netlib_retry_options_set_keep_headers_on_redirect` gave a list; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retry) -> i32 {
     read_bool(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
 }
 
-/// Returns the number of headers that may follow a redirect to another origin, if only listed ones may; 0 also when
-/// every header may.
+/// Returns the number of headers in the list of those that may follow a redirect to another origin; 0 also when there
+/// is no list, so that every header may follow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_kept_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.keep_headers_on_redirect().map_or(0, NameSet::len))
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn netlib_retry_history_count(retry: *const netlib_retry) 
     read(retry, 0, |retry| retry.history().len())
 }
 
-/// Returns the method of a request of the history; NULL when it was not given.
+/// Returns the method of a request in the history; NULL when it was not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_method(
     retry: *const netlib_retry,
@@ -203,8 +203,8 @@ pub unsafe extern "C" fn netlib_retry_history_url(
 }
 
 /// Returns the URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the
-/// userinfo, each value of the query and the fragment; NULL when no URL was given, and when there is no memory for the
-/// text. A text that is not a URL becomes "***" as a whole.
+/// userinfo, each value of the query and the fragment; NULL when no URL was given, and when memory is short. A text
+/// that is not a URL becomes "***" as a whole.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redacted_url(
     retry: *const netlib_retry,
@@ -214,14 +214,15 @@ pub unsafe extern "C" fn netlib_retry_history_redacted_url(
     lend_text(retry, len, |retry| retry.history().get(index)?.redacted_url())
 }
 
-/// Returns the failure of a request in the history; NULL when there was a response. It lends no Retry of its own.
+/// Returns the failure of a request in the history; NULL when there was a response. `netlib_error_retry` returns NULL
+/// for it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, index: usize) -> *const netlib_error {
     read(retry, std::ptr::null(), |retry| handle::lend(retry.history().get(index).and_then(|entry| entry.error())))
 }
 
-/// Returns the response's status of a request of the history: a status code; `NETLIB_NONE` when there was no response
-/// and for NULL.
+/// Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response and
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, Count::None.code(), |retry| {
@@ -242,7 +243,7 @@ pub unsafe extern "C" fn netlib_retry_history_redirect_location(
 }
 
 /// Returns the Location that a request in the history was redirected to, for logs: redacted as by
-/// `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when there is no memory for the text.
+/// `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redacted_redirect_location(
     retry: *const netlib_retry,

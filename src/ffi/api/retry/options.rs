@@ -13,22 +13,23 @@ use crate::status::Status;
 /// The treatment of redirects. Given to `netlib_retry_options_set_redirect_profile`.
 #[repr(C)]
 pub enum netlib_redirect_profile {
-    /// As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
-    /// https to http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped, by
-    /// default Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other
-    /// origin, over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
+    /// Follows redirects as urllib3 does: to any scheme, and from https to http. On 303 the method becomes GET (HEAD
+    /// stays HEAD); on other statuses it does not change. On a redirect to another origin only the headers of
+    /// `remove_headers_on_redirect` are dropped, by default Authorization. Cookie, X-Api-Key and every other header
+    /// with a secret, and Host, are sent to the other origin, even over plain http.
+    /// `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /// As browsers and careful clients. As the other profile, and POST becomes GET on 301 and 302, the headers of
-    /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
-    /// scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
+    /// Follows redirects as browsers and careful clients do. In addition to the other profile, POST becomes GET on 301
+    /// and 302. The headers of `NETLIB_SENSITIVE_HEADERS` and Host are dropped on a redirect to another origin. A
+    /// redirect from https to http, or to a scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
     NETLIB_REDIRECT_SAFE = 1,
 }
 
-/// `total` unless set.
+/// The default of `total`.
 pub const NETLIB_RETRY_DEFAULT_TOTAL: i32 = 10;
-/// `backoff_max` unless set, in seconds.
+/// The default of `backoff_max`, in seconds.
 pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
-/// `retry_after_max` unless set, in seconds: six hours.
+/// The default of `retry_after_max`, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
 /// Settings of a `netlib_retry`: make them, change some, and pass them to `netlib_retry_new`. After each request,
@@ -44,10 +45,10 @@ impl Handle for netlib_retry_options {
 
 /// Reports the time of day, for a Retry-After that is a date.
 ///
-/// For this and the two callbacks below: every Retry made from a Retry holds its callbacks too, so `ctx` is released
-/// with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
-/// Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
-/// thread-safe.
+/// For this and the two callbacks below: every Retry made from another Retry also holds its callbacks. So `ctx` is
+/// released with the last Retry, decision, error or options that holds the callback. They run without a lock on the
+/// thread that uses the Retry. If several threads share a Retry, they may run at the same time, and the data behind
+/// `ctx` must be thread-safe.
 ///
 /// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
 ///        a value.
@@ -62,17 +63,17 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
-/// Returns a random number in `value`.
+/// Stores a random number in `value`.
 ///
 /// @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
 ///        a value.
 /// @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
-/// Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
-/// to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs should use
-/// `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
-/// below.
+/// Makes options that hold urllib3's defaults, which the setters below name. With them, the headers Cookie and
+/// X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is retried 10 times
+/// without a wait. New programs should use `netlib_retry_options_new_recommended`, whose documentation gives the reason
+/// and source of the values recommended below.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -86,13 +87,13 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too,
-/// unless `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
-/// Recommended: 3. 0 fails at the first retry.
+/// Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects are
+/// included, unless `netlib_retry_options_set_total_counts_redirects` excludes them. Default:
+/// `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
-///        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
-///        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
+///        the causing error is returned unchanged, every response, including a redirect, is returned whatever its
+///        status, and no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_total", |o| {
@@ -129,10 +130,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 }
 
 /// Sets the maximum number of redirects: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
-/// `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
+/// `NETLIB_NONE`. Recommended: 10. 0 allows no redirect.
 ///
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the response is returned
-///        instead. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted count.
+///        instead. The getters then return 0 for `redirect` and 0 for `raise_on_redirect`. A negative number is an
+///        exhausted count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_redirect", |o| {
@@ -164,8 +166,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_ret
 /// Sets the methods that may be retried after a read error or because of a status. Default:
 /// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
 ///
-/// @param methods `count` method names; letter case does not count.
-/// @param count how many; 0 allows none.
+/// @param methods an array of `count` method names, compared case-insensitively.
+/// @param count the number of methods; 0 allows none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     options: *mut netlib_retry_options,
@@ -178,7 +180,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     });
 }
 
-/// Allows every method to be retried, also those that are not safe to repeat. As urllib3's `allowed_methods=None`.
+/// Allows every method to be retried, including the methods that are not safe to repeat. As urllib3's
+/// `allowed_methods=None`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
@@ -227,8 +230,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
-/// Sets the longest wait that a Retry-After header can ask for. A longer one is cut to it, or ends the retries:
-/// `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
+/// Sets the longest wait that a Retry-After header can ask for. A longer wait is shortened to this maximum, or ends the
+/// retries: see `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+/// Recommended: 120.
 ///
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
 #[unsafe(no_mangle)]
@@ -275,7 +279,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
 /// Sets the request headers that do not follow a redirect to another origin (scheme, host or port), nor any request
 /// after that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
-/// @param names `count` header names; letter case does not count.
+/// @param names an array of `count` header names, compared case-insensitively.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
     options: *mut netlib_retry_options,
@@ -296,11 +300,11 @@ pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mu
 }
 
 /// Keeps only these request headers on a redirect to another origin (scheme, host or port), and on any request after
-/// that. Every other one is dropped, Host and those that describe the body too, so that an API key under an unlisted
-/// name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it is listed
-/// here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+/// that. Every other header is dropped, including Host and the headers that describe the body, so that an API key under
+/// an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it
+/// is listed here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
 ///
-/// @param names `count` header names; letter case does not count.
+/// @param names an array of `count` header names, compared case-insensitively.
 /// @param count 0 keeps none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
@@ -314,7 +318,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     });
 }
 
-/// Keeps every request header on a redirect to another origin, unless something else drops it: the default.
+/// Keeps every request header on a redirect to another origin, unless another setting drops it. This is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {
@@ -338,7 +342,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     });
 }
 
-/// Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that continues another.
+/// Adds an entry to the end of the history, as `netlib_retry_increment` does, so that the new Retry continues another
+/// one.
 ///
 /// @param method the request's method. May be NULL: none.
 /// @param url the request's URL, stored unchanged. May be NULL: none.
@@ -379,7 +384,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
 }
 
 /// Replaces the wait of `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`. A limit given
-/// to them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
+/// to these functions is then checked before and after the callback, and cannot interrupt it. By default netlib waits
+/// itself.
 ///
 /// @param sleep May be NULL: netlib waits itself.
 #[unsafe(no_mangle)]

@@ -13,22 +13,22 @@ use crate::retry::{Retry, RetryOptions};
 /// The settings, each with its reason and source:
 ///
 /// - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
-///   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
+///   SDKs and Google's services make 3 tries [2, 4]; urllib3's `Retry.DEFAULT`, whose number is kept here, makes 3
 ///   retries.
-/// - `other` 0: a refused certificate is refused the second time too.
-/// - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
-/// - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
+/// - `other` 0: a certificate that was refused once will be refused again.
+/// - `allowed_methods` is the default: a request that may have arrived is repeated only if it is idempotent [3].
+/// - `redirect` 10, as in Go's net/http [6]: a longer chain is a loop.
 /// - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
-/// - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
-///   be a bug, which a repetition meets again.
+/// - `status_forcelist` 429, 502, 503, 504: overload ends, and a gateway finds its server again [2, 3]. A 500 may be
+///   a bug, so a second request would fail again.
 /// - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
 ///   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
-/// - `backoff_max` 20 s, as AWS's SDKs [2].
+/// - `backoff_max` 20 s, as in AWS's SDKs [2].
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
 ///   section 10.2.3).
-/// - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
-///   asking earlier than the server wants feeds its overload [4].
-/// - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
+/// - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. A
+///   request before the time that the server asks for adds to its overload [4].
+/// - A malformed Retry-After is ignored: the backoff applies to servers that state no time.
 ///
 /// Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
 /// behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
@@ -42,7 +42,8 @@ pub extern "C" fn netlib_retry_options_new_recommended() -> *mut netlib_retry_op
 }
 
 /// Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
-/// freed; its clones are freed as usual. Never NULL. It has no callbacks: to set some, make a Retry from those options.
+/// freed; its clones are freed as usual. Never NULL. It has no callbacks: to set callbacks, make a Retry from those
+/// options.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::recommended()))))

@@ -24,7 +24,7 @@ pub enum netlib_jitter_kind {
     /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay.
     NETLIB_JITTER_EQUAL = 2,
     /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
-    /// the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
+    /// the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
     /// `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
     /// same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
     /// options with a history, for example) draws a number at each call, with `backoff_factor` as `previous`.
@@ -75,8 +75,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
     });
 }
 
-/// Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
-/// separate list. The header alone then does not cause a retry. Recommended.
+/// Obeys the Retry-After header of every status that is retried, which are the statuses in `status_forcelist`, instead
+/// of the statuses in a separate list. The header alone then does not cause a retry. Recommended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_obey_any_retry_after", |o| {
@@ -88,13 +88,13 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 /// Sets the treatment of a Retry-After that asks for more than `retry_after_max`. Default:
 /// `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
-/// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
-/// (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names the wait that the
-/// server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts may not be
-/// exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and
-/// the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
-/// `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
-/// and `netlib_retry_parse_retry_after` return the wait that the server asked for.
+/// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, depending on
+/// `raise_on_status` (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names
+/// the wait that the server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its
+/// counts may not be exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of
+/// its delay of 0, and the wait that the server asked for as its `netlib_decision_delay_uncapped`.
+/// `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`.
+/// `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that the server asked for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,

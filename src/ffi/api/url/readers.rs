@@ -16,25 +16,25 @@ use crate::url::{Reader, Reading, Readings};
 #[repr(C)]
 pub enum netlib_url_reader {
     /// Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
-    /// userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". Many
-    /// filters in front of servers read in this way.
+    /// userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last "@".
+    /// Many filters in front of servers read in this way.
     NETLIB_URL_READER_RFC3986 = 0,
     /// Follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
-    /// `netlib_parse_url`.
+    /// Parses as `netlib_parse_url` does.
     NETLIB_URL_READER_NETLIB = 2,
 }
 
 /// Differences between two readings of one text, as bits.
 #[repr(C)]
 pub enum netlib_url_difference {
-    /// One finds a URL, the other does not.
+    /// One reader finds a URL, the other does not.
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
-    /// The schemes.
+    /// The schemes differ.
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /// The hosts, compared without regard to letter case and to the spelling of an IPv6 address.
+    /// The hosts differ. Letter case and the spelling of an IPv6 address are ignored.
     NETLIB_URL_DIFFERENCE_HOST = 4,
-    /// The ports. An absent one is the scheme's default.
+    /// The ports differ. An absent port is the scheme's default.
     NETLIB_URL_DIFFERENCE_PORT = 8,
 }
 
@@ -48,9 +48,9 @@ impl Handle for netlib_url_readings {
     type Ownership = Shared;
 }
 
-/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If they differ, a filter that
-/// reads in one way lets a URL pass with which another program connects elsewhere: "http://good.example\@evil.example"
-/// is such a URL. See `netlib_url_readings_differences`.
+/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If the readings differ, a
+/// filter that reads in one way can accept a URL with which another program connects to another host:
+/// "http://good.example\@evil.example" is such a URL. See `netlib_url_readings_differences`.
 ///
 /// @param text the text, in UTF-8.
 /// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_read
 /// accepts the text; -1, which has every bit, for an unknown reader and for NULL.
 ///
 /// @param a a `netlib_url_reader`.
-/// @param b another.
+/// @param b another `netlib_url_reader`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_differences(
     readings: *const netlib_url_readings,
@@ -136,9 +136,9 @@ pub unsafe extern "C" fn netlib_url_readings_host(
     lend_text(readings, len, |readings| reading(readings, reader)?.host.as_deref())
 }
 
-/// Returns the port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp. For
-/// `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for all from there on. -1 when absent, for a
-/// reader that is unknown or finds no URL, and for NULL.
+/// Returns the port that a reader would connect to: the port in the text, else the default of http, https, ws, wss or
+/// ftp. For `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for every larger number. -1 when absent,
+/// for a reader that is unknown or finds no URL, and for NULL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
