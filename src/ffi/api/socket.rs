@@ -21,28 +21,28 @@ use crate::socket::connect::create_connection;
 use crate::socket::connect_options::ConnectOptions;
 
 /// Connects a TCP socket to a host. It tries the host's addresses one after the other, in the order of getaddrinfo(3),
-/// until one accepts; `netlib_connect_run` races them. It tries at most 64 addresses; the error states how many there
-/// were.
+/// until one accepts. `netlib_connect_run` races them instead. At most 64 addresses are tried; the error states how
+/// many addresses the host has.
 ///
-/// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
-/// it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
-/// thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
-/// a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
-/// allows if nobody listens on the port, counts as refused.
+/// The socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey `limit`:
+/// when it ends, the call returns at once, even if the resolver or the peer hangs. An abandoned lookup finishes on its
+/// own thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run
+/// in a process: further lookups wait in a queue until their limit ends. TCP allows a socket to connect to itself if
+/// nobody listens on the port; this counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets.
 /// @param port 0 to 65535.
 /// @param fd out: the connected socket; -1 on failure.
-/// @param err its message names the host and the port; it has one cause for each address tried, including one that a
-///        limit ended, with the address, the errno and the time it took.
+/// @param err its message names the host and the port; it has one cause for each address tried, including an attempt
+///        that a limit ended, with the address, the errno and the time that the attempt took.
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
-///         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
-///         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
-///         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
-///         `NETLIB_INVALID_URL` for an invalid host, such as one with an empty label or one of more than 63 bytes;
+///         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address did not answer in time;
+///         `NETLIB_CONNECT_FAILED` if it failed otherwise, or if the system has no descriptor or thread left (the errno
+///         is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
+///         `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more than 63 bytes;
 ///         `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that this
-///         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the resolve
+///         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the address callback or the resolve
 ///         callback failed; any failure status that the resolve callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_connection(

@@ -70,7 +70,7 @@ pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::default_retry()))))
 }
 
-/// Parses a URL, and gives it the scheme "http" if it has none.
+/// Parses a URL, and gives it the scheme "http" if it has no scheme.
 ///
 /// @param url the text, in UTF-8.
 /// @param out its scheme, host and port are the results of the old function.
@@ -92,15 +92,16 @@ pub unsafe extern "C" fn netlib_get_host(
 }
 
 /// Finds the first occurrence of a delimiter, and splits the text there: the text before is `text[0]` to
-/// `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are the
-/// text's length. Of two delimiters at the same place, the earlier in the list is found. The text after begins one
-/// UTF-8 character after the place, however long the delimiter is. The cost grows with `count`.
+/// `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When no delimiter is found, both offsets
+/// are the text's length. If two delimiters begin at the same place, the one that comes first in the list is found. The
+/// text after begins one UTF-8 character after that place, however long the delimiter is. The running time grows with
+/// `count`.
 ///
 /// @param text the text, in UTF-8.
 /// @param delimiters `count` NUL-terminated strings, none of them NULL.
 /// @param before_end out: the offset in bytes at which the text before ends.
 /// @param after_start out: the offset in bytes at which the text after begins.
-/// @param delimiter out: the index of the delimiter found; -1 when none was.
+/// @param delimiter out: the index of the delimiter found; -1 when no delimiter was found.
 /// @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
 #[deprecated(note = "use strstr or strpbrk")]
 #[unsafe(no_mangle)]

@@ -8,11 +8,12 @@ use crate::ffi::strings::{lend_text, read};
 use crate::tls::{Context, TlsOptions};
 
 /// Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
-/// OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
+/// OpenSSL's other bits are also accepted if they are always in force or make no difference; otherwise they are
 /// `NETLIB_UNSUPPORTED`.
 #[repr(C)]
 pub enum netlib_tls_option {
-    /// Connects to servers without RFC 5746. Always so: that RFC protects renegotiation, which netlib does not have.
+    /// Connects to servers without RFC 5746. Always in force: that RFC protects renegotiation, which netlib does not
+    /// have.
     NETLIB_OP_LEGACY_SERVER_CONNECT = 0x4,
     /// `NETLIB_UNSUPPORTED`: the kernel's TLS is not used.
     NETLIB_OP_ENABLE_KTLS = 0x8,
@@ -21,28 +22,28 @@ pub enum netlib_tls_option {
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 0x80,
     /// No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0.
     NETLIB_OP_NO_TICKET = 0x4000,
-    /// Always so.
+    /// No compression. Always in force.
     NETLIB_OP_NO_COMPRESSION = 0x20000,
-    /// Always so.
+    /// The middlebox compatibility mode of TLS 1.3. Always in force.
     NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 0x100000,
     /// A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no effect for a
     /// client.
     NETLIB_OP_CIPHER_SERVER_PREFERENCE = 0x400000,
-    /// Always so.
+    /// No SSL 3.0. Always in force.
     NETLIB_OP_NO_SSLv3 = 0x2000000,
-    /// Always so.
+    /// No TLS 1.0. Always in force.
     NETLIB_OP_NO_TLSv1 = 0x4000000,
     /// TLS 1.2 is neither offered nor accepted.
     NETLIB_OP_NO_TLSv1_2 = 0x8000000,
-    /// Always so.
+    /// No TLS 1.1. Always in force.
     NETLIB_OP_NO_TLSv1_1 = 0x10000000,
     /// TLS 1.3 is neither offered nor accepted.
     NETLIB_OP_NO_TLSv1_3 = 0x20000000,
-    /// Always so.
+    /// No renegotiation. Always in force.
     NETLIB_OP_NO_RENEGOTIATION = 0x40000000,
 }
 
-/// OpenSSL 3's SSL_OP_ALL as in Python: workarounds for bugs of other implementations. It has no effect.
+/// OpenSSL 3's SSL_OP_ALL, with Python's number: workarounds for bugs of other implementations. It has no effect.
 pub const NETLIB_OP_ALL: i64 = 0x8000_0050;
 
 /// SSLv2 does not exist, as in OpenSSL, so it is not a bit.
@@ -57,9 +58,9 @@ pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 
 /// Sets OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to
 /// Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both
-/// off. Bits that are always true may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`. Unknown
-/// bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave no
-/// version.
+/// off. Bits that are always in force may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`.
+/// Unknown bits are `NETLIB_INVALID_ARGUMENT`, as are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave
+/// no version.
 ///
 /// @param bits of `enum netlib_tls_option`, joined by `|`.
 #[unsafe(no_mangle)]
@@ -67,14 +68,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_option_bits(options: *mut netlib
     builder::set(options, "netlib_tls_options_set_option_bits", |options: &mut TlsOptions| options.set_options(bits));
 }
 
-/// Returns the bits of `enum netlib_tls_option` in force: those that were set, and those that are always true.
+/// Returns the bits of `enum netlib_tls_option` in force: the bits that were set, and those that are always in force.
 /// (Python's `SSLContext.options` has only what was set.)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
     read(context, 0, Context::option_bits)
 }
 
-/// Returns the name of the same suite in OpenSSL and Python, as a constant.
+/// Returns the name, in OpenSSL and Python, of a cipher suite that is offered (`netlib_tls_context_cipher_suite`): a
+/// constant.
 ///
 /// @param index 0, the most preferred, to count - 1; beyond, NULL is returned.
 #[unsafe(no_mangle)]

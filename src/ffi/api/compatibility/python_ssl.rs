@@ -22,14 +22,14 @@ pub enum netlib_ssl_version {
     NETLIB_SSL_VERSION_TLS = 2,
     /// Exactly TLS 1.2.
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
-    /// As `NETLIB_SSL_VERSION_TLS`.
+    /// The same as `NETLIB_SSL_VERSION_TLS`.
     NETLIB_SSL_VERSION_TLS_CLIENT = 16,
-    /// As `NETLIB_SSL_VERSION_TLS`.
+    /// The same as `NETLIB_SSL_VERSION_TLS`.
     NETLIB_SSL_VERSION_TLS_SERVER = 17,
 }
 
-/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
-/// parameters are options:
+/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. The other
+/// parameters of ssl_wrap_socket are options:
 ///
 ///     keyfile, certfile   netlib_tls_options_set_identity_files
 ///     key_password        netlib_tls_options_set_key_password
@@ -42,20 +42,21 @@ pub enum netlib_ssl_version {
 ///
 /// Its tls_in_tls is `netlib_tls_wrap_stream`.
 ///
-/// Without a context, one is made from the options. With one, only these options count, as in urllib3: authorities and
-/// CRLs, which are added to the context's, and an identity with its password, which replaces the context's; pins, which
-/// is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the context's.
-/// Another context is then made, which reads all files again and resumes no session: for many connections, make it once
-/// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
-/// the context's are not used.
+/// Without a context, one is made from the options. With a context, only these options are used, as in urllib3:
+/// authorities and CRLs, which are added to the context's; an identity with its password, which replaces the context's;
+/// pins, which fail with `NETLIB_INVALID_ARGUMENT` if the context also has pins; and an ECHConfigList, which replaces
+/// the context's. If one of these options is set, another context is made, which reads all files again and resumes no
+/// session: for many connections, make that context once with `netlib_tls_context_to_options`. The application protocol
+/// offered is "http/1.1" unless the options have some; the context's are not used.
 ///
 /// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
-/// read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
-/// call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
+/// read before the handshake. A limit that has already ended is reported before the files are read. The stream is
+/// blocking. If the call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the
+/// peer.
 ///
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options used as described above.
-/// @param context takes precedence over them. May be NULL: one is made.
+/// @param context takes precedence over `tls_options`. May be NULL: a context is made.
 /// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if names are not checked.
 /// @param limit ends the handshake.
 /// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 /// Converts text to the number of a verification mode, as urllib3's resolve_cert_reqs: a constant of Python's `ssl`
 /// module, "CERT_REQUIRED", its abbreviation, "REQUIRED", or a decimal number, which is not checked.
 ///
-/// @param candidate May be NULL: CERT_REQUIRED.
+/// @param candidate the text. May be NULL: CERT_REQUIRED.
 /// @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
 ///        checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
@@ -104,10 +105,10 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 }
 
 /// Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
-/// module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. It is not a
-/// number of `enum netlib_tls_version`.
+/// module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. The result is
+/// not a number of `enum netlib_tls_version`.
 ///
-/// @param candidate May be NULL: PROTOCOL_TLS, 2.
+/// @param candidate the text. May be NULL: PROTOCOL_TLS, 2.
 /// @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
 ///        checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
@@ -124,8 +125,8 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
     })
 }
 
-/// Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates, as
-/// the contexts that urllib3 makes do.
+/// Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates the
+/// version, like the contexts that urllib3 makes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> enum_netlib_ssl_version {
     read(context, netlib_ssl_version::NETLIB_SSL_VERSION_TLS_CLIENT as i32, |_| {
@@ -134,9 +135,9 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
 }
 
 /// Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default:
-/// none. Any other value is `NETLIB_UNSUPPORTED`.
+/// none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
-/// @param protocols `count` names.
+/// @param protocols an array of `count` names.
 /// @param count 0 is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
@@ -150,7 +151,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
 }
 
 /// Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
-/// `hostname_checks_common_name`, which urllib3 sets to false. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
+/// `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new` fails with
+/// `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     options: *mut netlib_tls_options,
@@ -168,7 +170,8 @@ pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context:
 }
 
 /// Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
-/// `post_handshake_auth`, which urllib3 sets to true. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
+/// `post_handshake_auth`, which urllib3 sets to true. Default: 0. With 1, `netlib_tls_context_new` fails with
+/// `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_post_handshake_auth", |options: &mut TlsOptions| {

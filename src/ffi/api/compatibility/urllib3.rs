@@ -20,7 +20,7 @@ use crate::tls::x509::fingerprint;
 /// @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
 ///        instead.
 /// @param redirect 1 to follow redirects, else 0. It does not change the default.
-/// @param default_retry the default. May be NULL: a Retry with total 3.
+/// @param default_retry the default Retry. May be NULL: a Retry with total 3.
 /// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_from_int(
@@ -39,10 +39,10 @@ pub unsafe extern "C" fn netlib_retry_from_int(
     })
 }
 
-/// Chooses the Retry of a request: its own, else its pool's, else one with total 3.
+/// Chooses the Retry of a request: its own, else its pool's, else a Retry with total 3.
 ///
-/// @param per_request the request's own. May be NULL: `pool_default` is returned.
-/// @param pool_default the pool's. May be NULL: a Retry with total 3 replaces it.
+/// @param per_request the request's own Retry. May be NULL: `pool_default` is returned.
+/// @param pool_default the pool's Retry. May be NULL: a Retry with total 3 replaces it.
 /// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_resolve(
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     })
 }
 
-/// Makes a timeout from one value, for both the connect limit and the read limit, without a total.
+/// Makes a timeout from one value, which becomes the connect limit and the read limit, without a total.
 ///
 /// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -72,17 +72,17 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
     })
 }
 
-/// Checks a raw header block for defects: the lines after the status line, up to their empty line. Bytes after that are
-/// ignored.
+/// Checks a raw header block for defects. The block is the lines after the status line, up to the empty line. Bytes
+/// after the empty line are ignored.
 ///
 /// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
-/// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
+/// empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the headers; and a multipart
 /// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
 /// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
 ///
 /// @param block the lines.
-/// @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
-///        whose offset is the start of the line.
+/// @param err it has one cause for each of the first 100 defects. The message of a cause names the line, counted from
+///        1; its offset is the start of the line.
 /// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_header_parsing(
@@ -93,7 +93,8 @@ pub unsafe extern "C" fn netlib_assert_header_parsing(
     guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
 }
 
-/// Checks whether the source of a body has been closed. Bytes in memory never are; a descriptor is when it is not open.
+/// Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor is closed when
+/// it is not open.
 ///
 /// @param closed out: 0 or 1.
 /// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
@@ -110,14 +111,14 @@ pub unsafe extern "C" fn netlib_is_fp_closed(
     })
 }
 
-/// Returns the address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system
-/// can bind the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Each call asks the system.
+/// Returns the address family for name lookups: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can
+/// bind the IPv6 loopback address, or has no descriptor left for the test; else `AF_INET`. Each call asks the system.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
     guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
 }
 
-/// Returns the reading of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only differences of two readings are
+/// Returns the time of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only the difference of two such times is
 /// meaningful.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_current_time() -> f64 {
@@ -126,17 +127,18 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
 
 /// Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
 /// streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with it, call it after
-/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
-/// its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+/// `netlib_tls_stream_handshake` and before anything is written; the context also verifies the certificate, unless its
+/// mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
 ///
-/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
-///        `netlib_certificate_parse` reads it. May be NULL: the peer sent none, which is a mismatch whatever `cert_len`
-///        and the fingerprint.
-/// @param cert_len its length in bytes; 0 is as NULL.
-/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
-/// @param err of a mismatch, its message has the expected fingerprint and the actual one.
-/// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
-///         for a fingerprint of another length, or with anything else in it.
+/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
+///        `netlib_certificate_parse` reads it. May be NULL: the peer sent no certificate, which is a mismatch with
+///        every `cert_len` and fingerprint.
+/// @param cert_len its length in bytes; 0 has the same effect as NULL.
+/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case; colons may be
+///        anywhere.
+/// @param err for a mismatch, its message contains the expected and the actual fingerprint.
+/// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for no certificate; `NETLIB_INVALID_ARGUMENT` for
+///         PEM, and for a fingerprint with another length or other characters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_fingerprint(
     cert: *const c_void,

@@ -12,62 +12,63 @@ use crate::socket::address_class::{self, Classes};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr;
 
-/// Classes of addresses, as bits, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. An address
-/// has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+/// Classes of addresses, as bits, according to IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09.
+/// An address has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
 ///
-/// An IPv4 address inside an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
-/// (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions of RFC 6052),
-/// 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is
-/// LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64 prefix cannot be
-/// distinguished from a global one.
+/// An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address: IPv4-mapped (::ffff:0:0/96),
+/// IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
+/// of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network).
+/// ::ffff:127.0.0.1 is LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64
+/// prefix cannot be distinguished from a global one.
 #[repr(C)]
 pub enum netlib_address_class {
     /// A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
     /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
-    /// OpenStack. It has its other class too, unless that is GLOBAL.
+    /// OpenStack. The address also has its other class, unless that is GLOBAL.
     NETLIB_ADDRESS_CLASS_METADATA = 0x1,
     /// This machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
-    /// "This network": 0.0.0.0/8, ::. Many systems connect to themselves by 0.0.0.0 and ::.
+    /// "This network": 0.0.0.0/8, ::. On many systems, connecting to 0.0.0.0 or :: reaches the machine itself.
     NETLIB_ADDRESS_CLASS_UNSPECIFIED = 0x4,
-    /// 169.254.0.0/16, fe80::/10.
+    /// Link-local addresses: 169.254.0.0/16, fe80::/10.
     NETLIB_ADDRESS_CLASS_LINK_LOCAL = 0x8,
-    /// 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10 (deprecated).
+    /// Private networks: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10
+    /// (deprecated).
     NETLIB_ADDRESS_CLASS_PRIVATE = 0x10,
     /// Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598).
     NETLIB_ADDRESS_CLASS_SHARED = 0x20,
-    /// 224.0.0.0/4, ff00::/8.
+    /// Multicast groups: 224.0.0.0/4, ff00::/8.
     NETLIB_ADDRESS_CLASS_MULTICAST = 0x40,
-    /// 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3.
+    /// Reserved addresses: 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3.
     NETLIB_ADDRESS_CLASS_RESERVED = 0x80,
-    /// 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
+    /// For documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,
-    /// 198.18.0.0/15, 2001:2::/48.
+    /// For benchmarks: 198.18.0.0/15, 2001:2::/48.
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 0x200,
-    /// Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
-    /// 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
+    /// Used by a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23,
+    /// 2002::/16, 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
     NETLIB_ADDRESS_CLASS_SPECIAL = 0x400,
-    /// No IP address but a Unix domain socket.
+    /// Not an IP address, but a Unix domain socket.
     NETLIB_ADDRESS_CLASS_UNIX = 0x800,
-    /// All others. An address of this class has no other.
+    /// All other addresses. An address of this class has no other class.
     NETLIB_ADDRESS_CLASS_GLOBAL = 0x1000,
 }
 
-/// Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
+/// Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
 /// sources.
 pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
-/// opened for it, but not for addresses whose class is refused. The attempt uses these very bytes: nothing is resolved
-/// again. An attempt that waits for a free descriptor calls it again for the same address. Connections with the same
-/// options on several threads may call it at once.
+/// opened for it, but not for addresses whose class is refused. The attempt connects to exactly this address: no name
+/// is resolved again. An attempt that waits for a free descriptor calls it again for the same address. If several
+/// threads connect with the same options, they may call it at the same time.
 ///
-/// It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
-/// or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
-/// interrupts it, and the other attempts wait for it.
+/// It may call netlib. A call on the `netlib_connect` that invoked it fails with `NETLIB_BUSY`. Freeing that
+/// `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. It should return
+/// quickly: nothing interrupts it, and the other attempts wait for it.
 ///
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
-/// @param classes the bits of `netlib_address_class` that it has.
+/// @param classes the classes of the address, as bits of `netlib_address_class`.
 /// @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
 ///         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
 pub type netlib_address_fn = Option<
@@ -76,9 +77,9 @@ pub type netlib_address_fn = Option<
 
 /// Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
 ///
-/// Each address is checked right before it is connected to, however it was found. A name that now resolves to something
-/// else (DNS rebinding), or another spelling of an address, makes no difference. A refused address is skipped like one
-/// that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
+/// Each address is checked immediately before the connect, whatever its source. So a name that suddenly resolves to
+/// another address (DNS rebinding), or another spelling of an address, does not evade the check. A refused address is
+/// skipped like an address that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
 /// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
 ///
 /// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
@@ -90,7 +91,8 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
     });
 }
 
-/// Sets a callback that decides about each address whose class is not refused. Default: none; all of them are allowed.
+/// Sets a callback that decides about each address whose class is not refused. Default: none, so that all these
+/// addresses are allowed.
 ///
 /// @param callback May be NULL: none.
 #[unsafe(no_mangle)]
@@ -109,9 +111,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
 
 /// Determines the classes of an address.
 ///
-/// @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
+/// @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
 /// @param classes out: bits of `netlib_address_class`, one at least.
-/// @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
+/// @return `NETLIB_INVALID_ARGUMENT` for another family, or if `len` is too small for the family.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_classify_address(
     address: *const c_void,
@@ -126,8 +128,8 @@ pub unsafe extern "C" fn netlib_classify_address(
     })
 }
 
-/// Determines the classes of an address written as text. It resolves no names and no numbers such as "0x7f.1";
-/// connecting does: see `netlib_connect_options_refuse_addresses`.
+/// Determines the classes of an address written as text. It accepts no names, and no numbers such as "0x7f.1", which a
+/// connect resolves: see `netlib_connect_options_refuse_addresses`.
 ///
 /// @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
 /// @param classes out: bits of `netlib_address_class`, one at least.
@@ -145,8 +147,8 @@ pub unsafe extern "C" fn netlib_classify_address_text(
     })
 }
 
-/// Returns the name of a class as a constant, such as "link-local"; of several, the first in `netlib_address_class`;
-/// NULL for 0, and for unknown bits.
+/// Returns the name of a class as a constant, such as "link-local"; for several classes, the name of the first one in
+/// `netlib_address_class`; NULL for 0, and for unknown bits.
 ///
 /// @param classes bits of `netlib_address_class`.
 #[unsafe(no_mangle)]

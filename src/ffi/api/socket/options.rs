@@ -32,7 +32,7 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
 }
 
 /// Sets the time limit for connecting to each address. A host with three addresses may take three times as long, and
-/// resolving its name is not counted. A `netlib_limit` bounds the whole.
+/// the name lookup is not counted. A `netlib_limit` bounds the whole connect.
 ///
 /// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
 ///        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
@@ -46,8 +46,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 /// Sets the address and port that connections come from. The default is the system's choice. Addresses of another
 /// family than the source's count as failed; connections to Unix domain sockets have no source.
 ///
-/// A port is good for one connection at a time to the same address. All attempts of a race share it, for which
-/// `SO_REUSEADDR` is set.
+/// With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share it,
+/// for which `SO_REUSEADDR` is set.
 ///
 /// @param host an address or name of this machine; "" leaves the address to the system.
 /// @param port 0 to 65535; 0 leaves the port to the system.
@@ -63,12 +63,12 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 }
 
 /// Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
-/// that have that. Name lookups are not bound. Default: none; the routes decide.
+/// that have it. Name lookups are not bound. Default: none; the routes decide.
 ///
 /// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
 /// interface, no-delay, keep-alive, the user timeout, and then those of `netlib_connect_options_add_socket_option`. An
 /// option that the system refuses fails the attempt; the error has the option and the errno: `ENODEV` for a missing
-/// interface, `EPERM` if binding to one needs a privilege (before Linux 5.7).
+/// interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
 ///
 /// @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
 ///        no such option.
@@ -97,14 +97,15 @@ pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netli
 /// Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
 /// answered. Default: not set; the system's default is off.
 ///
-/// Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems without such
-/// times per socket, unless all three are left to the system.
+/// Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that cannot
+/// set these values per socket, unless all three are left to the system.
 ///
 /// @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
-///        `NETLIB_TIMEOUT_DEFAULT`: the system's, two hours on Linux.
+///        `NETLIB_TIMEOUT_DEFAULT`: the system's default, two hours on Linux.
 /// @param interval seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; `NETLIB_TIMEOUT_DEFAULT`: the
-///        system's.
-/// @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's.
+///        system's default.
+/// @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's
+///        default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     options: *mut netlib_connect_options,
@@ -119,13 +120,13 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
 
 /// Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
 /// `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not told. Default: not set; the system
-/// tries for about 15 minutes. With keep-alive, it ends the probes instead of their count.
+/// tries for about 15 minutes. With keep-alive, this time ends the probes instead of their count.
 ///
-/// On Linux it also ends a connect without an answer, at the earliest when the first packet would be sent again, after
-/// a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
+/// On Linux it also ends a connect that gets no answer: the attempt fails with `NETLIB_CONNECT_TIMEOUT`, at the
+/// earliest after a second, when the first packet would be sent again. `netlib_connect_options_set_timeout` is exact.
 ///
 /// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: the
-///        system's. `NETLIB_UNSUPPORTED` is reported on systems without the option.
+///        system's default. `NETLIB_UNSUPPORTED` is reported on systems without the option.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut netlib_connect_options, seconds: f64) {
     builder::set(options, "netlib_connect_options_set_user_timeout", |options: &mut ConnectOptions| {
@@ -134,11 +135,11 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 }
 
 /// Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order added,
-/// after those that have a setter of their own, so that they override them. Default: none, not even `TCP_NODELAY`. On
-/// Unix domain sockets only those of the level `SOL_SOCKET` are set.
+/// after the options that have a setter of their own, so that added options override these. Default: none, not even
+/// `TCP_NODELAY`. On Unix domain sockets only options of the level `SOL_SOCKET` are set.
 ///
-/// @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
-/// @param name as for setsockopt(2), for instance `TCP_NODELAY`.
+/// @param level the level, as for setsockopt(2), for example `IPPROTO_TCP`.
+/// @param name the option, as for setsockopt(2), for example `TCP_NODELAY`.
 /// @param value the option's value.
 /// @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
 #[unsafe(no_mangle)]

@@ -18,16 +18,16 @@ use crate::status::Status;
 /// A connect that races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
 ///
 /// The addresses alternate between IPv6 and IPv4, beginning with the family that the resolver put first; within a
-/// family the order stays. Each attempt starts an attempt delay (250 ms) after the previous one, or at once if that has
-/// failed. An attempt goes on until it is connected, fails, or its own connect timeout passes. The first that is
-/// connected wins, and all others are closed. So a network that drops IPv6 costs a quarter of a second, and a host with
-/// one slow address is still reached. Only the first 64 addresses in this order are tried.
+/// family the order stays. Each attempt starts an attempt delay (250 ms) after the previous one, or at once if the
+/// previous one has failed. An attempt goes on until it is connected, fails, or its own connect timeout passes. The
+/// first attempt that connects wins, and all others are closed. So a network that drops IPv6 costs a quarter of a
+/// second, and a host with one slow address is still reached. Only the first 64 addresses in this order are tried.
 ///
 /// At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event loop
 /// sees a queued lookup as a slow one.
 ///
-/// Call `netlib_connect_run`, or step it in an event loop. This loop has room for a limit and 63 attempts, which begin
-/// within 16 seconds:
+/// Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. This loop has room for a limit and 63
+/// attempts, which begin within 16 seconds:
 ///
 ///     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
 ///         struct pollfd fds[64];
@@ -53,8 +53,8 @@ impl Handle for netlib_connect {
 }
 
 /// Sets the time between the starts of two attempts of a race: the Connection Attempt Delay of RFC 8305, with the
-/// bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does not race
-/// and ignores it.
+/// bounds of its section 5. After an attempt that fails sooner, the next one starts at once. `netlib_create_connection`
+/// does not race and ignores it.
 ///
 /// @param seconds 0.01 to 2; 0.25 is the default.
 #[unsafe(no_mangle)]
@@ -89,13 +89,13 @@ pub unsafe extern "C" fn netlib_connect_new(
     })
 }
 
-/// Makes a connect to addresses that your own resolver has found. They race as those of the system's resolver do. For
-/// Unix domain sockets among them, `netlib_create_unix_connection` lists the options that apply.
+/// Makes a connect to addresses that your own resolver has found. They race like addresses from the system's resolver.
+/// For Unix domain sockets in the list, `netlib_create_unix_connection` lists the options that apply.
 ///
 /// @param host the name of the host, for messages: as for `netlib_create_connection`, but not resolved.
-/// @param port 0 to 65535: for the addresses that have none, and for messages.
+/// @param port 0 to 65535: for addresses without a port, and for messages.
 /// @param addresses at least one.
-/// @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
+/// @return as `netlib_connect_new`; `NETLIB_INVALID_ARGUMENT` also for an empty list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new_addresses(
     host: *const c_char,
@@ -123,13 +123,13 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 
 /// Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
 /// `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
-/// to wait for, and the next step then ends the connect. Another limit replaces it. Default: none.
+/// to wait for, and the next step then ends the connect. A later call replaces the limit. Default: none.
 ///
 /// Each connect has its own descriptor for the limit, so that connects that share a limit can be in the same epoll(7).
-/// After fork(2), a child that goes on stepping must set the limit again first: a cancel wakes the process that has set
-/// it. A lookup in progress starts again in the child's first step.
+/// After fork(2), set the limit again in a child that continues the connect, because a cancellation wakes only the
+/// process that set the limit. A lookup in progress starts again in the child's first step.
 ///
-/// @return `NETLIB_IO` if no descriptor can be opened: the previous limit stays.
+/// @return `NETLIB_IO` if no descriptor can be opened; the previous limit then stays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_set_limit(
     connect: *mut netlib_connect,
@@ -139,18 +139,19 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
     guard::status(err, || arg_mut!(connect).set_limit(arg_shared_opt!(limit)))
 }
 
-/// Advances as far as possible without waiting. The name is looked up on a separate thread, unless a callback of yours
-/// does it (`netlib_connect_options_set_resolve_callback`): a step waits for that.
+/// Advances as far as possible without waiting. The name is looked up on a separate thread, unless
+/// `netlib_connect_options_set_resolve_callback` gave a callback: a step waits for the callback.
 ///
-/// An early step does no harm; a late one starts one attempt, not several.
+/// It is harmless to call a step early. A late step starts one attempt, not several.
 ///
-/// @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while there
-///        is none.
+/// @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while no
+///        attempt is connected.
 /// @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
 ///        began.
-/// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
-///         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
-///         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
+/// @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer, and step again;
+///         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
+///         all attempts failed, the failure is that of the attempt that ended last, and every later step returns it
+///         again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_step(
     connect: *mut netlib_connect,
@@ -169,7 +170,7 @@ pub unsafe extern "C" fn netlib_connect_step(
     })
 }
 
-/// Steps and waits until it is connected or has failed.
+/// Steps and waits until the connect has succeeded or failed.
 ///
 /// @param connect the connect, which may have had steps.
 /// @param limit set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
@@ -190,25 +191,26 @@ pub unsafe extern "C" fn netlib_connect_run(
     })
 }
 
-/// Returns the number of descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit.
-/// There are none before the first step, after the end, and for a Unix domain socket whose backlog is full.
+/// Returns the number of descriptors to wait for until the next step: those of the attempts under way, of a lookup, and
+/// of the limit. The number is 0 before the first step, after the end, and for a Unix domain socket whose backlog is
+/// full.
 ///
-/// The simple way, correct for every event loop: before each step, and before `netlib_connect_free`, stop watching the
-/// descriptors of the last step; after it, watch the new ones. Loops such as libuv's require this, because a watched
-/// descriptor must not be closed.
+/// The simple way, which is correct for every event loop: before each step, and before `netlib_connect_free`, stop
+/// watching the descriptors of the last step; after the step, watch the new ones. Loops such as libuv's require this,
+/// because a watched descriptor must not be closed.
 ///
 /// With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
-/// same descriptor. One that is no longer listed stays open until the next step: remove it before that. No other
-/// connect has it, not even one with the same limit. The last step, and `netlib_connect_free`, close all descriptors
-/// except the connection, so that epoll and kqueue forget them. The connection keeps its number and is still watched:
-/// remove it, or change its events.
+/// same descriptor. A descriptor that is no longer listed stays open until the next step: remove it before that step.
+/// No other connect uses the descriptor, not even a connect with the same limit. The last step, and
+/// `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue forget them. The
+/// connection keeps its number and is still watched: remove it from the event loop, or change its events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.interests().count())
 }
 
 /// Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
-/// (`SO_ERROR`), which is reported only once.
+/// (`SO_ERROR`), which the system reports only once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, index: usize) -> c_int {
     read(connect, -1, |connect| connect.interests().nth(index).map_or(-1, |interest| interest.fd))
@@ -221,17 +223,17 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
     read(connect, 0, |connect| connect.interests().nth(index).map_or(0, |interest| i32::from(interest.events)))
 }
 
-/// Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready: then the next
-/// attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again. 0
-/// if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor is ready, or
-/// never if the connect has ended. Round it up to the resolution of your loop's timer.
+/// Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready. When it has
+/// passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full
+/// is tried again. 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor
+/// is ready, or never if the connect has ended. Round it up to the resolution of your loop's timer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::seconds_to_timer)
 }
 
-/// Returns the number of addresses tried so far. Attempts are in the order in which they began. It can be called at any
-/// time, also after the connect has ended.
+/// Returns the number of addresses tried so far. Attempts are in the order in which they began. This can be called at
+/// any time, even after the connect has ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.attempts().len())
@@ -244,7 +246,8 @@ pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -
 }
 
 /// Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
-/// abstract name "@name". In the last two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
+/// abstract name "@name". In paths and abstract names, "\xff" stands for a byte that cannot be shown, and "\\" for a
+/// backslash.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_address(
     connect: *const netlib_connect,
@@ -268,7 +271,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_con
     read(connect, -1.0, |connect| connect.attempts().get(index).map_or(-1.0, |attempt| connect.times(attempt).0))
 }
 
-/// Returns the time at which an attempt was seen to have ended, in seconds since the first step of the connect; -1.0
+/// Returns the time at which the end of an attempt was noticed, in seconds since the first step of the connect; -1.0
 /// while it is under way and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_connect, index: usize) -> f64 {
@@ -278,10 +281,10 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 }
 
 /// Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
-/// under way when another won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`:
-/// the policy of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
-/// `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT` beyond
-/// the count; `NETLIB_NULL_ARGUMENT` for NULL.
+/// under way when another won; `NETLIB_CONNECT_FAILED` or `NETLIB_CONNECT_TIMEOUT`: it failed;
+/// `NETLIB_ADDRESS_REFUSED`: the policy of the options forbids the address; `NETLIB_CANCELLED` or
+/// `NETLIB_DEADLINE_EXCEEDED`: the limit ended it; `NETLIB_CALLBACK_FAILED`: the address callback failed, for this
+/// address or another one; `NETLIB_INVALID_ARGUMENT` beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_status(
     connect: *const netlib_connect,

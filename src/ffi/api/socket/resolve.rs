@@ -40,9 +40,9 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 ///        of 0 stands for the port of the connect.
 /// @param len the length of `address` in bytes, at least what its family needs. A path ends with its NUL or here; an
 ///        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
-/// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path as
-///         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
-///         there are none.
+/// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
+///         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
+///         system without them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_add(
     addresses: *mut netlib_addresses,
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// Finds the addresses of a host, in place of the system's resolver. It must return in time: nothing interrupts it.
 /// Called at most once per connect.
 ///
-/// It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
-/// `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
+/// It may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked it fails
+/// with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
 /// progress.
 ///
 /// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
 ///         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
 ///         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
-///         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
+///         sent yet. For any other number, the connect fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_resolve_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,

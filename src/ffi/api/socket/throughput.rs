@@ -18,9 +18,9 @@ use crate::socket::throughput::Throughput;
 ///         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
 ///     }
 ///
-/// Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins. Only the
-/// time in `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is
-/// called again. The time in which the caller processes data does not count. For a TLS stream use
+/// In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period begins. Only
+/// the time in `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it
+/// is called again. The time in which the caller processes data does not count. For a TLS stream use
 /// `netlib_tls_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughp
 ///
 /// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits until the minimum is due.
-/// @return `NETLIB_TOO_SLOW`: too little has arrived; the message states how much, and the next call begins a new
+/// @return `NETLIB_TOO_SLOW` if too little has arrived; the message states how much, and the next call begins a new
 ///         period. Otherwise as `netlib_wait_for_read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_wait_for_read(

@@ -23,15 +23,15 @@ use crate::socket::endpoint::UnixAddress;
 /// the limit ends.
 ///
 /// @param path the socket's path, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
-///        has at most 108 bytes with it. Bytes may have any value.
+///        has at most 108 bytes including the NUL. Bytes may have any value.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
 /// @param fd out: the connected socket; -1 on failure.
 /// @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
 /// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
 ///         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
-///         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
-///         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
-///         NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
+///         `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if
+///         the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
+///         NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_unix_connection(
     path: *const c_char,

@@ -14,8 +14,9 @@ use crate::tls::Certificate;
 /// A parsed certificate. **Immutable**. Parsing verifies nothing. For a peer's certificate, pass the bytes of
 /// `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
 ///
-/// Texts contain no NUL or control character of the certificate: such bytes, invalid UTF-8, line ends and characters
-/// that change the writing direction are shown as a backslash and two hex digits each, a backslash as two backslashes.
+/// Returned texts contain no NUL and no control character. These bytes, invalid UTF-8, CR, LF and other line
+/// separators, and characters that change the writing direction are shown as a backslash and two hex digits per byte, a
+/// backslash as two backslashes.
 pub struct netlib_certificate {
     _private: [u8; 0],
 }
@@ -28,7 +29,7 @@ impl Handle for netlib_certificate {
 /// The kind of a name. Returned by `netlib_certificate_name_kind`.
 #[repr(C)]
 pub enum netlib_certificate_name_kind {
-    /// There is no such name.
+    /// No name has this index.
     NETLIB_CERTIFICATE_NAME_NONE = 0,
     /// The name of a host, in ASCII; the first label may be `*`.
     NETLIB_CERTIFICATE_NAME_DNS = 1,
@@ -40,8 +41,8 @@ pub enum netlib_certificate_name_kind {
     NETLIB_CERTIFICATE_NAME_URI = 4,
 }
 
-/// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
-/// of RFC 5280, and that a handshake would refuse, is read if its parts can be.
+/// Parses one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate that breaks a
+/// rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
 ///        and the rest is ignored.
@@ -77,8 +78,9 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
 
 /// Returns the subject's name in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for an empty name.
 /// The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
-/// Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its
-/// value the DER. Verification ignores it: `netlib_certificate_name` has the hosts that a certificate is for.
+/// Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is shown as
+/// "1.2.3=#0C0161", with its value in DER. Verification ignores the subject: `netlib_certificate_name` returns the
+/// hosts of a certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_subject(
     certificate: *const netlib_certificate,
@@ -96,7 +98,7 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
     lend_text(certificate, len, |certificate| Some(certificate.issuer()))
 }
 
-/// Returns the serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's
+/// Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". As Python's
 /// serialNumber.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_serial(
@@ -106,21 +108,21 @@ pub unsafe extern "C" fn netlib_certificate_serial(
     lend_text(certificate, len, |certificate| Some(certificate.serial()))
 }
 
-/// Returns the version of X.509, usually 3; the encoded number is one less.
+/// Returns the version of X.509, usually 3; the number in the certificate is one less.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_certificate) -> i32 {
     read(certificate, 0, Certificate::version)
 }
 
-/// Returns the first second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
-/// time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
+/// Returns the first second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for
+/// an earlier time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_before() as f64)
 }
 
-/// Returns the last second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
-/// time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
+/// Returns the last second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an
+/// earlier time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_after() as f64)
@@ -144,15 +146,15 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_after_text()))
 }
 
-/// Returns the number of names in its subjectAltName of the kinds of `enum netlib_certificate_name_kind`; others are
-/// not counted. As Python's subjectAltName.
+/// Returns the number of names in the certificate's subjectAltName. Only the kinds of `enum
+/// netlib_certificate_name_kind` are counted. As Python's subjectAltName.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
 }
 
-/// Returns a name in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address with
-/// a wrong length is "#" and its bytes in hex.
+/// Returns a name in the certificate's subjectAltName, such as "example.com", "*.example.com", "192.0.2.1",
+/// "2001:db8::1". An IP address with a wrong length is returned as "#" and its bytes in hex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name(
     certificate: *const netlib_certificate,
@@ -171,8 +173,8 @@ pub unsafe extern "C" fn netlib_certificate_name_kind(
     read(certificate, 0, |certificate| certificate.names().get(index).map_or(0, |(kind, _)| *kind as i32))
 }
 
-/// Returns the algorithm of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
-/// EVP_PKEY_get0_type_name; or the object identifier, "1.2.3".
+/// Returns the algorithm of the certificate's public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as
+/// OpenSSL's EVP_PKEY_get0_type_name; or, if it is unknown, the object identifier, such as "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
     certificate: *const netlib_certificate,
@@ -191,15 +193,15 @@ pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     lend_text(certificate, len, |certificate| certificate.public_key_curve())
 }
 
-/// Returns the size of its public key in bits: of an RSA key the modulus, of an EC key the field, 256 for Ed25519; 0
-/// for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
+/// Returns the size of the certificate's public key in bits: the modulus of an RSA key, the field of an EC key, 256 for
+/// Ed25519; 0 for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, Certificate::public_key_bits)
 }
 
-/// Returns its signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
-/// "ED25519"; or the object identifier, "1.2.3".
+/// Returns the certificate's signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
+/// "rsassaPss", "ED25519"; or, if it is unknown, the object identifier, such as "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     certificate: *const netlib_certificate,
@@ -208,15 +210,16 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.signature_algorithm()))
 }
 
-/// Returns 1 if it claims to be an authority's, else 0: CA:TRUE in its basicConstraints, or self-issued and older than
-/// that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not verified.
+/// Returns 1 if the certificate claims to be an authority's, else 0: its basicConstraints say CA:TRUE, or it is
+/// self-issued and older than that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not
+/// verified.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)
 }
 
-/// Returns 1 if its subject and its issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's EXFLAG_SI.
-/// The signature is not checked.
+/// Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's
+/// EXFLAG_SI. The signature is not checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_self_issued)
@@ -233,8 +236,8 @@ pub unsafe extern "C" fn netlib_certificate_der(
     lend_bytes(certificate, len, |certificate| Some(certificate.der()))
 }
 
-/// Returns its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
-/// `openssl x509 -fingerprint -sha256`, which has colons.
+/// Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, as
+/// `netlib_assert_fingerprint` takes it. As `openssl x509 -fingerprint -sha256`, which has colons.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_fingerprint(
     certificate: *const netlib_certificate,
@@ -243,9 +246,9 @@ pub unsafe extern "C" fn netlib_certificate_fingerprint(
     lend_text(certificate, len, |certificate| Some(certificate.fingerprint()))
 }
 
-/// Returns the pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
-/// `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed
-/// with the same key.
+/// Returns the pin of the certificate's key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
+/// `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. The pin stays the same when a certificate is
+/// renewed with the same key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_pin(
     certificate: *const netlib_certificate,

@@ -12,32 +12,32 @@ use crate::ffi::guard;
 /// X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER.
 #[repr(C)]
 pub enum netlib_purpose {
-    /// For the client of a session.
+    /// The certificate is for the client of a session.
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
-    /// For the server of a session.
+    /// The certificate is for the server of a session.
     NETLIB_PURPOSE_SERVER_AUTH = 2,
 }
 
 /// Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
-/// flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It verifies also if the
-/// context's mode is `NETLIB_CERT_NONE`, which trusts the system's authorities only after
+/// flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It also verifies if the
+/// context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only after
 /// `netlib_tls_options_set_system_trust` with 1.
 ///
 /// Only a handshake proves possession of the certificate's key.
 ///
-/// @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are skipped;
-///        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
+/// @param chain the peer's own certificate first, then others in any order: in PEM, whose other sections are skipped,
+///        or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
 /// @param len its length in bytes, or `NETLIB_NTS` for PEM.
 /// @param name the host name or IP address that the certificate must be for, as for `netlib_tls_wrap_fd`, but not
-///        empty. It is checked whatever `netlib_tls_options_set_check_hostname` was given. May be NULL: any name is
+///        empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: any name is
 ///        accepted.
 /// @param time seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
-/// @param err as of a failed handshake, without an alert. Its `netlib_error_certificate_index` counts in `chain`; its
-///        advice names the setting with which a handshake would accept the chain.
+/// @param err the error of a failed handshake, without an alert. Its `netlib_error_certificate_index` is a position in
+///        `chain`; its advice names the setting with which a handshake would accept the chain.
 /// @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
 ///         context matches; `NETLIB_INVALID_PEM` for data without a certificate; `NETLIB_NO_TRUST_ANCHORS`;
 ///         `NETLIB_INVALID_ARGUMENT` for an invalid name, a purpose or time out of range, and data that is too large;
-///         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
+///         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the clock failed; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_chain(
     context: *const netlib_tls_context,

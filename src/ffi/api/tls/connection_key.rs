@@ -15,31 +15,31 @@ use crate::ffi::{guard, options as builder, slices as slices_in};
 use crate::socket::connect_options::ConnectOptions;
 use crate::status::Status;
 
-/// The bytes that `netlib_connection_key` stores, its NUL included.
+/// The number of bytes that `netlib_connection_key` stores, including the NUL.
 pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 
-/// Computes the key under which a pool keeps a connection. A connection may serve a request only if their keys are
-/// equal: then it leads to the same server, over the same proxy, with the same trust, pins and identities. As urllib3's
-/// `PoolKey`.
+/// Computes the key under which a pool keeps a connection. A connection may serve a request only if the keys of both
+/// are equal: then the connection leads to the same server, over the same proxy, with the same trust, pins and
+/// identities. As urllib3's `PoolKey`.
 ///
 /// The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
-/// port; everything that `netlib_tls_context_digest` covers; and every connect option, callbacks by their address and
-/// their `ctx`. Add whatever else your connections depend on as `slices`: the path of a Unix domain socket, a server
-/// name other than the URL's, the digest of the context for the proxy, credentials that log in a whole connection
-/// (NTLM, Negotiate).
+/// port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared
+/// by their address and their `ctx`. Add whatever else your connections depend on as `slices`: the path of a Unix
+/// domain socket, a server name other than the URL's, the digest of the context for the proxy, credentials that log in
+/// a whole connection (NTLM, Negotiate).
 ///
 /// The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
-/// are logged, add random bytes of your own to each. Compare keys within one process only: another version of netlib
-/// may compute others.
+/// are logged, add random bytes of your own to each. Compare keys only within one process: another version of netlib
+/// may compute different keys.
 ///
 /// @param proxy the URL of the proxy. May be NULL: none.
 /// @param context May be NULL: no TLS.
 /// @param slices further pieces, in order.
 /// @param count the number of pieces, at most 1024.
-/// @param key out: 64 lower hex digits and a NUL; empty after a failure.
-/// @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
-/// @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, too little room, too many pieces; the bad value that a
-///         setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
+/// @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
+/// @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many pieces; the
+///         bad value that a setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connection_key(
     url: *const netlib_url,
@@ -73,13 +73,13 @@ pub unsafe extern "C" fn netlib_connection_key(
     })
 }
 
-/// Returns a digest of a context's settings, SHA-256 as 64 lower hex digits; NULL when memory is short. Contexts with
-/// equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the same.
-/// Files count by content, not by path, except a key log; callbacks by their address and their `ctx`. Each context
-/// still has its own sessions.
+/// Returns a digest of a context's settings, SHA-256 as 64 lower-case hex digits; NULL when memory is short. Contexts
+/// with equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the
+/// same. Files are compared by content, except a key log, which is compared by path; callbacks are compared by their
+/// address and their `ctx`. Each context still has its own sessions.
 ///
-/// It covers the identity, but not the password that opens it. The first call computes it. Compare digests within one
-/// process only.
+/// The digest covers the identity, but not the password that opens it. The first call computes the digest. Compare
+/// digests only within one process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_digest(
     context: *const netlib_tls_context,

@@ -22,12 +22,12 @@ pub enum netlib_trust_kind {
     /// The authorities of Mozilla's programme that are built into netlib, because the options request them or the
     /// system has no store.
     NETLIB_TRUST_EMBEDDED = 2,
-    /// `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
+    /// The sources of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
     NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Returns options that make an equal context, to vary them. Making the other context reads files and environment
-/// again; it has its own sessions.
+/// Returns options that make an equal context. Change some of them to make a different context, which reads files and
+/// the environment again and has its own sessions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_to_options(
     context: *const netlib_tls_context,
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
 }
 
 /// Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
-/// count once, even if several sources have them. As the length of Python's `get_ca_certs()`.
+/// count once, even if several sources have them. Like the length of Python's `get_ca_certs()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
@@ -49,8 +49,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_t
     read(context, 0, Context::trust_sources)
 }
 
-/// Returns the number of sources of trust that were loaded: those that the options name, in their order; then each
-/// place of the system's; then the authorities built in.
+/// Returns the number of sources of trust that were loaded: the sources that the options name, in their order; then
+/// each source of the system; then the built-in authorities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, |context| context.trust_loaded().len())
@@ -76,8 +76,9 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
 }
 
-/// Returns the number of trusted certificates in a source, including those that other sources have too; 0 only for a
-/// place of the system's that could not be read or holds none. Certificates with the same name and key count once.
+/// Returns the number of trusted certificates in a source, including certificates that other sources also have; 0 only
+/// for a source of the system that could not be read or contains none. Certificates with the same name and key count
+/// once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
     context: *const netlib_tls_context,
@@ -96,8 +97,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
     read(context, 0, |context| context.trust_loaded().get(index).map_or(0, |loaded| loaded.skipped().len()))
 }
 
-/// Returns one line, for people, about an item of a source that is not trusted, and the reason: the file, in a
-/// directory, and the certificate.
+/// Returns one line of text about an item of a source that is not trusted: the file (for a directory), the certificate,
+/// and the reason.
 ///
 /// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
 #[unsafe(no_mangle)]
@@ -112,8 +113,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
     })
 }
 
-/// Returns the verification of a server's certificate by a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a
-/// client's certificate only if the mode was set.
+/// Returns how a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server requests a client's
+/// certificate only if the mode was set explicitly.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_mode(
     context: *const netlib_tls_context,
@@ -139,15 +140,15 @@ pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const n
     read_bool(context, false, Context::pins_replace_chain)
 }
 
-/// Returns the verify flags in force, as bits of `enum netlib_verify_flag`: those that were set, those that are always
-/// so, and those that CRLs bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
+/// Returns the verify flags in force, as bits of `enum netlib_verify_flag`: the flags that were set, those that are
+/// always in force, and those that CRLs turn on; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
     read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)
 }
 
 /// Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
-/// Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
+/// Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     context: *const netlib_tls_context,
@@ -156,7 +157,7 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(
 }
 
 /// Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
-/// Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
+/// Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_maximum_version(
     context: *const netlib_tls_context,
@@ -187,7 +188,7 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const n
 }
 
 /// Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
-/// a constant. Index 0 is the most preferred; those of TLS 1.3 come first.
+/// a constant. Index 0 is the most preferred; the TLS 1.3 suites come first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
     context: *const netlib_tls_context,

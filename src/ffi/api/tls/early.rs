@@ -16,14 +16,15 @@ use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 /// The outcome of a session's early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`.
 #[repr(C)]
 pub enum netlib_early_data_status {
-    /// None was written.
+    /// No early data was written.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /// The server ignored it: write it again, if it is still wanted. As with all early data, another server may have
-    /// accepted a copy.
+    /// The server ignored the early data: write it again, if it is still wanted. As with all early data, another server
+    /// may have accepted a copy.
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /// The server accepted it as the first part of the data.
+    /// The server accepted the early data as the first part of the data.
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /// The server has not answered yet. If the session has failed, the server may or may not have acted on it.
+    /// The server has not answered yet. If the session has failed, the server may or may not have acted on the early
+    /// data.
     NETLIB_EARLY_DATA_UNDECIDED = 3,
 }
 
@@ -35,22 +36,23 @@ const _: () = {
     assert!(c::NETLIB_EARLY_DATA_UNDECIDED as i32 == EarlyData::Undecided as i32);
 };
 
-/// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave with the first message of
-/// the handshake, a round trip early, when a session of TLS 1.3 is resumed and its server allowed it, as OpenSSL's
-/// servers do with SSL_CTX_set_max_early_data. Default: no.
+/// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that are sent with the first message
+/// of the handshake, a round trip early, when a TLS 1.3 session is resumed and its server allowed early data, as
+/// OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
 ///
-/// **It can be replayed.** An observer of the connection can send early data to the server again, any number of times,
-/// and the server may act on it each time. It is not forward secret either. Use it only for requests whose repetition
-/// changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or a body that
-/// cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send the same
-/// request after the handshake.
+/// **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
+/// times, and the server may act on it each time. Early data also has no forward secrecy. Use it only for requests
+/// whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or
+/// a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send
+/// the same request after the handshake.
 ///
-/// This setting sends nothing: `netlib_tls_stream_write_early_data` does. It allows one application protocol at most,
-/// because the bytes are written before one is negotiated. A server that answers with TLS 1.2 to a client that offers
-/// early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again without it. Servers of netlib allow and
-/// accept none.
+/// This setting sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer one
+/// application protocol at most, because the bytes are written before a protocol is negotiated. If a server answers
+/// with TLS 1.2 to a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
+/// without early data. Servers of netlib neither allow nor accept early data.
 ///
-/// @param on with 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
+/// @param on with 1, `netlib_tls_context_new` fails if there are several application protocols, or if resumption is
+///        off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_early_data", |options: &mut TlsOptions| {
@@ -60,7 +62,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
 }
 
 /// Returns 1 if clients may send early data, else 0: see `netlib_tls_options_set_early_data`. A context with an
-/// ECHConfigList resumes no session and sends none.
+/// ECHConfigList resumes no session and sends no early data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::early_data)
@@ -71,7 +73,7 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///
 /// If early data is not possible, the call succeeds with `n` 0. This includes a session that is not resumed, a ticket
 /// that allows none or no more, a server that has refused it already, the time after the handshake, and a server's
-/// stream. Accepted bytes are encrypted and leave with this call or the next read, write or handshake. netlib never
+/// stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake. netlib never
 /// sends them again. For a request that may be sent in this way:
 ///
 ///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
@@ -79,19 +81,19 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// Check the status of each call. The handshake stands between because only its result tells if the server accepted the
-/// first part: an immediate write would send the rest in either case.
+/// Check the status of each call. The handshake must come before the write, because only its result shows whether the
+/// server accepted the first part: an immediate write would send the rest in either case.
 ///
-/// Until the handshake is done the server has proved nothing. Only a server that can decrypt the ticket, that of the
-/// resumed session, can read early data.
+/// Until the handshake is done, the server has proved nothing. Only a server that can decrypt the ticket, which is the
+/// server of the resumed session, can read early data.
 ///
-/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: the number of bytes taken; if non-blocking, call again for the rest until it is 0.
-/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was taken
+/// @param len the number of bytes; `NETLIB_NTS` is refused.
+/// @param n out: the number of bytes accepted; if non-blocking, call again for the rest until `n` is 0.
+/// @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was accepted
 ///         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
-///         bytes taken.
-/// @threads one writer at a time, beside one reader
+///         bytes accepted.
+/// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
     stream: *mut netlib_tls_stream,
@@ -118,26 +120,26 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
 }
 
 /// Returns the number of bytes of early data that may still be written; 0 when none may be sent. As
-/// SSL_SESSION_get_max_early_data, less what was written; known before the first byte is sent.
+/// SSL_SESSION_get_max_early_data, minus the bytes already written. The number is known before the first byte is sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_left)
 }
 
-/// Returns the number of bytes of early data that were written, also by calls that failed.
+/// Returns the number of bytes of early data that were written, including by calls that failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
 }
 
-/// Encrypts early data into the output, as `netlib_tls_stream_write_early_data`. See
+/// Encrypts early data into the output, as `netlib_tls_stream_write_early_data` does for a stream. See
 /// `netlib_tls_options_set_early_data` for data that must never be sent in this way.
 ///
-/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: the number of bytes taken; 0 with `NETLIB_OK` when no more may be sent.
-/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
-///         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
-///         but `NETLIB_WANT_READ`.
+/// @param len the number of bytes; `NETLIB_NTS` is refused.
+/// @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more may be sent.
+/// @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was accepted because 256 KiB or
+///         more of output wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
+///         returns except `NETLIB_WANT_READ`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     engine: *mut netlib_tls_engine,

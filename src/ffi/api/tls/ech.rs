@@ -18,38 +18,41 @@ use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 /// SSL_ech_get1_status.
 #[repr(C)]
 pub enum netlib_ech_status {
-    /// The ClientHello had no such extension. Also for every server's session.
+    /// The ClientHello had no Encrypted Client Hello extension. This is also the outcome of every server's session.
     NETLIB_ECH_NOT_OFFERED = 0,
-    /// The ClientHello had a meaningless extension: `netlib_tls_options_set_ech_grease`.
+    /// The ClientHello had a meaningless extension: see `netlib_tls_options_set_ech_grease`.
     NETLIB_ECH_GREASE = 1,
     /// The server has not answered yet, or the handshake failed before the answer was complete.
     NETLIB_ECH_OFFERED = 2,
-    /// The server decrypted the ClientHello: no observer has seen the name.
+    /// The server decrypted the ClientHello: no observer has seen the server's name.
     NETLIB_ECH_ACCEPTED = 3,
-    /// The server could not decrypt it. No observer has seen the name, and there is no session.
+    /// The server could not decrypt the ClientHello. No observer has seen the server's name, and there is no
+    /// session.
     NETLIB_ECH_REJECTED = 4,
 }
 
 /// Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
-/// of the connection sees the list's public name in place of the server's. A list is for one name: it is the `ech`
-/// parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query it over TLS, or the name can be read in
-/// the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
+/// of the connection sees the list's public name instead of the server's name. A list is for one name: it is the `ech`
+/// parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over TLS; otherwise the name
+/// can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
 /// SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
 ///
-/// Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
-/// exclude that; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the context.
-/// It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a HelloRetryRequest could
-/// see a ticket, which identifies the server; so it sends no early data either. An observer still sees the application
-/// protocols (ALPN), the public name, the server's address, and the size and time of messages.
+/// Such a context speaks only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
+/// exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the
+/// context. It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a
+/// HelloRetryRequest could see a ticket, which identifies the server. Therefore it also sends no early data. An
+/// observer still sees the application protocols (ALPN), the public name, the server's address, and the size and time
+/// of messages.
 ///
-/// A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake verifies, by the
-/// usual rules, that the server is the one of the public name, sends no certificate of this side, and ends with
-/// `NETLIB_TLS_ECH_REJECTED`. So pins apply to that certificate too. To continue see `netlib_error_ech_retry_configs`.
+/// A server that cannot decrypt the ClientHello rejects it, and there is no session. The handshake then verifies the
+/// server for the public name, by the usual rules, so that pins also apply to that certificate. It sends no certificate
+/// of this side, and fails with `NETLIB_TLS_ECH_REJECTED`. To continue, see `netlib_error_ech_retry_configs`.
 ///
-/// @param config_list its bytes, or these in base64, as dig and curl print them. netlib uses the first supported
-///        configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384 or P-521
-///        with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is `NETLIB_INVALID_ARGUMENT`,
-///        with the offset in the list; one without such a configuration `NETLIB_UNSUPPORTED`. May be NULL: none.
+/// @param config_list the bytes of the list, or their base64 form, as dig and curl print it. netlib uses the first
+///        supported configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384
+///        or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. For a malformed list, `netlib_tls_context_new`
+///        fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list without a supported
+///        configuration, with `NETLIB_UNSUPPORTED`. May be NULL: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     options: *mut netlib_tls_options,
@@ -62,9 +65,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
 }
 
 /// Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
-/// RFC 9849 section 6.2), so that clients with one do not stand out. The name is not hidden, and the server need not
-/// support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a
-/// context speaks TLS 1.3 alone, and other servers refuse it.
+/// RFC 9849 section 6.2), so that clients with an ECHConfigList do not stand out. The name is not hidden, and the
+/// server need not support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no,
+/// because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
@@ -73,12 +76,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
     });
 }
 
-/// Makes a context that differs in its ECHConfigList alone, for one server name: see
+/// Makes a context that differs only in its ECHConfigList, for one server name: see
 /// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so it is cheap enough for a
 /// single connection.
 ///
 /// @param context the context, which is not changed.
-/// @param config_list its bytes, or these in base64.
+/// @param config_list the bytes of the list, or their base64 form.
 /// @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
 ///         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
 ///         has no trusted certificates.
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     lend_bytes(context, len, Context::ech_config_list)
 }
 
-/// Returns the public name of the configuration in use, which clients send in place of the server's name; NULL when
+/// Returns the public name of the configuration in use, which clients send instead of the server's name; NULL when
 /// there is no list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
@@ -118,7 +121,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     lend_text(context, len, Context::ech_public_name)
 }
 
-/// Returns the setting of `netlib_tls_options_set_ech_grease`.
+/// Returns 1 if `netlib_tls_options_set_ech_grease` is on, else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::ech_grease)
@@ -137,12 +140,12 @@ pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)
 }
 
-/// Returns the bytes of the ECHConfigList to try again with after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
-/// NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech` with the context
-/// without Encrypted Client Hello, and connect once more; a second rejection is final. If there is none, or no
-/// supported one (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the application may connect
-/// without it and reveal the name. The server of the public name is authenticated as far as the context verifies
-/// servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+/// Returns the bytes of the ECHConfigList for another try after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
+/// NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech`, together with the
+/// context without Encrypted Client Hello, and connect once more; a second rejection is final. If there is no list, or
+/// no supported configuration in it (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the
+/// application may connect without it and reveal the name. The server of the public name is authenticated only if the
+/// context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_ech_retry_configs(error: *const netlib_error, len: *mut usize) -> *const u8 {
     lend_bytes(error, len, |error| error.ech_retry_configs())

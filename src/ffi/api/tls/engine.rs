@@ -12,17 +12,17 @@ use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
 /// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
-/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and reads the time for
-/// certificates only. **Single**.
+/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and reads the
+/// time only to verify certificates. **Single**.
 ///
-/// Pass bytes from the network to `netlib_tls_engine_feed`, and send those of `netlib_tls_engine_drain`. Drain after
-/// every other call, also a failed one: the output may contain an alert for the peer. `NETLIB_WANT_READ` means "drain,
-/// then feed more".
+/// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
+/// network. Drain after every other call, even after a failed one: the output may contain an alert for the peer.
+/// `NETLIB_WANT_READ` means: drain, then feed more.
 ///
-/// A failure of the session is final: every later call but drain returns it. The engine's buffers are bounded: 68 KiB
-/// of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+/// A failure of the session is final: every later call except drain fails with the same error. The engine's buffers are
+/// bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the output of the handshake.
 ///
-/// An engine belongs to the process that made it: in a forked child its calls are `NETLIB_CLOSED`.
+/// An engine belongs to the process that made it: in a forked child its calls fail with `NETLIB_CLOSED`.
 pub struct netlib_tls_engine {
     _private: [u8; 0],
 }
@@ -76,13 +76,14 @@ pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) 
     guard::nothing(|| handle::free(engine));
 }
 
-/// Takes bytes from the network, as many as there is room for; a later handshake, read or write processes them. If `n`
-/// is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake, `netlib_tls_engine_handshake`
-/// also makes room), then feed the rest. Bytes after the peer's close_notify are taken and ignored.
+/// Feeds the engine bytes from the network, as many as there is room for. A later handshake, read or write processes
+/// them. If `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+/// `netlib_tls_engine_handshake` also makes room), then feed the rest. Bytes after the peer's close_notify are accepted
+/// and ignored.
 ///
-/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: the number of bytes taken.
-/// @return `NETLIB_OK`, even if no byte was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
+/// @param len the number of bytes; `NETLIB_NTS` is refused.
+/// @param n out: the number of bytes accepted.
+/// @return `NETLIB_OK`, even if no byte was accepted; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
 ///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed(
@@ -100,8 +101,8 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
 }
 
 /// Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
-/// close_notify, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it
-/// again is harmless.
+/// close_notify, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`.
+/// Calling it again is harmless.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engine) {
     guard::value((), || {
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engi
     });
 }
 
-/// Copies bytes to be sent to the peer into `buf`, each once and in order.
+/// Copies the bytes to be sent to the peer into `buf`, in order, and removes them from the engine.
 ///
 /// @param n out: the number of bytes copied; 0 if there are none.
 /// @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 }
 
 /// Makes the handshake with the bytes that were fed, unless it is done. Reads and writes do it implicitly. There may be
-/// output whatever is returned.
+/// output to drain after every result.
 ///
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
@@ -154,13 +155,13 @@ pub unsafe extern "C" fn netlib_tls_engine_handshake(
     guard::status(err, || Ok(arg_mut!(engine).handshake()?.status()))
 }
 
-/// Reads at least one byte of plaintext and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
-/// fastest: records are decrypted directly into them.
+/// Reads at least one byte of plaintext and at most `len`, as many as the fed bytes contain. Buffers of 16 KiB or more
+/// are the fastest: records are decrypted directly into them.
 ///
 /// @param len the room in bytes; with 0 nothing is read.
 /// @param n out: the number of bytes read.
 /// @return `NETLIB_WANT_READ` when more must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
-///         `NETLIB_TLS_TRUNCATED` when the transport ended without it, so that data may be missing; all that
+///         `NETLIB_TLS_TRUNCATED` when the transport ended without close_notify, so that data may be missing; all that
 ///         `netlib_tls_engine_handshake` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_read(
@@ -185,12 +186,12 @@ pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engin
     guard::value(0, || Ok(arg_mut!(engine).pending()))
 }
 
-/// Encrypts data into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more
-/// is taken, so a peer that does not read costs at most that memory and one piece of 64 KiB.
+/// Encrypts data into the output, as much as there is room for. While 256 KiB or more of output wait to be drained, no
+/// further data is accepted. So a peer that does not read costs at most this much memory plus one more piece of 64 KiB.
 ///
-/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written. If it is less than `len`, drain, and write the rest.
-/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
+/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written: drain first;
 ///         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_engine_handshake` returns.
 #[unsafe(no_mangle)]
@@ -209,9 +210,9 @@ pub unsafe extern "C" fn netlib_tls_engine_write(
     })
 }
 
-/// Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards; reading goes on until
-/// `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify follows after its end. Calling it again is
-/// harmless.
+/// Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards. Reads continue until
+/// `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify is appended when the handshake ends. Calling it
+/// again is harmless.
 ///
 /// @return `NETLIB_OK`; the failure of the session.
 #[unsafe(no_mangle)]

@@ -19,18 +19,19 @@ use crate::tls::TlsOptions;
 /// Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
 /// detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
 /// SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted; a file may have none. netlib uses the first
-/// key that has a matching certificate, that certificate (of several the one with the key's localKeyID), and its
-/// issuers as far as the file has them, in any order. Everything else in the file is skipped.
+/// key that has a matching certificate, that certificate (if several match, the one with the key's localKeyID), and
+/// those of its issuers that are in the file, in any order. Everything else in the file is skipped.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
-/// and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or whose decryption takes more than
-/// 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
+/// `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without one, `NETLIB_INVALID_ARGUMENT` for a
+/// separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or
+/// whose decryption takes more than 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or
+/// N*r*p = 2,097,152 of scrypt.
 ///
-/// @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
-///        PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
-/// @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
+/// @param chain_path the file with this side's certificate, then the certificates that lead to an authority, in PEM or
+///        DER; or the PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
+/// @param key_path the file with the key, with the same limits. May be NULL: the key is in the same file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     options: *mut netlib_tls_options,
@@ -45,11 +46,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     });
 }
 
-/// As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
-/// SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
+/// Sets the certificate of this side and its private key from memory, as `netlib_tls_options_set_identity_files` does
+/// from files. Default: none. As OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey; with PKCS#12 as its
+/// PKCS12_parse.
 ///
-/// @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
-///        or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
+/// @param chain this side's certificate, then the certificates that lead to an authority, in PEM, or in DER one after
+///        the other; or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
 /// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
 ///        `chain`.
 #[unsafe(no_mangle)]
@@ -66,15 +68,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// Sets the password of the private key or of the PKCS#12 file, before or after it. As the `password` of Python's
-/// `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
+/// Sets the password of the private key or of the PKCS#12 file. It can be set before or after the key. As the
+/// `password` of Python's `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
 ///
 /// The schemes of PKCS#12 take the password as text: UTF-8, as OpenSSL does; for bytes that are not UTF-8, and if UTF-8
 /// does not open the file, one character for each byte, as older programs do. An empty password, or none, opens a file
 /// that was made with either.
 ///
-/// @param password any bytes, up to 1024; an empty password is one too. It is wiped when the options are freed. May be
-///        NULL: none.
+/// @param password any bytes, up to 1024; an empty password is also a password. It is wiped when the options are freed.
+///        May be NULL: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,

@@ -11,21 +11,22 @@ use crate::tls::TlsOptions;
 /// TLS versions, with the numbers on the wire, as Python's `ssl.TLSVersion`.
 #[repr(C)]
 pub enum netlib_tls_version {
-    /// The oldest that netlib offers.
+    /// The oldest version that netlib offers.
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
-    /// The newest that netlib offers.
+    /// The newest version that netlib offers.
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /// No version is negotiated yet. This is a result only, not a setting.
     NETLIB_TLS_VERSION_NONE = 0,
-    /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has it.
+    /// TLS 1.2 (RFC 5246) with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has
+    /// it.
     NETLIB_TLS_VERSION_1_2 = 0x0303,
-    /// RFC 8446.
+    /// TLS 1.3 (RFC 8446).
     NETLIB_TLS_VERSION_1_3 = 0x0304,
 }
 
 /// Sets the oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS
 /// 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that
-/// netlib speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
+/// netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum above the maximum is reported by
 /// `netlib_tls_context_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
@@ -38,7 +39,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
 }
 
 /// Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
-/// 1.3. SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
+/// 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not speak, `netlib_tls_context_new`
+/// fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     options: *mut netlib_tls_options,
@@ -53,7 +55,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
 /// name per call: "h2,http/1.1" is refused, and so is the length-prefixed list of OpenSSL's SSL_CTX_set_alpn_protos.
 /// Default: none.
 ///
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma; all names together at most 8192 bytes.
+/// @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma; all names together at
+///        most 8192 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     options: *mut netlib_tls_options,
@@ -64,10 +67,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     });
 }
 
-/// Sets whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
-/// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
-/// context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
-/// that never reads gets none.
+/// Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. As OpenSSL's
+/// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and also turns tickets off. Default: yes, between streams
+/// of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send sessions after the handshake: a
+/// client that never reads gets none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_resumption", |options: &mut TlsOptions| {
@@ -78,8 +81,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
 
 /// Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
 /// `NETLIB_OP_NO_TICKET` are one setting, and the later call counts. Default: no, as in urllib3, because such tickets
-/// are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by their id.
-/// The tickets of TLS 1.3 are not affected.
+/// are sent in the clear, under a key that outlives many sessions; TLS 1.2 sessions are then resumed by their id. The
+/// tickets of TLS 1.3 are not affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {
@@ -90,13 +93,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
 
 /// Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
 /// Anyone who can read the file can read the sessions. As Python's `keylog_filename`. Default: the file that the
-/// environment variable SSLKEYLOGFILE names, if any, as in urllib3, but "$" in it stands for itself; see
+/// environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
 /// `netlib_tls_options_set_use_environment`.
 ///
 /// `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
-/// streams. A new file may be read and written by its owner only. The lines are those of NSS' key log format, one write
-/// each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
-/// for which it has no room are lost.
+/// streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, one write
+/// each; a line that cannot be written does not end the session. A pipe must have a reader; netlib does not wait for
+/// it, so lines for which the pipe has no room are lost.
 ///
 /// @param path May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
 #[unsafe(no_mangle)]
@@ -108,9 +111,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
 }
 
 /// Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
-/// and SSLKEYLOGFILE the file to which secrets are written. Default: yes, except in a program with raised privileges
-/// (see secure_getenv(3)). Only `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of
-/// the first two is set and neither leads to a certificate.
+/// and whether SSLKEYLOGFILE names the file to which secrets are written. Default: yes, except in a program with raised
+/// privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS`
+/// if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_use_environment(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_use_environment", |options: &mut TlsOptions| {

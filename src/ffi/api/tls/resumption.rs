@@ -17,15 +17,16 @@ use crate::tls::{Context, SavedSession};
 /// A session that a client can resume with a later handshake without certificates, which is cheaper for both sides. As
 /// Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
 ///
-/// Few applications need one: a context remembers sessions by itself, and its streams and engines resume them
-/// (`netlib_tls_options_set_resumption`). Take one out to choose the connection that resumes it. Only the context that
-/// made it can resume it, for the same server name and with the same application protocols offered. It is not bound to
-/// a port, an address or a proxy: only a server that has proved the name, or that shares its keys, can resume it. A
-/// stream for which none is set resumes a session that the context remembers.
+/// Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
+/// (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
+/// resumed only with the context that made it, for the same server name and with the same application protocols
+/// offered. It is not bound to a port, an address or a proxy: only a server that has proved the name, or that shares
+/// the keys of that server, can resume it. A stream for which no session is set resumes a session that the context
+/// remembers.
 ///
 /// A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
 /// 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
-/// the process. A forked child has a copy of each session; use a ticket in one of the two processes only.
+/// the process. A forked child has a copy of each session; use a ticket in only one of the two processes.
 pub struct netlib_tls_session {
     _private: [u8; 0],
 }
@@ -35,7 +36,7 @@ impl Handle for netlib_tls_session {
     type Ownership = Shared;
 }
 
-/// Returns another reference to the same session. Using up one uses up the other.
+/// Returns another reference to the same session. When one of them is used up, so is the other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_session) -> *mut netlib_tls_session {
     handle::clone(session)
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_sessio
     guard::nothing(|| handle::free(session));
 }
 
-/// Returns the name that the server has proved, or that was not checked if the context checks none, in the form of
+/// Returns the name that the server has proved (the unchecked name if the context does not check names), in the form of
 /// `netlib_tls_stream_server_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_server_name(
@@ -57,36 +58,37 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
     lend_text(session, len, |session| Some(session.server_name()))
 }
 
-/// Returns its version of TLS: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for
-/// NULL. As SSL_SESSION_get_protocol_version.
+/// Returns the TLS version of the session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/// `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
 }
 
-/// Returns the time at which the server sent it, in seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As
-/// Python's `SSLSession.time`, SSL_SESSION_get_time.
+/// Returns the time at which the server sent the session, in seconds since 1970-01-01 00:00:00 UTC, by the system's
+/// clock. As Python's `SSLSession.time`, SSL_SESSION_get_time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
 }
 
-/// Returns 1 if it can still be resumed, else 0: it must not be used up, nor older than seven days or the validity of
-/// the server's certificates and CRLs. When it is resumed, a shorter lifetime set by the server and the wall clock of
-/// the options count too; if it is too old by them, or if the server has forgotten it, the handshake is a full one.
+/// Returns 1 if the session can still be resumed, else 0: it must not be used up or older than seven days, and the
+/// server's certificates and CRLs must not have expired. When it is resumed, a shorter lifetime set by the server and
+/// the wall clock of the options are also applied. If the session is too old by them, or if the server has forgotten
+/// it, the handshake is a full one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
     read_bool(session, false, SavedSession::is_resumable)
 }
 
-/// Takes a session out of the context's cache: the newest that the server has sent to this client's stream. As Python's
-/// `SSLSocket.session` and SSL_get1_session, but each session is taken once.
+/// Takes a session out of the context's cache: the newest session that the server has sent to this client's stream. As
+/// Python's `SSLSocket.session` and SSL_get1_session, but each session is taken once.
 ///
-/// Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
-/// remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
+/// TLS 1.3 servers send sessions after the handshake, usually two, with the first data: read before this call. The
+/// context remembers only the latest sessions, at most 8 per name and 256 in all, so take a session soon.
 ///
-/// @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
-///        the context has forgotten it or does not resume sessions, or the stream verifies no name.
+/// @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed the
+///        session, the context has forgotten it or does not resume sessions, or the stream verifies no name.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_take_session(
@@ -104,19 +106,20 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
 }
 
 /// Sets the session that this client's stream resumes. Call it before the handshake. As Python's
-/// `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one;
-/// setting another session, or none, drops it.
+/// `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one.
+/// Setting another session, or none, replaces this default.
 ///
-/// If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
-/// is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
+/// If the server does not accept the session, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS
+/// 1.3 session is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is
+/// unchanged.
 ///
-/// @param session May be NULL: nothing is resumed, so that the session does not reveal an earlier visit of this client.
-///        Sessions that the server sends are still remembered.
-/// @param err the reason for which it cannot be resumed here.
-/// @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, with other application
-///         protocols offered, or is used up or too old, and if the handshake has begun, the context does not resume
-///         sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the failure of
-///         the session.
+/// @param session May be NULL: nothing is resumed, so the new connection does not reveal an earlier visit of this
+///        client. Sessions that the server sends are still remembered.
+/// @param err the reason for which the session cannot be resumed here.
+/// @return `NETLIB_INVALID_ARGUMENT` if the session was made by another context, for another server name or with other
+///         application protocols offered, or is used up or too old; and if the handshake has begun, the context does
+///         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
+///         failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_session(
     stream: *mut netlib_tls_stream,
@@ -148,11 +151,11 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
     })
 }
 
-/// Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: one
-/// that the context remembers.
+/// Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: a
+/// session that the context remembers.
 ///
 /// @param session May be NULL: nothing is resumed.
-/// @param err the reason for which it cannot be resumed here.
+/// @param err the reason for which the session cannot be resumed here.
 /// @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_set_session(
@@ -173,7 +176,8 @@ pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib
 }
 
 /// Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
-/// handshake, which proves its identity anew. Sessions that were taken out remain usable. As SSL_CTX_flush_sessions.
+/// handshake, in which the server proves its identity again. Sessions that were taken out remain usable. As
+/// SSL_CTX_flush_sessions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_forget_sessions(context: *const netlib_tls_context) {
     read(context, (), Context::forget_sessions);

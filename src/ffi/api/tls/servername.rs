@@ -11,19 +11,20 @@ use crate::tls::TlsOptions;
 
 /// Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
 /// the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
-/// once. It may call the getters of the stream that it is called for, but not read, write or handshake on it. A call on
-/// the engine that it is called for is `NETLIB_BUSY`.
+/// once. It may call the getters of the stream for which it is called, but not read, write or handshake on it. A call
+/// on the engine for which it is called fails with `NETLIB_BUSY`.
 ///
 /// @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
 ///        client sent none, or an IP address.
-/// @param replacement in/out: NULL. A context stored here replaces this one: certificate, versions, application
-///        protocols and client verification are then its own; its callback is not called. netlib takes ownership of the
-///        reference, whatever is returned: store a clone (`netlib_tls_context_clone`).
+/// @param replacement in/out: `*replacement` is NULL when the callback is called. A context stored here replaces this
+///        context: its certificate, versions, application protocols and client verification are used; its callback is
+///        not called. netlib takes ownership of the reference, whatever is returned: store a clone
+///        (`netlib_tls_context_clone`).
 /// @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
 ///         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
 ///         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
-///         number, 0 included, and for a context without an identity, it fails in the same way and the client is sent
-///         internal_error (80).
+///         number, 0 included, and for a replacement without an identity, it fails in the same way, and the client gets
+///         the alert internal_error (80).
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -33,10 +34,11 @@ pub type netlib_tls_servername_fn = Option<
 >;
 
 /// Sets a callback with which a server chooses its context by the name that the client requests. As Python's
-/// `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context.
+/// `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client gets this
+/// context.
 ///
-/// This context needs an identity too, for clients that get no other. A ClientHello is buffered until it is complete,
-/// up to 64 KiB. On a client the setting has no effect.
+/// This context also needs an identity, for clients that get no other context. A ClientHello is buffered until it is
+/// complete, up to 64 KiB. On a client the setting has no effect.
 ///
 /// @param callback May be NULL: none.
 #[unsafe(no_mangle)]

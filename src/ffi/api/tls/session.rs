@@ -6,8 +6,8 @@ use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 
-/// Returns the number of certificates that the peer sent; 0 before the handshake is done, and after one that failed. A
-/// resumed session has those of the first one.
+/// Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
+/// failed. A resumed session has the certificates of the session that it resumes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
@@ -37,10 +37,10 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
 }
 
-/// Returns the server's name; NULL when there is none, and before the handshake is done. A client's is the host that
-/// the server has proved to be, as names are compared: lower case, IDNA as ASCII, no trailing dot; with Encrypted
-/// Client Hello the hidden name. A server's is the DNS name that the client requested (SNI). As Python's
-/// `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+/// Returns the server's name; NULL when there is none, and before the handshake is done. On a client, it is the host
+/// that the server has proved to be, in the form in which names are compared: lower case, IDNA as ASCII, no trailing
+/// dot; with Encrypted Client Hello the hidden name. On a server, it is the DNS name that the client requested (SNI).
+/// As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_server_name(
     stream: *const netlib_tls_stream,
@@ -58,8 +58,8 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
     })
 }
 
-/// Returns the cipher suite that was negotiated, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384"; NULL
-/// before the handshake is done. As SSL_CIPHER_standard_name.
+/// Returns the cipher suite that was negotiated, by its name in the IANA registry, for example
+/// "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. As SSL_CIPHER_standard_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
@@ -68,9 +68,9 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite)
 }
 
-/// Returns the key exchange group, by its name in the IANA registry: "X25519MLKEM768", which also resists a quantum
-/// computer, "x25519", "secp256r1"; NULL before the handshake is done, and for a resumed session of TLS 1.2, which
-/// exchanges no keys. As SSL_get0_group_name.
+/// Returns the key exchange group, by its name in the IANA registry, for example "X25519MLKEM768" (which also resists a
+/// quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
+/// which exchanges no keys. As SSL_get0_group_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     stream: *const netlib_tls_stream,

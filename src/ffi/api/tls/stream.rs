@@ -17,17 +17,18 @@ use crate::tls::Stream;
 
 /// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
 /// (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
-/// writer**: one thread may read while another one writes; a third gets `NETLIB_BUSY`. Shutting down counts as writing.
-/// The settings and getters may be called from any thread at any time.
+/// writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`. Shutting
+/// down counts as writing. The settings and getters may be called from any thread at any time.
 ///
 /// The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
 /// closes. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether calls wait.
 ///
-/// A failure of the session is final: every later call returns it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
-/// `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+/// A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
+/// `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
+/// session, which can continue.
 ///
-/// A stream belongs to the process that made it. In a forked child every call that reads, writes, handshakes, shuts
-/// down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
+/// A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
+/// down or changes a setting fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
 pub struct netlib_tls_stream {
     _private: [u8; 0],
 }
@@ -37,7 +38,7 @@ impl Handle for netlib_tls_stream {
     type Ownership = Shared;
 }
 
-/// A piece of the data of one write; as POSIX's iovec, but read-only.
+/// One piece of the data of a write; like POSIX's iovec, but read-only.
 #[repr(C)]
 pub struct netlib_slice {
     /// The bytes; NULL only if there are none.
@@ -47,13 +48,13 @@ pub struct netlib_slice {
 }
 
 /// Makes a client's stream on a connected descriptor. It does no I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake. By default it blocks and waits without bound: see
+/// `netlib_tls_stream_handshake`, makes the handshake. By default the stream is blocking and waits without bound: see
 /// `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
 ///
 /// The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). It is a
-/// DNS name, in Unicode too (converted to IDNA by UTS 46), or an IP address, in brackets too; one trailing dot is
-/// dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams of the same context,
-/// name and offer of application protocols.
+/// DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets. One trailing dot is
+/// dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same context,
+/// name and offered application protocols.
 ///
 /// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
 /// SSL_set_tlsext_host_name.
@@ -82,11 +83,11 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 }
 
 /// Makes a server's stream on an accepted descriptor. It does no I/O, as `netlib_tls_wrap_fd`. If the context has
-/// application protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with
-/// server_side=True.
+/// application protocols and the client offers some, the two lists must have a protocol in common. As Python's
+/// `wrap_socket` with server_side=True.
 ///
 /// @param context the context, with an identity.
-/// @param fd as for `netlib_tls_wrap_fd`: an invalid one is `NETLIB_IO` in the handshake.
+/// @param fd as for `netlib_tls_wrap_fd`: for an invalid descriptor, the handshake fails with `NETLIB_IO`.
 /// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
 ///         ECHConfigList, and for a listening socket.
 #[unsafe(no_mangle)]
@@ -113,15 +114,15 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 
 /// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
 /// call in progress on another thread keeps the limit with which it began. If an event loop waits instead of the
-/// stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
+/// stream, use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
     // This fails only after a panic in an earlier call, which every other call reports.
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 
-/// Sets how long a read waits for bytes each time that none are available: the gap between reads of the socket, not the
-/// time of the whole call. It applies to the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets the longest wait for bytes during a read, each time that none are available. It bounds the gap between two
+/// reads of the socket, not the whole call. It also applies to the handshake. Default: `NETLIB_TIMEOUT_NONE`.
 ///
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
 /// @return `NETLIB_INVALID_ARGUMENT`.
@@ -134,7 +135,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
     guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets how long a write waits for room to send each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets the longest wait during a write until more can be sent, each time that nothing can be sent. Default:
+/// `NETLIB_TIMEOUT_NONE`.
 ///
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
 /// @return `NETLIB_INVALID_ARGUMENT`.
@@ -148,15 +150,16 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 }
 
 /// Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
-/// timeout. Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins.
-/// Otherwise the waiting read ends with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default: none. As
-/// curl's CURLOPT_LOW_SPEED_LIMIT, but the application's time between its reads does not count.
+/// timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
+/// begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
+/// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the application's time between its reads does not count.
 ///
-/// The bytes that reads return count, and in the handshake every byte. A non-blocking stream waits from
-/// `NETLIB_WANT_READ` to the next call; if nothing arrives, a timer of yours must make that call. The server's thinking
-/// time counts too: if it may be long, call this when the answer has begun. Each call starts a new period, and so does
-/// `netlib_tls_stream_is_dropped`. For TLS in TLS only the stream that is read is guarded, and while its first call
-/// makes the outer handshake, a limit is needed.
+/// The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
+/// stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
+/// nothing arrives. The time until the server begins to answer is also waiting time: if it may be long, call this when
+/// the answer has begun. Each call starts a new period, and so does `netlib_tls_stream_is_dropped`. For TLS in TLS, the
+/// minimum applies only to the stream that is read. It does not apply while the first call makes the outer handshake:
+/// use a limit for that.
 ///
 /// @param bytes 0 for no minimum, whatever `seconds` is.
 /// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
@@ -172,9 +175,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
 }
 
 /// Sets whether calls wait. Default: yes. With 0, a call that would have to wait returns `NETLIB_WANT_READ` or
-/// `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. During the
-/// handshake a read may want to write and a write to read. Before you poll for input, read until `NETLIB_WANT_READ`:
-/// plaintext may be buffered although the descriptor has no more data.
+/// `NETLIB_WANT_WRITE`, as OpenSSL's SSL_ERROR_WANT_READ: poll the descriptor for the event, then make the same call
+/// again. During the handshake, a read may return `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll
+/// for input, read until `NETLIB_WANT_READ`: plaintext may be buffered although the descriptor has no more data.
 ///
 /// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -187,23 +190,24 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 }
 
 /// Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
-/// anything is sent. A thread that needs the handshake while another one makes it waits for that. As SSL_do_handshake,
-/// Python's `do_handshake`.
+/// anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread. As
+/// SSL_do_handshake, Python's `do_handshake`.
 ///
 /// If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
 /// it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
-/// peer an alert first. In TLS 1.3 a server verifies the client's certificate after the client's handshake is done: the
-/// client's first read then reports a refusal.
+/// peer an alert first. In TLS 1.3, a server verifies the client's certificate after the handshake is done on the
+/// client's side: the client's first read then reports a refusal.
 ///
 /// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
-///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
+///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
 ///         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
-///         when this side has nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
-///         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
-///         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of
-///         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
-///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
-///         `NETLIB_IO`; with `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
+///         when this side has no version, cipher suite or other parameter in common with the peer;
+///         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+///         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
+///         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
+///         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
+///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; with
+///         `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_handshake(
     stream: *mut netlib_tls_stream,
@@ -220,7 +224,7 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
 /// @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
 ///         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
 ///         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
-/// @threads one reader at a time, beside one writer
+/// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_read(
     stream: *mut netlib_tls_stream,
@@ -248,18 +252,19 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 /// reports a TLS connection as dropped too often, because session tickets and key updates may arrive at any time. This
 /// function processes them; it leaves data and failures to the next read.
 ///
-/// It never waits and obeys no limit; TLS answers are sent as far as possible at once. It calls the callbacks of
-/// `netlib_tls_wrap_callbacks`, and for TLS in TLS reads the outer streams. Before the handshake is done it leaves
-/// input to the handshake, and only a connection that has ended or a handshake that has failed is dropped.
+/// The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
+/// The check calls the callbacks of `netlib_tls_wrap_callbacks`, and for TLS in TLS it reads the outer streams. Before
+/// the handshake is done, it leaves input to the handshake and reports only a connection that has ended or a handshake
+/// that has failed as dropped.
 ///
 /// @param dropped out: 0 or 1.
 /// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection is
 ///        not dropped; `NETLIB_OK`: unsolicited data; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
 ///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session: a
-///        read returns the error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
+///        read returns that error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
 ///        `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
-///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
-///        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
+///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
+///        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
 /// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
 ///         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
 ///         the statuses that its callbacks report.
@@ -283,19 +288,19 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     })
 }
 
-/// Writes. A blocking stream writes all of it; a non-blocking one as much as can be sent: `n` counts the bytes that the
-/// operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
+/// Writes data. A blocking stream writes all of it, a non-blocking stream as much as can be sent: `n` counts the bytes
+/// that the operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
 /// SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
 /// Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
 /// also after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
 ///
-/// @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
 /// @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
-///         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
-///         `netlib_tls_stream_handshake` returns.
-/// @threads one writer at a time, beside one reader
+///         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than were encrypted but not counted; all
+///         that `netlib_tls_stream_handshake` returns.
+/// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write(
     stream: *mut netlib_tls_stream,
@@ -312,17 +317,18 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
     })
 }
 
-/// Writes data in several pieces, as `netlib_tls_stream_write` does one. As writev(2). Small pieces share records, so
-/// that they cost no more than one piece of their length; a piece that fills a record is encrypted in place. After a
-/// write that did not count everything, the next one must continue with the same bytes, in any pieces.
+/// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. As writev(2). Small pieces share
+/// records, so that they cost no more than one piece of the same total length; a piece that fills a record is encrypted
+/// in place. After a write that did not count everything, the next one must continue with the same bytes, in any
+/// pieces.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.
 /// @param n out: the number of their bytes that were written; fewer than all only if non-blocking.
 /// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
-///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
-///         empty.
-/// @threads one writer at a time, beside one reader
+///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and
+///         not empty.
+/// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_writev(
     stream: *mut netlib_tls_stream,
@@ -341,13 +347,13 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 }
 
 /// Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
-/// can be written afterwards; the peer may still send, and reading goes on until `NETLIB_END_OF_STREAM`. Before the
+/// can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
 /// handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
 ///
 /// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
-///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
-///         session.
-/// @threads one writer at a time, beside one reader
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the failure of
+///         the session.
+/// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     stream: *mut netlib_tls_stream,
@@ -356,17 +362,17 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     guard::status(err, || Ok(arg_held!(stream, Stream::may_call_back).shutdown()?.status()))
 }
 
-/// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's. It is needed only if the
-/// transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
+/// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
+/// if the transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
 /// returns 1.
 ///
-/// Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls; read to the end instead
-/// if there may be more. Before the handshake is done nothing is sent or awaited.
+/// Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If there may be more,
+/// read to the end instead. Before the handshake is done nothing is sent or awaited.
 ///
-/// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if non-blocking: call again;
-///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`;
-///         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
-///         `netlib_tls_stream_read` return.
+/// @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
+///         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
+///         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
+///         `netlib_tls_stream_shutdown` and `netlib_tls_stream_read` return.
 /// @threads one call at a time, which counts as reading and as writing
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(

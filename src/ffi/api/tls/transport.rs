@@ -15,10 +15,10 @@ use crate::ffi::tls_callbacks::callbacks;
 use crate::tls::{Stream, Transport};
 
 /// Receives bytes from the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called only
-/// during calls on the stream, on their thread, one at a time, without a lock: it may use other streams. A call on its
-/// own stream is `NETLIB_BUSY`.
+/// during calls on the stream, on the thread of the call, one at a time, without a lock, so it may use other streams. A
+/// call on its own stream fails with `NETLIB_BUSY`.
 ///
-/// @param buf the buffer to fill; its bytes are not set before.
+/// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the room in bytes, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
 ///        `SIZE_MAX`, and the callback must store a value.
@@ -30,9 +30,9 @@ pub type netlib_tls_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
 /// Sends bytes to the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called as
-/// `netlib_tls_read_fn` is, possibly while that runs on another thread.
+/// `netlib_tls_read_fn` is, possibly while the read callback runs on another thread.
 ///
-/// @param len at least 1.
+/// @param len the number of bytes, at least 1.
 /// @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
 ///        `SIZE_MAX`, and the callback must store a value.
 /// @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
@@ -43,24 +43,25 @@ pub type netlib_tls_write_fn =
 
 /// Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy. As
 /// urllib3's SSLTransport, its tls_in_tls. It does no I/O: the first read or write, or `netlib_tls_stream_handshake`,
-/// makes the handshake, and that of the outer stream if it is not done yet. Each of the two peers proves its own name.
-/// First read exactly the proxy's answer from the outer stream: the bytes after it belong to the inner one.
+/// makes the handshake, and also the handshake of the outer stream if it is not done yet. Each of the two peers proves
+/// its own name. First read exactly the proxy's answer from the outer stream: the bytes after the answer belong to the
+/// inner stream.
 ///
-/// While the new stream exists, reading, writing, handshaking and shutting down the outer one, and making another
-/// stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new one keeps it alive.
-/// The new stream's settings (blocking, limit, timeouts) apply to the transport, not those of the outer one. If it is
-/// non-blocking, poll the descriptor of the outermost stream.
+/// While the new stream exists, reads, writes, handshakes and shutdowns of the outer stream, and making another stream
+/// inside it, fail with `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new stream keeps it
+/// alive. The new stream's settings (blocking, limit, timeouts) apply to the transport; the settings of the outer
+/// stream do not. If the new stream is non-blocking, poll the descriptor of the outermost stream.
 ///
-/// To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else,
-/// call `netlib_tls_stream_shutdown_both` on the inner one before freeing it: bytes that it has read from the outer one
-/// are lost. If the outer stream ends before the inner peer's close_notify, cleanly or not, that is
-/// `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
+/// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
+/// for something else, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it; otherwise bytes
+/// that it has read from the outer stream are lost. If the outer stream ends before the inner peer's close_notify,
+/// cleanly or not, the inner stream fails with `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
 ///
 /// @param outer a client's or a server's stream.
-/// @param server_hostname the inner server's, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context
-///        does not check names.
+/// @param server_hostname the inner server's name, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the
+///        context does not check names.
 /// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
-///         that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+///         that were not counted; `NETLIB_CLOSED` when it was shut down; the failure of `outer` when it has failed;
 ///         `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_stream(
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
 /// Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have an
 /// identity.
 ///
-/// @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
+/// @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_stream(
     context: *const netlib_tls_context,
@@ -102,15 +103,15 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// Makes a client's stream on an application-defined transport. As a BIO of OpenSSL. It does no I/O and calls neither
 /// callback.
 ///
-/// netlib cannot wait for such a transport: a `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
-/// the caller, blocking or not, and a write may count fewer bytes than it was given. Callbacks that wait make a stream
-/// that waits. The limit is checked before each callback; the stream's timeouts have no effect. A count that is missing
-/// or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that a callback reports is not final, except
-/// `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+/// netlib cannot wait for such a transport: `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
+/// the caller, even by a blocking stream, and a write may count fewer bytes than it was given. If the callbacks wait,
+/// the stream waits. The limit is checked before each callback; the stream's timeouts have no effect. A callback that
+/// stores no count, or a count larger than `len`, makes the session fail with `NETLIB_CALLBACK_FAILED`, which is final.
+/// A failure that a callback reports is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
 ///
 /// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
-/// @param read_fn receives.
-/// @param write_fn sends.
+/// @param read_fn receives bytes from the peer.
+/// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until then.
 /// @param stream out: `netlib_tls_stream_free` calls no callback but `ctx_free`.
@@ -142,8 +143,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 /// Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
 /// `context` must have an identity.
 ///
-/// @param read_fn receives.
-/// @param write_fn sends.
+/// @param read_fn receives bytes from the peer.
+/// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until then.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context.

@@ -7,8 +7,9 @@ use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
-/// none. Once one is added, the system's are not trusted: see `netlib_tls_options_set_system_trust`.
+/// Trusts the authorities in a file, in addition to those of earlier calls. As OpenSSL's CAfile, curl's --cacert.
+/// Default: none. Once an authority is added, the system's authorities are not trusted by default: see
+/// `netlib_tls_options_set_system_trust`.
 ///
 /// A certificate in the file may be an authority's or a peer's own. It allows what `openssl verify -partial_chain`
 /// allows:
@@ -37,8 +38,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
     });
 }
 
-/// Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
-/// read when the context is made. Default: none.
+/// Trusts the authorities in the files of a directory, in addition to those of earlier calls. As OpenSSL's CApath, but
+/// all files are read when the context is made. Default: none.
 ///
 /// If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
 /// read, so that netlib and OpenSSL trust the same. Otherwise every file that is not hidden is read; subdirectories are
@@ -73,9 +74,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 
 /// Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
 /// authorities were added or the built-in ones were requested, or nothing is verified (`NETLIB_CERT_NONE`, or
-/// `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. If the system has none,
-/// those built into netlib replace them. Certificates of the system's store have the same limits as those of
-/// `netlib_tls_options_add_ca_file`.
+/// `netlib_tls_options_set_server_only` without client certificates). With 1, the system's authorities are trusted in
+/// addition to the others. If the system has no authorities, the ones built into netlib are used instead. Certificates
+/// of the system's store have the same limits as those of `netlib_tls_options_add_ca_file`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {
@@ -84,11 +85,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
     });
 }
 
-/// Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
-/// client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
-/// certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
-/// with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
-/// authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
+/// Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. With
+/// 1, making a client session fails with `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if
+/// client certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a
+/// client with a certificate has the same settings. This saves a server the few milliseconds that it takes to read a
+/// store of 140 authorities. With 1 and without a certificate, `netlib_tls_context_new` fails with
+/// `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_server_only", |options: &mut TlsOptions| {
@@ -97,12 +99,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
     });
 }
 
-/// Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every
-/// machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where
-/// the system has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+/// Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: they are the same on
+/// every machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only if
+/// the system has no authorities. With 1 they replace the system's authorities unless
+/// `netlib_tls_options_set_system_trust` asks for both.
 ///
-/// netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
-/// not checked, and none of them is accepted as a peer's own certificate.
+/// netlib has the name, the key and the nameConstraints of each of these authorities, but not its certificate. So their
+/// validity is not checked, and none of them is accepted as a peer's own certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_embedded_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_embedded_trust", |options: &mut TlsOptions| {

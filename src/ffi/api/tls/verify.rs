@@ -10,13 +10,13 @@ use crate::ffi::enums::enum_netlib_verify_mode;
 use crate::ffi::{callback, options as builder};
 use crate::tls::TlsOptions;
 
-/// The verification of the peer's certificate. The numbers are those of Python's `ssl` module.
+/// Modes of verifying the peer's certificate. The numbers are those of Python's `ssl` module.
 #[repr(C)]
 pub enum netlib_verify_mode {
     /// No verification. A server does not request a certificate.
     NETLIB_CERT_NONE = 0,
-    /// A client: the same as REQUIRED, because a server always has a certificate. A server: requests one, and refuses a
-    /// wrong one.
+    /// A client: the same as REQUIRED, because a server always has a certificate. A server: requests a certificate,
+    /// accepts a client without one, and refuses a wrong one.
     NETLIB_CERT_OPTIONAL = 1,
     /// A certificate is required, and must be issued by a trusted authority.
     NETLIB_CERT_REQUIRED = 2,
@@ -26,27 +26,27 @@ pub enum netlib_verify_mode {
 /// `ssl.VerifyFlags`.
 #[repr(C)]
 pub enum netlib_verify_flag {
-    /// Nothing more than a chain to a trusted authority.
+    /// No check beyond a chain to a trusted authority.
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /// The peer's own certificate must not be revoked, and its issuer's CRL must be present.
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 0x4,
     /// The same for every certificate of the chain, except the trusted authority's.
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
-    /// Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
-    /// of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-    /// basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature
-    /// if it has any.
+    /// Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280 and have: a positive
+    /// serial number of at most 20 bytes, an authorityKeyIdentifier, a name; an authority's certificate also a
+    /// subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign; the peer's own certificate, if
+    /// it has a keyUsage, also digitalSignature in it.
     NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
-    /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
+    /// Allows proxy certificates (RFC 3820). With it, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 0x40,
-    /// Trusted authorities are tried before certificates that the peer sent. Always so.
+    /// Trusted authorities are tried before certificates that the peer sent. This flag is always in force.
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 0x8000,
-    /// A trusted authority ends the chain, even if another one issued it. Always so.
+    /// A trusted authority ends the chain, even if another one issued it. This flag is always in force.
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 
 /// Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
-/// requires one, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
+/// requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
 /// `netlib_tls_options_set_check_hostname` with 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
@@ -71,16 +71,16 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 
 /// Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
 /// As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
-/// is written. One match of several is enough: also pin a key that is kept in reserve (RFC 7469). Default: none.
+/// is written. One matching pin is enough, so also pin a key that you keep in reserve (RFC 7469). Default: none.
 ///
-/// Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the key of the trusted
-/// authority at its end, or its certificate if it is among those that were added. Other certificates that the peer sent
-/// do not count, because anyone can send a copy. With `NETLIB_CERT_NONE`, and after
+/// Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the trusted authority
+/// at its end: its key, and its certificate if the certificate was added to the options. Other certificates that the
+/// peer sent are ignored, because anyone can send a copy of a certificate. With `NETLIB_CERT_NONE`, and after
 /// `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate counts, because the handshake proves
 /// possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message
 /// has the pin of the key that the peer used.
 ///
-/// A server compares its clients' certificates with the pins. If it requests none, as by default,
+/// A server compares its clients' certificates with the pins. If it requests no certificate, which is the default,
 /// `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
 /// certificate is accepted. Sessions are resumed between streams of one context only, hence under the same pins.
 ///
@@ -110,23 +110,24 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
     });
 }
 
-/// Adds CRLs (RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
-/// load_verify_locations. Default: none; nothing is ever fetched.
+/// Adds CRLs (RFC 5280) from a file to those of earlier calls. As curl's --crlfile and Python's load_verify_locations.
+/// Default: none; netlib never downloads a CRL.
 ///
-/// Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
-/// peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
-/// has no CRL here, or only an expired one, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several CRLs of
-/// one authority the newest counts. A CRL is used only if its issuer may sign CRLs: its keyUsage, if any, must have
-/// cRLSign, also for a trusted certificate.
+/// Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the
+/// peer's own. A revoked certificate is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. If no CRL of its
+/// authority was added, or only an expired one, it is refused with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. If
+/// an authority has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: its keyUsage, if
+/// any, must have cRLSign, also for a trusted certificate.
 ///
 /// A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the CRLs of its
-/// issuer, a self-signed one in its own, whatever else the peer sends. If no path through its issuer is accepted, the
-/// issuer must be trusted too, because only a trusted key verifies the CRL, and a CRL with an issuingDistributionPoint
-/// covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted self-signed certificate
-/// that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
+/// issuer (a self-signed certificate in its own CRLs), whatever else the peer sends. If no path through its issuer is
+/// accepted, the issuer must be trusted too, because only a trusted key verifies the CRL, and a CRL with an
+/// issuingDistributionPoint covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted
+/// self-signed certificate that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
 ///
-/// @param path the file: PEM, whose sections "X509 CRL" are all read and others skipped, or DER; up to 16 MiB. It may
-///        be a pipe that ends within 5 seconds. Delta and indirect CRLs are `NETLIB_UNSUPPORTED`.
+/// @param path the file: in PEM, of which all sections "X509 CRL" are read and others skipped, or in DER; up to 16 MiB.
+///        It may be a pipe that ends within 5 seconds. For delta and indirect CRLs, `netlib_tls_context_new` fails with
+///        `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_add_crl_file", |options: &mut TlsOptions| {
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
 
 /// Sets additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
 /// `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
-/// makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
+/// makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python
 /// 3.13 or newer.
 ///
 /// @param flags bits of `enum netlib_verify_flag`.
@@ -166,11 +167,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// Sets the clock for the validity of certificates and CRLs. As OpenSSL's X509_VERIFY_PARAM_set_time. Default: the
 /// system's clock.
 ///
-/// Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
-/// called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
-/// not read, write or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`. A resumed session
-/// verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
-/// expires.
+/// The clock is called once per handshake, before the handshake starts, on the calling thread. It may run on several
+/// threads at once, and is called as long as a context or options hold it. No lock is held: the clock may use the
+/// stream for which it is called, but not read, write or handshake on it. A call on the engine for which it is called
+/// fails with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: this was done in the full
+/// handshake, and a session is not resumed after the certificate has expired.
 ///
 /// @param clock stores a finite number, 0 or more; anything else, or its failure, fails the handshake with
 ///        `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
