@@ -27,17 +27,17 @@ pub enum netlib_class {
     NETLIB_CLASS_ARGUMENT = 2,
     /// The handle is not in a state in which this call can be made.
     NETLIB_CLASS_STATE = 3,
-    /// The operating system, or a caught bug of netlib.
+    /// A failure of the operating system, or a bug of netlib that was caught.
     NETLIB_CLASS_SYSTEM = 4,
     /// A time limit passed, or the wait was cancelled.
     NETLIB_CLASS_TIME = 5,
-    /// Text that is not a URL.
+    /// The text is not a URL.
     NETLIB_CLASS_URL = 6,
-    /// No connection: resolution, refusal, a proxy.
+    /// No connection could be made: the name lookup, the connect or a proxy failed.
     NETLIB_CLASS_CONNECT = 7,
-    /// TLS: verification, names, alerts, a broken stream.
+    /// A failure of TLS: verification, names, alerts, a broken stream.
     NETLIB_CLASS_TLS = 8,
-    /// The peer's HTTP, or the status it answered.
+    /// A defect of the peer's HTTP, or the status of its response.
     NETLIB_CLASS_HTTP = 9,
     /// The retry policy ended the request.
     NETLIB_CLASS_RETRY = 10,
@@ -166,7 +166,7 @@ pub enum netlib_outcome {
 /// outer call ends. A `ctx_free` that runs in a `_free` must not use the handle being freed.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
-/// An error with its cause, message and context. **Immutable**. Functions that fail store one through their last
+/// An error with its cause, message and context. **Immutable**. Functions that fail store an error through their last
 /// parameter, `err`; free it with `netlib_error_free`. Make your own error with `netlib_error_new` to report a failure
 /// of your HTTP layer to the retry policy.
 pub struct netlib_error {
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
 /// failed, the request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated after a
 /// read error of the proxy.
 ///
-/// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
+/// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; any other value makes
 ///        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
@@ -367,11 +367,11 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
 /// for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
 ///
-/// It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
-/// for sending, early data included, or has received application data from the peer, each failure that would be CONNECT
-/// or OTHER is READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer
-/// streams have carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that
-/// cannot be sent is NEVER.
+/// By default it is the kind of the error's status. Once a TLS stream or engine has accepted application data for
+/// sending, early data included, or has received application data from the peer, each failure that would be CONNECT or
+/// OTHER is READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams
+/// have carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot
+/// be sent is NEVER.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)

@@ -106,7 +106,7 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 /// @param is_closed reports whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
 /// @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
 ///        must stay usable until the body is freed.
-/// @param body out: `netlib_body_free` calls no callback but `ctx_free`.
+/// @param body out: `netlib_body_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_new(

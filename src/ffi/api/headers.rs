@@ -60,9 +60,9 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     });
 }
 
-/// Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces what
-/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
-/// is no such header.
+/// Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces the result of
+/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`. The default is no
+/// such header.
 ///
 /// @param value "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
@@ -75,9 +75,9 @@ pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     });
 }
 
-/// Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by those
-/// given to `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding`
-/// chose.
+/// Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by the
+/// codings given to `netlib_headers_options_add_supported_coding`. It replaces the result of the other two setters of
+/// `accept-encoding`.
 ///
 /// @param enable 0 or 1. Default: 0, no header.
 #[unsafe(no_mangle)]
@@ -91,8 +91,8 @@ pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     });
 }
 
-/// Appends an element to `accept-encoding`, after a comma. The first call replaces what the other two setters of
-/// `accept-encoding` chose.
+/// Appends an element to `accept-encoding`, after a comma. The first call replaces the result of the other two setters
+/// of `accept-encoding`.
 ///
 /// @param coding for example "gzip" or "br;q=0.5".
 #[unsafe(no_mangle)]
@@ -174,7 +174,8 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     });
 }
 
-/// Adds a header after those that the other setters make and those added before. A name may be added several times.
+/// Adds a header after the headers that the other setters make and the headers added before. A name may be added
+/// several times.
 ///
 /// @param name a token (RFC 9110 section 5.1), sent in the case given.
 /// @param value any bytes except CR and LF; "" is an empty value.

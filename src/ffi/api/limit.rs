@@ -40,7 +40,7 @@ pub unsafe extern "C" fn netlib_limit_new(
     })
 }
 
-/// Returns another reference to the same limit: cancelling one cancels both.
+/// Returns another reference to the same limit: cancelling through one of them cancels both.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_clone(limit: *const netlib_limit) -> *mut netlib_limit {
     handle::clone(limit)
@@ -74,12 +74,12 @@ pub unsafe extern "C" fn netlib_limit_check(
 }
 
 /// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. It is for an event loop
-/// that waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer with the time
+/// that itself waits for a non-blocking TLS stream. The deadline does not make it readable: use a timer with the time
 /// of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
 /// `netlib_connect` has a descriptor of its own.
 ///
-/// Do not read from it, write to it or close it. After fork(2), call this again in the child: its copy of the limit has
-/// a descriptor of its own.
+/// Do not read from the descriptor, write to it or close it. After fork(2), call this again in the child: its copy of
+/// the limit has a descriptor of its own.
 ///
 /// @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
 /// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if the descriptor cannot be opened; the first call or the first

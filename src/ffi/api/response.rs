@@ -168,7 +168,7 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
 }
 
-/// Returns the Location of a 301, 302, 303, 307 or 308: a reference to be resolved with `netlib_url_resolve`. NULL for
+/// Returns the Location of a 301, 302, 303, 307 or 308: a reference, which `netlib_url_resolve` resolves. NULL for
 /// another status, or if the Location is absent or empty. It is always UTF-8: other bytes, which older servers send,
 /// are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
 #[unsafe(no_mangle)]

@@ -184,9 +184,9 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
 ///
 /// @param response the response.
 /// @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
-///        the server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
-///        ignored.
-/// @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+///        the server asks for; 0 for a date that has passed; -1.0 without the header, or if the header is malformed and
+///        malformed headers are ignored.
+/// @return `NETLIB_INVALID_HEADER` if the header is neither a number nor a date, unless malformed headers are ignored;
 ///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_get_retry_after(
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
 /// @param value the header's value.
 /// @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
 ///        the value asks for; 0 for a date that has passed.
-/// @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_INVALID_HEADER` if the value is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_parse_retry_after(
     retry: *const netlib_retry,
@@ -237,9 +237,9 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// @param reason out: the reason.
 /// @param uncapped out: `seconds` without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
 ///        exceeds a double.
-/// @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
-///         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
-///         `NETLIB_IO` if the system has no random numbers.
+/// @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless malformed headers are ignored;
+///         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends the retries;
+///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_delay(
     retry: *const netlib_retry,
@@ -286,8 +286,8 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// @param slept out: 0 or 1; 0 when there is no such header, or the header asks for no wait.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
 ///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
-///         unless that is ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
-///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+///         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends
+///         the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     retry: *const netlib_retry,

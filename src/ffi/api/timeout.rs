@@ -98,7 +98,7 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 
 /// Starts the clock. Call it when the connection attempt begins.
 ///
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, and keeps running;
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it then keeps running;
 ///         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(

@@ -25,7 +25,7 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options as builder};
 use crate::tls::{Context, TlsOptions};
 
-/// Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. Like OpenSSL's
+/// Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
 /// SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of streams from
 /// any threads.
 ///

@@ -66,8 +66,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
 /// of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
-/// Each component must follow RFC 3986's grammar, which allows no backslash, blank, control character, and no stray "%"
-/// or bracket. Only the host may contain non-ASCII letters. Further rules:
+/// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no stray
+/// "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
 /// - "//" follows the scheme.
 /// - Userinfo is optional. It is not empty, has no encoded control character, and one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 ///
 /// `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
 /// with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
-/// an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
+/// an empty host, as in the text ":", becomes absent; and a result of `netlib_url_resolve` without "//" must be
 /// resolved again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut u
     lend_text(url, len, |url| url.redacted().ok())
 }
 
-/// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
+/// Resolves a reference, such as the value of a Location header, against a base URL (RFC 3986 section 5).
 ///
 /// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
 /// scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.

@@ -129,9 +129,9 @@ pub unsafe extern "C" fn netlib_split_first(
 
 /// Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
 /// `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
-/// only. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
-/// in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
-/// `netlib_tls_options_set_maximum_version`.
+/// only. With SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// `NETLIB_SSL_VERSION_TLSv1_2` and, as in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with
+/// `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`.
 ///
 /// @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
 #[deprecated(note = "use netlib_tls_options_set_minimum_version")]

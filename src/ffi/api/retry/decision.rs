@@ -32,15 +32,15 @@ pub enum netlib_action {
 pub enum netlib_counter {
     /// No count: the response needs no further request.
     NETLIB_COUNTER_NONE = 0,
-    /// `connect`.
+    /// The count `connect`.
     NETLIB_COUNTER_CONNECT = 1,
-    /// `read`.
+    /// The count `read`.
     NETLIB_COUNTER_READ = 2,
-    /// `redirect`.
+    /// The count `redirect`.
     NETLIB_COUNTER_REDIRECT = 3,
-    /// `status`.
+    /// The count `status`.
     NETLIB_COUNTER_STATUS = 4,
-    /// `other`.
+    /// The count `other`.
     NETLIB_COUNTER_OTHER = 5,
 }
 
@@ -58,12 +58,12 @@ impl Handle for netlib_decision {
 /// redirect. It does no I/O and does not wait.
 ///
 /// An error is counted by `netlib_retry_increment`, and the request is sent again. A redirect is counted and followed,
-/// unless the redirect profile refuses it. On 303 the method becomes GET, except HEAD. When a method becomes GET, the
-/// body is dropped. A response that is retried (`netlib_retry_is_retry`) is counted, and the request is sent again. Any
-/// other response is returned. When no redirect is left, the call fails with `NETLIB_MAX_RETRY`, or returns the
-/// response if `raise_on_redirect` is false. When no retry because of a status is left, `raise_on_status` determines
-/// the same. When `total` is `NETLIB_RETRY_DISABLED`, every response is returned, and the call fails with the given
-/// `error`.
+/// unless the redirect profile refuses it. On 303 the method becomes GET (HEAD stays HEAD). If the method becomes GET,
+/// the body is dropped. A response that is retried (`netlib_retry_is_retry`) is counted, and the request is sent again.
+/// Any other response is returned. When no redirect is left, the call fails with `NETLIB_MAX_RETRY`, or returns the
+/// response if `raise_on_redirect` is false. When no retry because of a status is left, `raise_on_status` decides in
+/// the same way. When `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails
+/// with that error.
 ///
 /// The wait before the next request is that of `netlib_retry_delay`; for a redirect, the wait of its Retry-After. Wait
 /// with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is shortened to it,
@@ -131,8 +131,8 @@ pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision
     read(decision, 0, |decision| decision.action() as i32)
 }
 
-/// Returns the Retry for the next request; if a response is returned, the Retry that was given. Clone it to keep it
-/// longer than the decision.
+/// Returns the Retry for the next request; if a response is returned, the Retry that was given to
+/// `netlib_retry_decide`. Clone it to keep it longer than the decision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision) -> *const netlib_retry {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.retry())))
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
 }
 
 /// Returns 1 if the next request carries the body of the last request again, if it had one: rewind the body first, see
-/// `netlib_rewind_body`. Returns 0 once a redirect has turned the request into GET, and when there is no next request.
+/// `netlib_rewind_body`. Returns 0 after a redirect has turned the request into GET, and when there is no next request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
     read_bool(decision, false, Decision::resend_body)
@@ -228,7 +228,7 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
     lend_text(decision, len, |decision| decision.dropped_headers().named().at(index))
 }
 
-/// Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
+/// Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
 /// that describe the body are dropped if the body is not sent again. On a redirect to another origin, Host is dropped
 /// with the SAFE profile only. Do not keep Host in the list; write it from the URL of each request
 /// (`netlib_url_netloc`).

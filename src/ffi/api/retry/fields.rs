@@ -157,7 +157,7 @@ pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retr
     read_bool(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
 }
 
-/// Returns the number of headers in the list of those that may follow a redirect to another origin; 0 also when there
+/// Returns the number of headers in the list of headers that may follow a redirect to another origin; 0 also when there
 /// is no list, so that every header may follow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_kept_header_count(retry: *const netlib_retry) -> usize {

@@ -46,19 +46,19 @@ impl Handle for netlib_retry_options {
 /// Reports the time of day, for a Retry-After that is a date.
 ///
 /// For this and the two callbacks below: every Retry made from another Retry also holds its callbacks. So `ctx` is
-/// released with the last Retry, decision, error or options that holds the callback. They run without a lock on the
-/// thread that uses the Retry. If several threads share a Retry, they may run at the same time, and the data behind
-/// `ctx` must be thread-safe.
+/// released with the last Retry, decision, error or options that holds the callback. The callbacks run without a lock,
+/// on the thread that uses the Retry. If several threads share a Retry, the callbacks may run at the same time, and the
+/// data behind `ctx` must be thread-safe.
 ///
-/// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
-///        a value.
+/// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. It is preset to NaN, and the
+///        callback must store a value.
 /// @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Waits for a number of seconds.
 ///
-/// @param seconds more than 0; it may be infinity, if the bounds of the delays are.
+/// @param seconds more than 0; infinity is possible if the bounds of the delays are infinite.
 /// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;

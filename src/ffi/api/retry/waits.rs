@@ -14,7 +14,7 @@ use crate::status::Status;
 ///
 /// Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
 /// `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
-/// and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+/// and DECORRELATED also delay the first retry. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
 #[repr(C)]
 pub enum netlib_jitter_kind {
     /// As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry.

@@ -66,9 +66,10 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 /// that have it. Name lookups are not bound. Default: none; the routes decide.
 ///
 /// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
-/// interface, no-delay, keep-alive, the user timeout, and then those of `netlib_connect_options_add_socket_option`. An
-/// option that the system refuses fails the attempt; the error has the option and the errno: `ENODEV` for a missing
-/// interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
+/// interface, no-delay, keep-alive, the user timeout, and then the options of
+/// `netlib_connect_options_add_socket_option`. An option that the system refuses fails the attempt; the error has the
+/// option and the errno: `ENODEV` for a missing interface, `EPERM` if binding to an interface needs a privilege (before
+/// Linux 5.7).
 ///
 /// @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
 ///        no such option.

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
     guard::status(err, || arg_mut!(connect).set_limit(arg_shared_opt!(limit)))
 }
 
-/// Advances as far as possible without waiting. The name is looked up on a separate thread, unless
+/// Advances the connect without waiting. The name is looked up on a separate thread, unless
 /// `netlib_connect_options_set_resolve_callback` gave a callback: a step waits for the callback.
 ///
 /// It is harmless to call a step early. A late step starts one attempt, not several.

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, in place of the system's resolver. It must return in time: nothing interrupts it.
+/// Finds the addresses of a host, instead of the system's resolver. It must return in time: nothing interrupts it.
 /// Called at most once per connect.
 ///
 /// It may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked it fails

@@ -36,7 +36,7 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
 }
 
 /// Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
-/// count once, even if several sources have them. Like the length of Python's `get_ca_certs()`.
+/// count once, even if several sources have them. As the length of Python's `get_ca_certs()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
@@ -113,8 +113,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
     })
 }
 
-/// Returns how a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server requests a client's
-/// certificate only if the mode was set explicitly.
+/// Returns the mode in which a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server
+/// requests a client's certificate only if the mode was set explicitly.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_mode(
     context: *const netlib_tls_context,

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
 }
 
 /// Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. As
-/// SSL_get_early_data_status.
+/// OpenSSL's SSL_get_early_data_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     stream: *const netlib_tls_stream,

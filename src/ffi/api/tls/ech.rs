@@ -127,7 +127,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tl
     read_bool(context, false, Context::ech_grease)
 }
 
-/// Returns the outcome of Encrypted Client Hello, also after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+/// Returns the outcome of Encrypted Client Hello, even after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> enum_netlib_ech_status {

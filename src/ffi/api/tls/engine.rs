@@ -179,8 +179,8 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
     })
 }
 
-/// Returns the number of bytes that a read would return without more input; there may be more after them. It decrypts a
-/// record that has been fed.
+/// Returns the number of bytes that a read would return without more input; there may be more after them. To find out,
+/// it decrypts a record that has been fed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
     guard::value(0, || Ok(arg_mut!(engine).pending()))

@@ -7,20 +7,21 @@ use crate::ffi::args::{arg_bytes, arg_bytes_opt, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// Sets the certificate of this side and its private key, from files. A server needs them; a client sends them to a
-/// server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
+/// Sets the certificate of this side and its private key, from files. A server needs both; a client sends the
+/// certificate to a server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key.
+/// Default: none.
 ///
 /// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
 /// encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
 /// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with the schemes of PKCS#12 (SHA-1 with 3DES or RC2),
-/// or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is
-/// used; other sections, such as EC PARAMETERS, are skipped.
+/// or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. If the PEM has several keys, the first
+/// is used; other sections, such as EC PARAMETERS, are skipped.
 ///
 /// Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
 /// detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
-/// SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted; a file may have none. netlib uses the first
-/// key that has a matching certificate, that certificate (if several match, the one with the key's localKeyID), and
-/// those of its issuers that are in the file, in any order. Everything else in the file is skipped.
+/// SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file without a MAC is accepted. netlib
+/// uses the first key that has a matching certificate, that certificate (if several match, the one with the key's
+/// localKeyID), and those of its issuers that are in the file, in any order. Everything else in the file is skipped.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
@@ -69,11 +70,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 }
 
 /// Sets the password of the private key or of the PKCS#12 file. It can be set before or after the key. As the
-/// `password` of Python's `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
+/// `password` of Python's `load_cert_chain`, curl's --pass. Default: none. The password is ignored when nothing is
+/// encrypted.
 ///
-/// The schemes of PKCS#12 take the password as text: UTF-8, as OpenSSL does; for bytes that are not UTF-8, and if UTF-8
-/// does not open the file, one character for each byte, as older programs do. An empty password, or none, opens a file
-/// that was made with either.
+/// The schemes of PKCS#12 take the password as text. netlib reads it as UTF-8, as OpenSSL does. If it is not UTF-8, or
+/// does not open the file as UTF-8, each byte is read as one character, as in older programs. An empty password, or
+/// none, opens a file that was made with either.
 ///
 /// @param password any bytes, up to 1024; an empty password is also a password. It is wiped when the options are freed.
 ///        May be NULL: none.

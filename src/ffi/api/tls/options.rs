@@ -79,10 +79,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
     });
 }
 
-/// Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
-/// `NETLIB_OP_NO_TICKET` are one setting, and the later call counts. Default: no, as in urllib3, because such tickets
-/// are sent in the clear, under a key that outlives many sessions; TLS 1.2 sessions are then resumed by their id. The
-/// tickets of TLS 1.3 are not affected.
+/// Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this function and the
+/// bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default: no, as in urllib3, because such
+/// tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2 sessions are then resumed by their
+/// id. The tickets of TLS 1.3 are not affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {
@@ -97,11 +97,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
 /// `netlib_tls_options_set_use_environment`.
 ///
 /// `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
-/// streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, one write
-/// each; a line that cannot be written does not end the session. A pipe must have a reader; netlib does not wait for
-/// it, so lines for which the pipe has no room are lost.
+/// streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, each in
+/// one write(2); a line that cannot be written does not end the session. A pipe must have a reader; netlib does not
+/// wait for it, so lines for which the pipe has no room are lost.
 ///
-/// @param path May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+/// @param path the file. May be NULL: secrets are written nowhere, even if SSLKEYLOGFILE is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_set_keylog_file", |options: &mut TlsOptions| {
@@ -112,8 +112,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
 
 /// Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
 /// and whether SSLKEYLOGFILE names the file to which secrets are written. Default: yes, except in a program with raised
-/// privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS`
-/// if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate.
+/// privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads these variables. It fails with
+/// `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_use_environment(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_use_environment", |options: &mut TlsOptions| {

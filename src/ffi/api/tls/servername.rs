@@ -18,7 +18,7 @@ use crate::tls::TlsOptions;
 ///        client sent none, or an IP address.
 /// @param replacement in/out: `*replacement` is NULL when the callback is called. A context stored here replaces this
 ///        context: its certificate, versions, application protocols and client verification are used; its callback is
-///        not called. netlib takes ownership of the reference, whatever is returned: store a clone
+///        not called. netlib takes ownership of the reference, whatever the callback returns: store a clone
 ///        (`netlib_tls_context_clone`).
 /// @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
 ///         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The

@@ -21,7 +21,8 @@ use crate::tls::Stream;
 /// down counts as writing. The settings and getters may be called from any thread at any time.
 ///
 /// The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
-/// closes. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether calls wait.
+/// closes afterwards. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether
+/// calls wait.
 ///
 /// A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
 /// `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
@@ -38,7 +39,7 @@ impl Handle for netlib_tls_stream {
     type Ownership = Shared;
 }
 
-/// One piece of the data of a write; like POSIX's iovec, but read-only.
+/// One piece of the data of a write; as POSIX's iovec, but read-only.
 #[repr(C)]
 pub struct netlib_slice {
     /// The bytes; NULL only if there are none.
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
     })
 }
 
-/// Makes a server's stream on an accepted descriptor. It does no I/O, as `netlib_tls_wrap_fd`. If the context has
+/// Makes a server's stream on an accepted descriptor. Like `netlib_tls_wrap_fd`, it does no I/O. If the context has
 /// application protocols and the client offers some, the two lists must have a protocol in common. As Python's
 /// `wrap_socket` with server_side=True.
 ///
@@ -121,8 +122,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_str
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 
-/// Sets the longest wait for bytes during a read, each time that none are available. It bounds the gap between two
-/// reads of the socket, not the whole call. It also applies to the handshake. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets the longest time that a read waits for the next bytes. The timeout bounds the gap between two reads of the
+/// socket, not the whole call. It also applies to reads of the handshake. Default: `NETLIB_TIMEOUT_NONE`.
 ///
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
 /// @return `NETLIB_INVALID_ARGUMENT`.
@@ -135,8 +136,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
     guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets the longest wait during a write until more can be sent, each time that nothing can be sent. Default:
-/// `NETLIB_TIMEOUT_NONE`.
+/// Sets the longest time that a write waits until the transport accepts more bytes. Default: `NETLIB_TIMEOUT_NONE`.
 ///
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
 /// @return `NETLIB_INVALID_ARGUMENT`.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
 /// timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
 /// begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
-/// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the application's time between its reads does not count.
+/// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is not counted.
 ///
 /// The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
 /// stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
@@ -241,8 +241,8 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
     })
 }
 
-/// Returns the number of bytes that a read would return without I/O; there may be more after them. It decrypts a record
-/// that has already been received. As SSL_pending.
+/// Returns the number of bytes that a read would return without I/O; there may be more after them. To find out, it
+/// decrypts a record that has already been received. As SSL_pending.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::pending)
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
 /// SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
 /// Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
-/// also after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
+/// even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
@@ -319,12 +319,12 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 
 /// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. As writev(2). Small pieces share
 /// records, so that they cost no more than one piece of the same total length; a piece that fills a record is encrypted
-/// in place. After a write that did not count everything, the next one must continue with the same bytes, in any
-/// pieces.
+/// in place. After a write that did not count everything, the next write must continue with the same bytes, divided
+/// into pieces in any way.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.
-/// @param n out: the number of their bytes that were written; fewer than all only if non-blocking.
+/// @param n out: the number of bytes written from all pieces; less than their sum only if non-blocking.
 /// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
 ///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and
 ///         not empty.
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
     })
 }
 
-/// Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
+/// Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
 /// can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
 /// handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
 ///

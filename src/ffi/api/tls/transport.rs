@@ -42,7 +42,7 @@ pub type netlib_tls_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
 /// Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy. As
-/// urllib3's SSLTransport, its tls_in_tls. It does no I/O: the first read or write, or `netlib_tls_stream_handshake`,
+/// urllib3's SSLTransport (tls_in_tls). It does no I/O: the first read or write, or `netlib_tls_stream_handshake`,
 /// makes the handshake, and also the handshake of the outer stream if it is not done yet. Each of the two peers proves
 /// its own name. First read exactly the proxy's answer from the outer stream: the bytes after the answer belong to the
 /// inner stream.
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until then.
-/// @param stream out: `netlib_tls_stream_free` calls no callback but `ctx_free`.
+/// @param stream out: `netlib_tls_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_callbacks(

@@ -11,18 +11,19 @@ use crate::tls::TlsOptions;
 /// Default: none. Once an authority is added, the system's authorities are not trusted by default: see
 /// `netlib_tls_options_set_system_trust`.
 ///
-/// A certificate in the file may be an authority's or a peer's own. It allows what `openssl verify -partial_chain`
-/// allows:
+/// A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain` uses
+/// them:
 ///
-/// - As an authority it may issue certificates for any name, within its own limits: its validity, pathlen,
-///   extendedKeyUsage, keyUsage and nameConstraints. It is an authority if its basicConstraints say CA:TRUE, if it has
-///   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
-///   authority if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
-/// - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
-/// - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
-///   makes them. It is accepted if its validity, name, purpose and key are right. If revocation lists were added, it is
-///   also looked up: see `netlib_tls_options_add_crl_file`. Prefer one with CA:FALSE for that: the holder of the key of
-///   one with CA:TRUE can issue certificates for any name.
+/// - An authority may issue certificates for any name, within its own limits: its validity, pathlen, extendedKeyUsage,
+///   keyUsage and nameConstraints. A certificate is an authority's if its basicConstraints say CA:TRUE, if it has no
+///   basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
+///   authority's if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
+/// - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue
+///   certificates.
+/// - A peer may present a certificate of the file, no matter who issued it, and even if it says CA:TRUE, as the
+///   certificates of `openssl req -x509` do. It is accepted if its validity, name, purpose and key are right. If CRLs were added, it
+///   is also looked up: see `netlib_tls_options_add_crl_file`. Prefer a certificate with CA:FALSE for this purpose,
+///   because the holder of a key with CA:TRUE can issue certificates for any name.
 ///
 /// A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
 /// OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
@@ -42,11 +43,11 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 /// all files are read when the context is made. Default: none.
 ///
 /// If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
-/// read, so that netlib and OpenSSL trust the same. Otherwise every file that is not hidden is read; subdirectories are
-/// not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
-/// cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
-/// message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
-/// adds CRLs.
+/// read, so that netlib and OpenSSL trust the same authorities. Otherwise every file that is not hidden is read;
+/// subdirectories are not. A file that cannot be used is skipped and listed by
+/// `netlib_tls_context_trust_source_skipped`; a directory that cannot be read, or without any usable certificate, makes
+/// `netlib_tls_context_new` fail, with the path in the message. CRLs under hashed names such as `5ed36f99.r0` are also
+/// skipped and listed: use `netlib_tls_options_add_crl_file` to add CRLs.
 ///
 /// @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
 #[unsafe(no_mangle)]
@@ -73,10 +74,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 }
 
 /// Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
-/// authorities were added or the built-in ones were requested, or nothing is verified (`NETLIB_CERT_NONE`, or
+/// authorities were added or the built-in ones were requested, or no certificates are verified (`NETLIB_CERT_NONE`, or
 /// `netlib_tls_options_set_server_only` without client certificates). With 1, the system's authorities are trusted in
 /// addition to the others. If the system has no authorities, the ones built into netlib are used instead. Certificates
-/// of the system's store have the same limits as those of `netlib_tls_options_add_ca_file`.
+/// of the system's store have the same limits as the certificates of `netlib_tls_options_add_ca_file`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {

@@ -41,7 +41,8 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 0x40,
     /// Trusted authorities are tried before certificates that the peer sent. This flag is always in force.
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 0x8000,
-    /// A trusted authority ends the chain, even if another one issued it. This flag is always in force.
+    /// A trusted authority ends the chain, even if another authority issued its certificate. This flag is always in
+    /// force.
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 
@@ -74,17 +75,17 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 /// is written. One matching pin is enough, so also pin a key that you keep in reserve (RFC 7469). Default: none.
 ///
 /// Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the trusted authority
-/// at its end: its key, and its certificate if the certificate was added to the options. Other certificates that the
-/// peer sent are ignored, because anyone can send a copy of a certificate. With `NETLIB_CERT_NONE`, and after
-/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate counts, because the handshake proves
-/// possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message
-/// has the pin of the key that the peer used.
+/// at its end (its key, and its certificate if this was added to the options). Other certificates that the peer sent
+/// are ignored, because anyone can send a copy of a certificate. With `NETLIB_CERT_NONE`, and after
+/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate is compared, because the handshake
+/// proves possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the
+/// message contains the pin of the peer's key.
 ///
 /// A server compares its clients' certificates with the pins. If it requests no certificate, which is the default,
 /// `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
 /// certificate is accepted. Sessions are resumed between streams of one context only, hence under the same pins.
 ///
-/// @param pin 64 hex digits in any letter case, with colons anywhere: the SHA-256 of a certificate, as from `openssl
+/// @param pin 64 hex digits, case-insensitive, with colons anywhere: the SHA-256 of a certificate, as from `openssl
 ///        x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key (SubjectPublicKeyInfo). Or
 ///        "sha256//" and base64, the SHA-256 of a key, as for curl and from `netlib_certificate_public_key_pin`.
 #[unsafe(no_mangle)]
@@ -100,8 +101,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_opt
 ///
 /// With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
 /// checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
-/// enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the last
-/// one.
+/// enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the check
+/// of the name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_pins_replace_chain", |options: &mut TlsOptions| {
@@ -117,11 +118,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 /// peer's own. A revoked certificate is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. If no CRL of its
 /// authority was added, or only an expired one, it is refused with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. If
 /// an authority has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: its keyUsage, if
-/// any, must have cRLSign, also for a trusted certificate.
+/// any, must have cRLSign, even in a trusted certificate.
 ///
 /// A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the CRLs of its
 /// issuer (a self-signed certificate in its own CRLs), whatever else the peer sends. If no path through its issuer is
-/// accepted, the issuer must be trusted too, because only a trusted key verifies the CRL, and a CRL with an
+/// accepted, the issuer must also be trusted, because only a trusted key verifies the CRL. A CRL with an
 /// issuingDistributionPoint covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted
 /// self-signed certificate that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
 ///
@@ -173,8 +174,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// fails with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: this was done in the full
 /// handshake, and a session is not resumed after the certificate has expired.
 ///
-/// @param clock stores a finite number, 0 or more; anything else, or its failure, fails the handshake with
-///        `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+/// @param clock the clock, which stores a finite number, 0 or more. If it stores another value or fails, the handshake
+///        fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
     options: *mut netlib_tls_options,
