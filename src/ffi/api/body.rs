@@ -16,7 +16,8 @@ use crate::status::Status;
 
 /// The body of a request. **Single**. Before it is sent for the first time, record its position with
 /// `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
-/// a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails before a byte is sent if it cannot.
+/// a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails, before a byte is sent, if the body
+/// cannot be moved.
 pub struct netlib_body {
     _private: [u8; 0],
 }
@@ -200,7 +201,7 @@ pub unsafe extern "C" fn netlib_body_length(
 /// @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
 /// @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
 ///        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
-/// @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
+/// @return `NETLIB_OK`, even when no position could be recorded, because most bodies are sent only once;
 ///         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
 ///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
 ///         from `tell`.

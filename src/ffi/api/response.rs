@@ -40,9 +40,9 @@ pub enum netlib_body_framing {
 
 /// Makes a response from the result of another HTTP parser, for the retry policy.
 ///
-/// @param request_method the method of the request it answers, a token: "GET".
+/// @param request_method the method of the request that the response answers, a token such as "GET".
 /// @param status 100 to 999.
-/// @param headers its headers.
+/// @param headers the response's headers.
 /// @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_new(
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 /// While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
 /// buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
-/// one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
+/// one `state` per buffer, initially 0. After every other result `state` is 0 again, ready for the next head.
 ///
 ///     uint64_t state = 0;
 ///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 /// Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
 /// once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
-/// an interim one: the next head begins at `head_len`, so call again from there.
+/// an interim response: the next head begins at `head_len`, so call again from there.
 ///
 /// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
 /// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn netlib_response_new(
 /// more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
 /// without waiting for more.
 ///
-/// @param request_method the method of the request it answers, a token: "GET".
+/// @param request_method the method of the request that the response answers, a token such as "GET".
 /// @param head the bytes received so far.
 /// @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
 /// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before

@@ -37,7 +37,7 @@ use crate::socket::connect_options::ConnectOptions;
 /// @param err its message names the host and the port; it has one cause for each address tried, including an attempt
 ///        that a limit ended, with the address, the errno and the time that the attempt took.
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
-///         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address did not answer in time;
+///         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address that was tried did not answer in time;
 ///         `NETLIB_CONNECT_FAILED` if it failed otherwise, or if the system has no descriptor or thread left (the errno
 ///         is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
 ///         `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more than 63 bytes;

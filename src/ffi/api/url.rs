@@ -66,8 +66,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
 /// of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
-/// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no stray
-/// "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
+/// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
+/// stray "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
 /// - "//" follows the scheme.
 /// - Userinfo is optional. It is not empty, has no encoded control character, and one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a

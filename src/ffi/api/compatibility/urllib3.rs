@@ -17,9 +17,9 @@ use crate::tls::x509::fingerprint;
 
 /// Makes a Retry from a number of retries, as urllib3's Retry.from_int.
 ///
-/// @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
-///        instead.
-/// @param redirect 1 to follow redirects, else 0. It does not change the default.
+/// @param count the `total` of the new Retry. `NETLIB_RETRY_DISABLED` disables retrying; with `NETLIB_NONE` the default
+///        Retry is used instead.
+/// @param redirect 1 to follow redirects, else 0. It does not apply to the default Retry.
 /// @param default_retry the default Retry. May be NULL: a Retry with total 3.
 /// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
 #[unsafe(no_mangle)]

@@ -75,7 +75,7 @@ pub type netlib_address_fn = Option<
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> enum_netlib_verdict,
 >;
 
-/// Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
+/// Refuses addresses by their class. Default: none is refused. Calls accumulate: a refused class stays refused.
 ///
 /// Each address is checked immediately before the connect, whatever its source. So a name that suddenly resolves to
 /// another address (DNS rebinding), or another spelling of an address, does not evade the check. A refused address is

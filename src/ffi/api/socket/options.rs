@@ -46,8 +46,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 /// Sets the address and port that connections come from. The default is the system's choice. Addresses of another
 /// family than the source's count as failed; connections to Unix domain sockets have no source.
 ///
-/// With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share it,
-/// for which `SO_REUSEADDR` is set.
+/// With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share the
+/// port, for which `SO_REUSEADDR` is set.
 ///
 /// @param host an address or name of this machine; "" leaves the address to the system.
 /// @param port 0 to 65535; 0 leaves the port to the system.
@@ -67,9 +67,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 ///
 /// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
 /// interface, no-delay, keep-alive, the user timeout, and then the options of
-/// `netlib_connect_options_add_socket_option`. An option that the system refuses fails the attempt; the error has the
-/// option and the errno: `ENODEV` for a missing interface, `EPERM` if binding to an interface needs a privilege (before
-/// Linux 5.7).
+/// `netlib_connect_options_add_socket_option`. An option that the system refuses fails the attempt; the error names the
+/// option and has the errno: `ENODEV` for a missing interface, `EPERM` if binding to an interface needs a privilege
+/// (before Linux 5.7).
 ///
 /// @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
 ///        no such option.
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
 }
 
 /// Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
-/// `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not told. Default: not set; the system
+/// `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not informed. Default: not set; the system
 /// tries for about 15 minutes. With keep-alive, this time ends the probes instead of their count.
 ///
 /// On Linux it also ends a connect that gets no answer: the attempt fails with `NETLIB_CONNECT_TIMEOUT`, at the

@@ -18,13 +18,14 @@ use crate::status::Status;
 /// A connect that races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
 ///
 /// The addresses alternate between IPv6 and IPv4, beginning with the family that the resolver put first; within a
-/// family the order stays. Each attempt starts an attempt delay (250 ms) after the previous one, or at once if the
-/// previous one has failed. An attempt goes on until it is connected, fails, or its own connect timeout passes. The
-/// first attempt that connects wins, and all others are closed. So a network that drops IPv6 costs a quarter of a
-/// second, and a host with one slow address is still reached. Only the first 64 addresses in this order are tried.
+/// family, the resolver's order is kept. Each attempt starts an attempt delay (250 ms) after the previous one, or at
+/// once if the previous one has failed. An attempt continues until it is connected, fails, or its own connect timeout
+/// passes. The first attempt that connects wins, and all others are closed. So a network that drops IPv6 costs a
+/// quarter of a second, and a host with one slow address is still reached. Only the first 64 addresses in this order
+/// are tried.
 ///
-/// At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event loop
-/// sees a queued lookup as a slow one.
+/// At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
+/// loop, a queued lookup looks like a slow lookup.
 ///
 /// Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. This loop has room for a limit and 63
 /// attempts, which begin within 16 seconds:
@@ -226,7 +227,7 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 /// Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready. When it has
 /// passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full
 /// is tried again. 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor
-/// is ready, or never if the connect has ended. Round it up to the resolution of your loop's timer.
+/// is ready, or never if the connect has ended. Round the time up to the resolution of your loop's timer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::seconds_to_timer)

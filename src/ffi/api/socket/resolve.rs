@@ -38,8 +38,8 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 ///
 /// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
 ///        of 0 stands for the port of the connect.
-/// @param len the length of `address` in bytes, at least what its family needs. A path ends with its NUL or here; an
-///        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
+/// @param len the length of `address` in bytes, at least what its family needs. A path ends at its NUL or after `len`
+///        bytes. An abstract name of Linux, whose first byte is NUL, ends after `len` bytes, as for connect(2).
 /// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
 ///         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
 ///         system without them.
@@ -66,12 +66,12 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
 /// progress.
 ///
-/// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
+/// @param host the name, in ASCII (an internationalised name is converted). It is never an address. Borrowed for the
 ///        call.
 /// @param port the port of the connect.
 /// @param seconds_left the rest of the limit; `NETLIB_TIMEOUT_NONE` without a limit or a deadline.
-/// @param addresses empty: add the addresses found with `netlib_addresses_add`, in the order of preference. Borrowed
-///        for the call: `netlib_addresses_free` does nothing.
+/// @param addresses an empty list: append the addresses with `netlib_addresses_add`, in the order of preference.
+///        Borrowed for the call: `netlib_addresses_free` does nothing.
 /// @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
 ///         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
 ///         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was

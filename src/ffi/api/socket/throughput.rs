@@ -19,8 +19,8 @@ use crate::socket::throughput::Throughput;
 ///     }
 ///
 /// In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period begins. Only
-/// the time in `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it
-/// is called again. The time in which the caller processes data is not counted. For a TLS stream use
+/// the time in `netlib_throughput_wait_for_read` is counted and, after it returned `NETLIB_TIMED_OUT`, the time until
+/// the next call. The time in which the caller processes data is not counted. For a TLS stream use
 /// `netlib_tls_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],

@@ -52,8 +52,8 @@ pub unsafe extern "C" fn netlib_wait_for_write(
 /// `netlib_tls_stream_is_dropped`.
 ///
 /// @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, as does any
-///        negative number except `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is
-///        never dropped.
+///        negative number except `NETLIB_FD_MANAGED`, which stands for a connection that the application's platform
+///        manages, and is never reported as dropped.
 /// @param dropped out: 0 or 1.
 /// @return `NETLIB_IO` if the system could not check the descriptor.
 #[unsafe(no_mangle)]

@@ -24,7 +24,7 @@ use crate::tls::TlsOptions;
 /// string; after `!` or `-` a name removes its suite. (OpenSSL has a separate setting for them.) A version left without
 /// a suite is not offered.
 ///
-/// As in OpenSSL, a word for a suite that netlib does not have selects nothing, and neither does a misspelt word: see
+/// As in OpenSSL, a word for a suite that netlib does not have selects nothing, as does a misspelt word: see
 /// `netlib_tls_context_unknown_ciphers`. If a string selects no suite at all, `netlib_tls_context_new` fails with
 /// `NETLIB_NO_CIPHER_SUITES`, and the message lists the available suites. For text that is not a cipher string, it
 /// fails with `NETLIB_INVALID_ARGUMENT` and the offset. The server's key also limits the suites: "aECDSA" needs an EC

@@ -24,9 +24,9 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 ///
 /// The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
 /// port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared
-/// by their address and their `ctx`. Add whatever else your connections depend on as `slices`: the path of a Unix
-/// domain socket, a server name other than the URL's, the digest of the context for the proxy, credentials that log in
-/// a whole connection (NTLM, Negotiate).
+/// by their address and their `ctx`. Pass everything else that your connections depend on as `slices`: the path of a
+/// Unix domain socket, a server name other than the URL's, the digest of the context for the proxy, credentials that
+/// log in a whole connection (NTLM, Negotiate).
 ///
 /// The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
 /// are logged, add random bytes of your own to each. Compare keys only within one process: another version of netlib

@@ -35,8 +35,8 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
-/// count once, even if several sources have them. As the length of Python's `get_ca_certs()`.
+/// Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key are
+/// counted once, even if several sources have them. As the length of Python's `get_ca_certs()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
@@ -77,8 +77,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
 }
 
 /// Returns the number of trusted certificates in a source, including certificates that other sources also have; 0 only
-/// for a source of the system that could not be read or contains none. Certificates with the same name and key count
-/// once.
+/// for a source of the system that could not be read or contains none. Certificates with the same name and key are
+/// counted once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
     context: *const netlib_tls_context,

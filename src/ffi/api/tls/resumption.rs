@@ -42,7 +42,7 @@ pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_ses
     handle::clone(session)
 }
 
-/// Releases a session. With the last reference its secret is overwritten.
+/// Releases a session. When the last reference is released, the secret of the session is overwritten.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_session) {
     guard::nothing(|| handle::free(session));
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_session(
     })
 }
 
-/// Takes a session of a client's engine, as `netlib_tls_stream_take_session` does of a stream.
+/// Takes a session of a client's engine, as `netlib_tls_stream_take_session` does for a stream.
 ///
 /// @param session NULL if there is none.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.

@@ -15,7 +15,7 @@ use crate::tls::TlsOptions;
 /// on the engine for which it is called fails with `NETLIB_BUSY`.
 ///
 /// @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
-///        client sent none, or an IP address.
+///        client sent no name, or an IP address.
 /// @param replacement in/out: `*replacement` is NULL when the callback is called. A context stored here replaces this
 ///        context: its certificate, versions, application protocols and client verification are used; its callback is
 ///        not called. netlib takes ownership of the reference, whatever the callback returns: store a clone

@@ -13,9 +13,9 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// Returns a certificate of the peer's chain as it was sent, in DER. `netlib_certificate_parse` reads it;
-/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
-/// `getpeercert(True)`, SSL_get_peer_cert_chain.
+/// Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
+/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified. As
+/// Python's `getpeercert(True)`, SSL_get_peer_cert_chain.
 ///
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
 #[unsafe(no_mangle)]
@@ -79,8 +79,8 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.negotiated()?.key_exchange_group)
 }
 
-/// Returns 1 if the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
-/// proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
+/// Returns 1 if the session resumes an earlier session of the same context and name (`netlib_tls_session`), without a
+/// new proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
     read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))

@@ -11,8 +11,8 @@ use crate::tls::TlsOptions;
 /// Default: none. Once an authority is added, the system's authorities are not trusted by default: see
 /// `netlib_tls_options_set_system_trust`.
 ///
-/// A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain` uses
-/// them:
+/// A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain`
+/// uses them:
 ///
 /// - An authority may issue certificates for any name, within its own limits: its validity, pathlen, extendedKeyUsage,
 ///   keyUsage and nameConstraints. A certificate is an authority's if its basicConstraints say CA:TRUE, if it has no
@@ -21,9 +21,9 @@ use crate::tls::TlsOptions;
 /// - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue
 ///   certificates.
 /// - A peer may present a certificate of the file, no matter who issued it, and even if it says CA:TRUE, as the
-///   certificates of `openssl req -x509` do. It is accepted if its validity, name, purpose and key are right. If CRLs were added, it
-///   is also looked up: see `netlib_tls_options_add_crl_file`. Prefer a certificate with CA:FALSE for this purpose,
-///   because the holder of a key with CA:TRUE can issue certificates for any name.
+///   certificates of `openssl req -x509` do. It is accepted if its validity, name, purpose and key are right. If CRLs
+///   were added, it is also looked up: see `netlib_tls_options_add_crl_file`. Prefer a certificate with CA:FALSE for
+///   this purpose, because the holder of the key of a certificate with CA:TRUE can issue certificates for any name.
 ///
 /// A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
 /// OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
