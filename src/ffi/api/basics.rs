@@ -377,7 +377,7 @@ pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> 
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
 }
 
-/// Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. It never contains
+/// Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. The message never contains
 /// credentials.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *mut usize) -> *const c_char {
@@ -385,11 +385,11 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
 }
 
 /// Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
-/// trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. It is not part of the message, because
-/// end users may read the message. It never recommends switching verification off.
+/// trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the message,
+/// because end users may read the message. The advice never recommends switching verification off.
 ///
-/// For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
-/// at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
+/// For an unknown issuer, the advice names the authority to add. For a hostname mismatch, it lists the names of the
+/// certificate, at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, Error::advice_text)

@@ -195,7 +195,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// headers.
 ///
 /// @param options May be NULL: an empty list is made.
-/// @param err its offset is the position of the bad byte in the name or value that its message names.
+/// @param err the error's offset is the position of the bad byte in the name or value that its message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
 ///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
 ///         not UTF-8. The message begins with the setter's name.

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
 /// @threads any, and signal handlers
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
-    // It wakes who waits by a system call.
+    // Cancelling wakes waiting threads by a system call.
     guard::nothing(|| read(limit, (), Limit::cancel));
 }
 
@@ -73,9 +73,9 @@ pub unsafe extern "C" fn netlib_limit_check(
     guard::status(err, || arg!(limit).check())
 }
 
-/// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. It is for an event loop
-/// that itself waits for a non-blocking TLS stream. The deadline does not make it readable: use a timer with the time
-/// of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
+/// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. The descriptor is for an
+/// event loop that itself waits for a non-blocking TLS stream. The deadline does not make it readable: use a timer with
+/// the time of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
 /// `netlib_connect` has a descriptor of its own.
 ///
 /// Do not read from the descriptor, write to it or close it. After fork(2), call this again in the child: its copy of

@@ -91,7 +91,7 @@ pub unsafe extern "C" fn netlib_response_new(
 ///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
 ///        stores 0. May be NULL: each call parses `head` from its start.
 /// @param head_len out: the length of the head in bytes, its empty line included.
-/// @param err its offset is the position of the defect in `head`.
+/// @param err the error's offset is the position of the defect in `head`.
 /// @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
 ///         bytes. A wrong state that is not detected can delay the response but not change it.
@@ -169,8 +169,8 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
 }
 
 /// Returns the Location of a 301, 302, 303, 307 or 308: a reference, which `netlib_url_resolve` resolves. NULL for
-/// another status, or if the Location is absent or empty. It is always UTF-8: other bytes, which older servers send,
-/// are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
+/// another status, or if the Location is absent or empty. The text is always UTF-8: other bytes, which older servers
+/// send, are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_redirect_location(
     response: *const netlib_response,

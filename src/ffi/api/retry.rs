@@ -82,19 +82,19 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
 /// this only if the application decides itself what to send again.
 ///
-/// It consumes one of `total` and one of another count, which the first of these that is given determines: an error
-/// consumes the count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if a response is also
-/// given; a redirect's Location consumes `redirect`; any other response consumes `status`. Without an error and a
-/// response, only `total` is consumed. It also adds an entry to the history.
+/// The call consumes one of `total` and one of another count, which the first of these that is given determines: an
+/// error consumes the count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if a response is
+/// also given; a redirect's Location consumes `redirect`; any other response consumes `status`. Without an error and a
+/// response, only `total` is consumed. The call also adds an entry to the history.
 ///
-/// It fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and `raise_on_status`.
-/// The cause of this error is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It
-/// fails with `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its
-/// kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. An
-/// `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the earlier requests
-/// as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
-/// never fails with `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for
-/// a redirect, else `NETLIB_RESPONSE_STATUS`.
+/// The call fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and
+/// `raise_on_status`. The cause of this error is the reason, and `netlib_error_retry` lends the exhausted Retry with
+/// the whole history. The call fails with `error` itself if that error must not be retried: `total` is
+/// `NETLIB_RETRY_DISABLED`; the count of its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error
+/// and the method is not allowed, or NULL. An `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`
+/// gets the outcomes of the earlier requests as further causes, see `netlib_retry_decide`. If `total` is
+/// `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with `NETLIB_MAX_RETRY`, but with the status
+/// that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: unknown.
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 
 /// Computes the wait of `netlib_retry_sleep` and its reason, for applications that wait in their own event loop.
 ///
-/// It is the wait that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+/// The wait is the one that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
 /// `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
 /// `netlib_retry_get_backoff_time`.
 ///
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 }
 
 /// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
-/// It is exhausted, unless a Retry-After ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
+/// That Retry is exhausted, unless a Retry-After ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

@@ -34,8 +34,8 @@ use crate::socket::connect_options::ConnectOptions;
 ///        with or without brackets.
 /// @param port 0 to 65535.
 /// @param fd out: the connected socket; -1 on failure.
-/// @param err its message names the host and the port; it has one cause for each address tried, including an attempt
-///        that a limit ended, with the address, the errno and the time that the attempt took.
+/// @param err the error's message names the host and the port; it has one cause for each address tried, including an
+///        attempt that a limit ended, with the address, the errno and the time that the attempt took.
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
 ///         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address that was tried did not answer in time;
 ///         `NETLIB_CONNECT_FAILED` if it failed otherwise, or if the system has no descriptor or thread left (the errno
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn netlib_create_connection(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        // Not borrowed: a callback may change or free the caller's options.
+        // An Arc instead of a borrow, because a callback may change or free the caller's options.
         let options = builder::shared::<_, ConnectOptions>(options)?;
         let connected = create_connection(arg_str!(host), arg_port!(port), options, arg_shared_opt!(limit))?;
         fd.set(connected.into_raw_fd());

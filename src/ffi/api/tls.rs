@@ -78,7 +78,7 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
 ///
 /// @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, a client
 ///        with TLS 1.2 and 1.3 that trusts the system's authorities.
-/// @param err its message begins with the setter that was given a bad value.
+/// @param err the error's message begins with the setter that was given a bad value.
 /// @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
 ///         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
 ///         that cannot be opened; `NETLIB_INVALID_PEM` for a file without anything usable; `NETLIB_NO_TRUST_ANCHORS`;

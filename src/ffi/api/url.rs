@@ -43,8 +43,8 @@ impl Handle for netlib_url {
 /// linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
 ///
 /// @param url the text, in UTF-8.
-/// @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
-///        text, which may contain credentials.
+/// @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
+///        nothing of the text, which may contain credentials.
 /// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url(
@@ -61,10 +61,10 @@ pub unsafe extern "C" fn netlib_parse_url(
     })
 }
 
-/// Parses an absolute http or https URL from an untrusted source. It refuses text that `netlib_parse_url` would repair
-/// and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
+/// Parses an absolute http or https URL from an untrusted source. The call refuses text that `netlib_parse_url` would
+/// repair and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
 /// (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
-/// of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+/// of `netlib_parse_url`. Parsing does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
 /// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
 /// stray "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
@@ -80,8 +80,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
 ///
 /// @param url the text, in UTF-8.
-/// @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
-///        text.
+/// @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
+///        nothing of the text.
 /// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url_strict(
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 /// @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
 /// @param query the query, without its "?". May be NULL: absent; "" is present.
 /// @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
-/// @param err its offset, if any, counts from the start of the part that its message names.
+/// @param err the error's offset, if any, counts from the start of the part that its message names.
 /// @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
 ///         `NETLIB_INVALID_ARGUMENT` for a port out of range.
 #[unsafe(no_mangle)]
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize
 ///
 /// @param username out: borrowed from `url`; NULL when there is no userinfo.
 /// @param len out: its length without the NUL. May be NULL.
-/// @param err its offset is the position of the encoded NUL, counted from the start of the userinfo.
+/// @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
 /// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_username(
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn netlib_url_username(
 ///
 /// @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
 /// @param len out: its length without the NUL. May be NULL.
-/// @param err its offset is the position of the encoded NUL, counted from the start of the userinfo.
+/// @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
 /// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_password(
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 }
 
 /// Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
-/// present; NULL when memory is short. It contains the userinfo: in logs use `netlib_url_redacted`.
+/// present; NULL when memory is short. The text contains the userinfo: in logs use `netlib_url_redacted`.
 ///
 /// `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
 /// with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut 
 
 /// Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
 /// the query and for the fragment, because these may contain credentials and tokens; NULL when memory is short. Scheme,
-/// host, port, path and the names in the query remain, as in "example.com/a?id=***&key=***". It is one line of
+/// host, port, path and the names in the query remain, as in "example.com/a?id=***&key=***". The text is one line of
 /// printable ASCII.
 ///
 /// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is also
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut u
 ///
 /// @param base the URL of the document with the reference.
 /// @param reference the text, in UTF-8.
-/// @param err its offset is the byte of the reference at which the problem is.
+/// @param err the error's offset is the byte of the reference at which the problem is.
 /// @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
 ///         `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn netlib_url_same_origin(a: *const netlib_url, b: *const 
 unsafe fn lend_credential(text: Option<&CStr>, out: out::Out<'_, *const c_char>, len: *mut usize) {
     if let Some(text) = text {
         out.set(text.as_ptr());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes NULL or a writable `len`.
         if let Some(len) = unsafe { len.as_mut() } {
             *len = text.count_bytes();
         }

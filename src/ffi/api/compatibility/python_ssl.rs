@@ -73,7 +73,7 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 ) -> netlib_status {
     guard::status(err, || {
         let stream = outs!(stream);
-        // Not borrowed: a callback may change or free the caller's options.
+        // An Arc instead of a borrow, because a callback may change or free the caller's options.
         let options = builder::shared::<_, TlsOptions>(tls_options)?;
         let context = arg_shared_opt!(context);
         let server_hostname = arg_str_opt!(server_hostname);

@@ -81,8 +81,8 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
 /// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
 ///
 /// @param block the lines.
-/// @param err it has one cause for each of the first 100 defects. The message of a cause names the line, counted from
-///        1; its offset is the start of the line.
+/// @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
+///        from 1; its offset is the start of the line.
 /// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_header_parsing(
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
 ///        `netlib_certificate_parse` reads it. May be NULL: the peer sent no certificate, which is a mismatch with
 ///        every `cert_len` and fingerprint.
-/// @param cert_len its length in bytes; 0 has the same effect as NULL.
+/// @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case; colons may be
 ///        anywhere.
 /// @param err for a mismatch, its message contains the expected and the actual fingerprint.

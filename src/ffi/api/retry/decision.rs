@@ -55,7 +55,7 @@ impl Handle for netlib_decision {
 }
 
 /// Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
-/// redirect. It does no I/O and does not wait.
+/// redirect. The call does no I/O and does not wait.
 ///
 /// An error is counted by `netlib_retry_increment`, and the request is sent again. A redirect is counted and followed,
 /// unless the redirect profile refuses it. On 303 the method becomes GET (HEAD stays HEAD). If the method becomes GET,

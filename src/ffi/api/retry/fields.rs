@@ -191,8 +191,8 @@ pub unsafe extern "C" fn netlib_retry_history_method(
     lend_text(retry, len, |retry| retry.history().get(index)?.method())
 }
 
-/// Returns the URL of a request in the history, as it was given; NULL when it was not given. It may contain a password:
-/// in logs use `netlib_retry_history_redacted_url`.
+/// Returns the URL of a request in the history, as it was given; NULL when it was not given. The URL may contain a
+/// password: in logs use `netlib_retry_history_redacted_url`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_url(
     retry: *const netlib_retry,
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry,
 }
 
 /// Returns the Location that a request in the history was redirected to, as the server sent it; NULL when it was not
-/// redirected. It may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
+/// redirected. The Location may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redirect_location(
     retry: *const netlib_retry,

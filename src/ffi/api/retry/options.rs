@@ -212,8 +212,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
 }
 
-/// Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a
-/// Retry-After.
+/// Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. This maximum does not apply
+/// to a Retry-After.
 ///
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
 #[unsafe(no_mangle)]
@@ -221,8 +221,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
-/// Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. It has
-/// an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/// Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. The
+/// setting has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
 ///
 /// @param seconds 0 or more, finite.
 #[unsafe(no_mangle)]

@@ -41,9 +41,9 @@ pub extern "C" fn netlib_retry_options_new_recommended() -> *mut netlib_retry_op
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::recommended())))))
 }
 
-/// Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
-/// freed; its clones are freed as usual. Never NULL. It has no callbacks: to set callbacks, make a Retry from those
-/// options.
+/// Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. This Retry is borrowed and
+/// never freed; its clones are freed as usual. Never NULL. It has no callbacks: to set callbacks, make a Retry from
+/// those options.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::recommended()))))

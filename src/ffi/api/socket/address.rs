@@ -60,12 +60,12 @@ pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
 /// opened for it, but not for addresses whose class is refused. The attempt connects to exactly this address: no name
-/// is resolved again. An attempt that waits for a free descriptor calls it again for the same address. If several
-/// threads connect with the same options, they may call it at the same time.
+/// is resolved again. An attempt that waits for a free descriptor calls the callback again for the same address. If
+/// several threads connect with the same options, they may call the callback at the same time.
 ///
-/// It may call netlib. A call on the `netlib_connect` that invoked it fails with `NETLIB_BUSY`. Freeing that
-/// `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. It should return
-/// quickly: nothing interrupts it, and the other attempts wait for it.
+/// The callback may call netlib. A call on the `netlib_connect` that invoked it fails with `NETLIB_BUSY`. Freeing that
+/// `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The callback should
+/// return quickly: nothing interrupts it, and the other attempts wait for it.
 ///
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
 /// @param classes the classes of the address, as bits of `netlib_address_class`.

@@ -59,12 +59,12 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, instead of the system's resolver. It must return in time: nothing interrupts it.
-/// Called at most once per connect.
+/// Finds the addresses of a host, instead of the system's resolver. The callback must return in time: nothing
+/// interrupts it. Called at most once per connect.
 ///
-/// It may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked it fails
-/// with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
-/// progress.
+/// The callback may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked
+/// it fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the
+/// call in progress.
 ///
 /// @param host the name, in ASCII (an internationalised name is converted). It is never an address. Borrowed for the
 ///        call.

@@ -26,7 +26,8 @@ use crate::socket::endpoint::UnixAddress;
 ///        has at most 108 bytes including the NUL. Bytes may have any value.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
 /// @param fd out: the connected socket; -1 on failure.
-/// @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
+/// @param err the error's message contains the path; an abstract name is written as "@name", an unprintable byte as
+///        "\xff".
 /// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
 ///         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
 ///         `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        // Not borrowed: a callback may change or free the caller's options.
+        // An Arc instead of a borrow, because a callback may change or free the caller's options.
         let options = builder::shared::<_, ConnectOptions>(options)?;
         let address = UnixAddress::new(arg_bytes!(path, len))?;
         fd.set(create_unix_connection(address, options, arg_shared_opt!(limit))?.into_raw_fd());

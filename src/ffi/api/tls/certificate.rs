@@ -46,8 +46,8 @@ pub enum netlib_certificate_name_kind {
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
 ///        and the rest is ignored.
-/// @param len its length in bytes, or `NETLIB_NTS` for PEM.
-/// @param err its message names the part that cannot be read; for DER `netlib_error_offset` has its position.
+/// @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
+/// @param err the error's message names the part that cannot be read; for DER `netlib_error_offset` has its position.
 /// @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
 ///         `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]

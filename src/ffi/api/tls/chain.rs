@@ -27,7 +27,7 @@ pub enum netlib_purpose {
 ///
 /// @param chain the peer's own certificate first, then others in any order: in PEM, whose other sections are skipped,
 ///        or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
-/// @param len its length in bytes, or `NETLIB_NTS` for PEM.
+/// @param len the length of `chain` in bytes, or `NETLIB_NTS` for PEM.
 /// @param name the host name or IP address that the certificate must be for, as for `netlib_tls_wrap_fd`, but not
 ///        empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: any name is
 ///        accepted.

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// Sets the password of the private key or of the PKCS#12 file. It can be set before or after the key. As the
+/// Sets the password of the private key or of the PKCS#12 file. The password can be set before or after the key. As the
 /// `password` of Python's `load_cert_chain`, curl's --pass. Default: none. The password is ignored when nothing is
 /// encrypted.
 ///

@@ -68,9 +68,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
 }
 
 /// Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. As OpenSSL's
-/// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and also turns tickets off. Default: yes, between streams
-/// of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send sessions after the handshake: a
-/// client that never reads gets none.
+/// SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF, and also turns tickets off. Default: yes,
+/// between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send sessions after the
+/// handshake: a client that never reads gets none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_resumption", |options: &mut TlsOptions| {

@@ -20,9 +20,9 @@ use crate::tls::{Context, SavedSession};
 /// Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
 /// (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
 /// resumed only with the context that made it, for the same server name and with the same application protocols
-/// offered. It is not bound to a port, an address or a proxy: only a server that has proved the name, or that shares
-/// the keys of that server, can resume it. A stream for which no session is set resumes a session that the context
-/// remembers.
+/// offered. A session is not bound to a port, an address or a proxy: only a server that has proved the name, or that
+/// shares the keys of that server, can resume it. A stream for which no session is set resumes a session that the
+/// context remembers.
 ///
 /// A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
 /// 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive

@@ -11,8 +11,8 @@ use crate::tls::TlsOptions;
 
 /// Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
 /// the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
-/// once. It may call the getters of the stream for which it is called, but not read, write or handshake on it. A call
-/// on the engine for which it is called fails with `NETLIB_BUSY`.
+/// once. The callback may call the getters of the stream for which it is called, but not read, write or handshake on
+/// it. A call on the engine for which it is called fails with `NETLIB_BUSY`.
 ///
 /// @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
 ///        client sent no name, or an IP address.

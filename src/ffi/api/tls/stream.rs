@@ -48,14 +48,14 @@ pub struct netlib_slice {
     pub len: usize,
 }
 
-/// Makes a client's stream on a connected descriptor. It does no I/O: the first read or write, or
+/// Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
 /// `netlib_tls_stream_handshake`, makes the handshake. By default the stream is blocking and waits without bound: see
 /// `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
 ///
-/// The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). It is a
-/// DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets. One trailing dot is
-/// dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same context,
-/// name and offered application protocols.
+/// The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). The name
+/// is a DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets. One trailing dot
+/// is dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same
+/// context, name and offered application protocols.
 ///
 /// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
 /// SSL_set_tlsext_host_name.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
     })
 }
 
-/// Releases a stream. It does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
+/// Releases a stream. The call does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
 /// descriptor. No other call may be using the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
