@@ -179,7 +179,7 @@ pub extern "C" fn netlib_timeout_none() -> f64 {
     guard::value(timeout::NONE, || Ok(timeout::NONE))
 }
 
-/// Sets the value of `NETLIB_TIMEOUT_DEFAULT` in this process, from now on and on every thread.
+/// Sets the value of `NETLIB_TIMEOUT_DEFAULT` for all threads of this process, from now on.
 ///
 /// @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, the initial value.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.

@@ -15,10 +15,10 @@ pub enum netlib_tls_option {
     /// Connects to servers without RFC 5746. Always in force: that RFC protects renegotiation, which netlib does not
     /// have.
     NETLIB_OP_LEGACY_SERVER_CONNECT = 0x4,
-    /// `NETLIB_UNSUPPORTED`: the kernel's TLS is not used.
+    /// Uses the kernel's TLS, which netlib does not support: `NETLIB_UNSUPPORTED`.
     NETLIB_OP_ENABLE_KTLS = 0x8,
-    /// `NETLIB_UNSUPPORTED`: an end without close_notify is always `NETLIB_TLS_TRUNCATED`, which the application may
-    /// ignore.
+    /// Treats an end without close_notify as a clean end: `NETLIB_UNSUPPORTED`. A read then always fails with
+    /// `NETLIB_TLS_TRUNCATED`, which the application may ignore.
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 0x80,
     /// No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0.
     NETLIB_OP_NO_TICKET = 0x4000,
@@ -46,14 +46,14 @@ pub enum netlib_tls_option {
 /// OpenSSL 3's SSL_OP_ALL, with Python's number: workarounds for bugs of other implementations. It has no effect.
 pub const NETLIB_OP_ALL: i64 = 0x8000_0050;
 
-/// SSLv2 does not exist, as in OpenSSL, so it is not a bit.
+/// No bit, as in OpenSSL, because SSLv2 no longer exists.
 #[allow(non_upper_case_globals)]
 pub const NETLIB_OP_NO_SSLv2: i64 = 0;
 
-/// Every key exchange has its own key, as in OpenSSL, so it is not a bit.
+/// No bit, as in OpenSSL, because every key exchange has its own key.
 pub const NETLIB_OP_SINGLE_DH_USE: i64 = 0;
 
-/// As `NETLIB_OP_SINGLE_DH_USE`.
+/// No bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`.
 pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 
 /// Sets OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to

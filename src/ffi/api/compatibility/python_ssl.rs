@@ -49,9 +49,9 @@ pub enum netlib_ssl_version {
 /// session: for many connections, make that context once with `netlib_tls_context_to_options`. The application protocol
 /// offered is "http/1.1" unless the options have some; the context's are not used.
 ///
-/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
-/// read before the handshake. A limit that has already ended is reported before the files are read. The stream is
-/// blocking. If the call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the
+/// The limit applies to the handshake only: for later calls see `netlib_tls_stream_set_limit`. Files that the options
+/// name are read before the handshake. A limit that has already ended is reported before the files are read. The stream
+/// is blocking. If the call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the
 /// peer.
 ///
 /// @param fd a connected stream socket, borrowed.
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
 /// none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
 /// @param protocols an array of `count` names.
-/// @param count 0 is the default.
+/// @param count the number of names; 0 is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     options: *mut netlib_tls_options,

@@ -93,8 +93,8 @@ pub unsafe extern "C" fn netlib_assert_header_parsing(
     guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
 }
 
-/// Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor is closed when
-/// it is not open.
+/// Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor counts as closed
+/// when it is not open.
 ///
 /// @param closed out: 0 or 1.
 /// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
@@ -126,9 +126,10 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
 }
 
 /// Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
-/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with it, call it after
-/// `netlib_tls_stream_handshake` and before anything is written; the context also verifies the certificate, unless its
-/// mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call it
+/// after `netlib_tls_stream_handshake` and before anything is written; the context also verifies the certificate,
+/// unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
+/// time.
 ///
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
 ///        `netlib_certificate_parse` reads it. May be NULL: the peer sent no certificate, which is a mismatch with

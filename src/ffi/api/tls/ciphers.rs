@@ -42,10 +42,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 /// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group also
 /// resists quantum computers.
 ///
-/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), case-insensitive, separated by `:`.
-/// SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are also available. These three and X25519MLKEM768 require TLS 1.3. A
-/// version for which the list has no group is not offered. An unknown name makes `netlib_tls_context_new` fail with
-/// `NETLIB_INVALID_ARGUMENT`; with the prefix `?` it is ignored, as in OpenSSL 3.3. A group may be named once.
+/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), case-insensitive, separated by `:`. In
+/// addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. These three and
+/// X25519MLKEM768 require TLS 1.3. A version for which the list has no group is not offered. An unknown name makes
+/// `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; with the prefix `?` it is ignored, as in OpenSSL 3.3.
+/// A group may be named once.
 ///
 /// A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
 /// client also sends a share for x25519, at no extra cost. A server that prefers another group requests a share for it,

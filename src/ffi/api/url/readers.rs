@@ -83,7 +83,7 @@ pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_read
 }
 
 /// Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
-/// accepts the text; -1, which has every bit, for an unknown reader and for NULL.
+/// accepts the text; -1, in which every bit is set, for an unknown reader and for NULL.
 ///
 /// @param a a `netlib_url_reader`.
 /// @param b another `netlib_url_reader`.
