@@ -58,10 +58,11 @@
  *
  * OWNERSHIP. A handle stored through a `netlib_x **` parameter, or returned as a non-const `netlib_x *`, is owned by
  * the caller: free it once with netlib_x_free, which accepts NULL and does no I/O. A descriptor stored through an
- * `int *` is the caller's to close. A returned const pointer is borrowed from the first argument, and valid until
- * that is freed. No function consumes a handle. Inputs are copied, and handles counted, before a call returns; an
- * `int fd` is borrowed. Outputs are zeroed first (a descriptor is set to -1), filled only on success, and must not
- * alias an input or each other. A netlib_x_clone returns another reference to the same immutable object.
+ * `int *` is owned by the caller, who closes it. A returned const pointer is borrowed from the first argument, and
+ * valid until that argument is freed. No function takes ownership of a handle: before a call returns, it
+ * copies its inputs and takes references of its own to handles that it keeps. An `int fd` is borrowed. Outputs are
+ * zeroed first (a descriptor is set to -1), filled only on success, and must not alias an input or each other. A
+ * netlib_x_clone returns another reference to the same immutable object.
  *
  * NULL. A pointer must not be NULL unless its comment says "May be NULL". NULL is also accepted for:
  *     - the first argument of a function without a status, if it is a handle: a setter or _free then does nothing,
@@ -69,77 +70,82 @@
  *     - `err`; `ctx` and `ctx_free` of a callback;
  *     - a `const netlib_limit *` that is not the first argument (no limit), and a `const netlib_x_options *`
  *       (defaults);
- *     - the `size_t *len` or `size_t *count` beside a returned pointer;
- *     - a buffer or array whose length is 0, or NETLIB_NTS. Any other length with it is NETLIB_NULL_ARGUMENT.
- * NULL elsewhere is NETLIB_NULL_ARGUMENT, with a message that names the parameter; a function without a status
- * returns what it returns for a NULL handle, and a setter of options keeps the error. As text, NULL means absent, and
- * "" present and empty.
+ *     - the `size_t *len` or `size_t *count` that comes with a returned pointer;
+ *     - a buffer or array whose length is 0 or NETLIB_NTS. NULL with another length is NETLIB_NULL_ARGUMENT.
+ * For NULL elsewhere, a function fails with NETLIB_NULL_ARGUMENT and a message that names the parameter. A function
+ * without a status returns the same as for a NULL handle, and a setter of options keeps the error. As text, NULL
+ * means absent, and "" means present and empty.
  *
- * ERRORS. A function that can fail returns a netlib_status, 0 being NETLIB_OK, and takes a `netlib_error **err` last.
- * *err is overwritten, never freed: with NULL on success and on the statuses of NETLIB_CLASS_PROGRESS, else with an
- * error that the caller owns. Beside the statuses listed at each function, any function may return NETLIB_OK,
- * NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (a length that no object has), NETLIB_OUT_OF_MEMORY and
- * NETLIB_INTERNAL (a bug of netlib, caught). Small allocations that fail abort the process. netlib never raises
- * SIGPIPE.
+ * ERRORS. A function that can fail returns a netlib_status, in which 0 is NETLIB_OK, and takes a `netlib_error **err`
+ * last. *err is overwritten, never freed: with NULL on success and for the statuses of NETLIB_CLASS_PROGRESS, else
+ * with an error that the caller owns. In addition to the statuses listed at each function, any function may return
+ * NETLIB_OK, NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (for a length that no object can have),
+ * NETLIB_OUT_OF_MEMORY and NETLIB_INTERNAL (for a bug of netlib that was caught). If a small allocation fails, the
+ * process aborts. netlib never raises SIGPIPE.
  *
  * THREADS. Each handle type carries a tag, which holds for every function that takes the handle:
- *     Immutable    use it from any threads at once; a function that "changes" one returns a new one; cloning is cheap.
+ *     Immutable    use it from any threads at once; a "changing" function returns a new handle; cloning is cheap.
  *     Thread-safe  call it from any threads at once.
  *     Concurrent   one reader and one writer at once.
  *     Single       any thread, one call at a time.
- * "@threads" says what differs. There is no thread affinity, no initialisation, no thread-local last error, and no
- * global setting but the default timeout. pthread_cancel, unless it is asynchronous, ends no thread inside a call or
- * its callbacks, but at the first cancellation point after it; to end a call that waits, use netlib_limit_cancel.
+ * "@threads" states the exceptions. There is no thread affinity, no initialisation, no thread-local last error, and
+ * no global setting except the default timeout. pthread_cancel, unless it is asynchronous, does not end a thread
+ * inside a call or its callbacks, but at the first cancellation point afterwards. To end a call that waits, use
+ * netlib_limit_cancel.
  *
- * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
- * otherwise. Data (URLs, response heads, PEM, DER) is a pointer and a length in bytes, which may be NETLIB_NTS for a
- * NUL-terminated string. An array has a count. Returned text is NUL-terminated; the `size_t *len` beside it receives
- * its length without the NUL. An `index` is 0 to count - 1; for any other a getter returns what it returns for NULL.
+ * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 by default. Data
+ * (URLs, response heads, PEM, DER) is a pointer and a length in bytes, which may be NETLIB_NTS for a NUL-terminated
+ * string. An array has a count. Returned text is NUL-terminated; its `size_t *len` receives the length without the
+ * NUL. An `index` is 0 to count - 1; for any other index a getter returns the same as for NULL.
  *
- * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit; 0 fails at the first retry; a negative
- * count, -1 too, is used up; NETLIB_RETRY_DISABLED hands the first error or response back. Truth values are int32_t,
- * 0 or 1, in both directions; another number that comes in is refused. One value of an enum has the type `enum
- * netlib_x`: C++ refuses any other value; C compilers warn about a value of another enum (-Wextra), but not about a
- * plain number. An unknown number is NETLIB_INVALID_ARGUMENT. Sums of bits are integers.
+ * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE means no limit; with 0 the first retry fails; a
+ * negative count, including -1, is used up; with NETLIB_RETRY_DISABLED the first error or response is returned
+ * unchanged. Truth values are int32_t, 0 or 1; an argument with another value is refused. A parameter for one value
+ * of an enum has the type `enum netlib_x`: C++ refuses any other value; C compilers warn about a value of another
+ * enum (-Wextra), but not about a plain number. An unknown number is NETLIB_INVALID_ARGUMENT. Sums of bits are
+ * integers.
  *
- * OPTIONS. A netlib_x_options is filled by setters that return nothing; the first bad value is kept, and reported
- * with the setter's name by the function that uses the options; a later good value does not take it back.
+ * OPTIONS. The setters of a netlib_x_options return nothing. The first bad value is kept, and the function that uses
+ * the options reports it with the setter's name. A later good value does not clear it.
  *
- * CALLBACKS. A callback runs only during a call of netlib, on its thread and under no lock, and may call netlib. Its
- * first argument is the `ctx` that was given with it; `ctx_free`, if any, releases that: see netlib_ctx_free_fn. On
- * the handle that it runs for, calls are NETLIB_BUSY if that is Single, and so are reads, writes, handshakes and
- * shutdowns of a TLS stream; functions without a status then answer as for NULL. A callback may free that handle: it
- * is released when the outer call ends. Other arguments of the outer call must stay alive until it returns. Callbacks
- * that decide or act return an enum netlib_verdict or netlib_outcome, in which 0 is failure. Callbacks with an output
- * return 0 for success, and fail if they store nothing there. Callbacks return: no longjmp, pthread_exit or C++
- * exception leaves one.
+ * CALLBACKS. A callback runs only during a call of netlib, on the thread of that call and without a lock, and may
+ * call netlib. Its first argument is the `ctx` that was given with it; `ctx_free`, if any, releases the `ctx`: see
+ * netlib_ctx_free_fn. During a callback, the handle for which it runs is busy: calls on a Single handle, and reads,
+ * writes, handshakes and shutdowns of a TLS stream, fail with NETLIB_BUSY; functions without a status return the same
+ * as for NULL. A callback may free that handle, which is released when the outer call ends. Other arguments of the
+ * outer call must stay alive until it returns. Callbacks that decide or act return an enum netlib_verdict or
+ * netlib_outcome, in which 0 means failure. Callbacks with an output return 0 for success, and fail if they do not
+ * store the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
  *
  * VERSIONS. "@since" names the release of a function that came after 0.1.0.
  *
- * FORK. A child of fork(2), also of a process with threads, may use every handle of its parent except TLS streams and
+ * OTHER LIBRARIES. "As OpenSSL's X" or "As Python's X" names the nearest equivalent in another library.
+ *
+ * FORK. A child of fork(2), even of a process with threads, may use every handle of its parent except TLS streams and
  * engines. Memory is copied, so cancelling a limit in one process ends no wait in the other. Descriptors are shared,
- * so only one of the two goes on with a netlib_connect. A netlib_tls_stream or netlib_tls_engine works only in the
- * process that made it, because two processes would encrypt with the same key and nonce: in another process its
- * reads, writes, handshakes and shutdowns are NETLIB_CLOSED. Freeing it there releases memory, sends nothing, and
- * leaves the connection to the process that made it. fork waits until no thread is inside a step of a handshake:
- * usually less than a millisecond, at most one second. Then it goes on, and a context in use may stay locked in the
- * child. After _Fork, or clone without the handlers of pthread_atfork, streams and engines are refused all the same
- * (on Linux), but a context that another thread was using may stay locked. vfork and posix_spawn are safe.
+ * so only one of the two processes may continue with a netlib_connect. A netlib_tls_stream or netlib_tls_engine works
+ * only in the process that made it, because two processes would encrypt with the same key and nonce: in another
+ * process its reads, writes, handshakes and shutdowns fail with NETLIB_CLOSED. Freeing it there releases memory,
+ * sends nothing, and leaves the connection to the process that made it. fork waits until no thread is inside a step
+ * of a handshake: usually less than a millisecond, at most one second. After one second fork continues, and a context
+ * in use may stay locked in the child. After _Fork, or clone without the handlers of pthread_atfork, streams and
+ * engines are also refused (on Linux), but a context that another thread was using may stay locked. vfork and
+ * posix_spawn are safe.
  *
- * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one
- * inside 15 other streams 56 KiB. Add the stack that your callbacks need. Also add what getaddrinfo(3) needs if you
- * connect without a limit: it then runs on the calling thread.
+ * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and a
+ * handshake inside 15 other streams 56 KiB. Add the stack that your callbacks need. Also add the stack that
+ * getaddrinfo(3) needs if you connect without a limit, because it then runs on the calling thread.
  *
- * ENVIRONMENT. netlib_tls_context_new reads SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE, and the files they name.
- * The last names a file that receives session secrets. netlib_tls_options_set_use_environment with 0 turns all three
- * off.
+ * ENVIRONMENT. netlib_tls_context_new reads the variables SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE. The first
+ * two name files with trusted certificates, which it reads. The last names a file that receives session secrets.
+ * netlib_tls_options_set_use_environment with 0 turns all three off.
  *
- * RETRIES. netlib_retry_recommended, and netlib_retry_options_new_recommended to change some settings, are for new
- * programs: at most 3 retries; a random backoff below 0.1, 0.2 and 0.4 seconds, never above 20; 429, 502, 503 and 504
+ * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of its
+ * settings: at most 3 retries; a random backoff below 0.1, 0.2 and 0.4 seconds, never above 20; 429, 502, 503 and 504
  * are retried; a Retry-After is obeyed up to 120 seconds, ends the retries above that, and is ignored if it is
- * malformed; at most 10 redirects, never from https to http, with credentials and Host kept at their origin.
+ * malformed; at most 10 redirects, never from https to http; credentials and Host stay at their origin.
  * netlib_retry_new(NULL, ...) has the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key,
- * Proxy-Authorization and Host are sent to every origin that a redirect names, over plain http too.
+ * Proxy-Authorization and Host are sent to every origin that a redirect names, even over plain http.
  *
  * A REQUEST uses these calls:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
@@ -153,11 +159,12 @@
  *                  netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record the start of a
  *                  body, netlib_body_read for its bytes
- *     receive      netlib_response_parse until it has a head, then the body as netlib_response_framing tells
+ *     receive      netlib_response_parse until the head is complete, then the body, framed as netlib_response_framing
+ *                  reports
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
- *                  errors of netlib unchanged: they record if a part of the request was sent
+ *                  errors of netlib unchanged: they record whether a part of the request was sent
  *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
- *                  make one with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
+ *                  make an error with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
  *     reuse        netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
@@ -166,8 +173,8 @@
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses these instead. None of them waits:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step while it returns
  *                  NETLIB_WANT_WRITE. Between steps wait for netlib_connect_wait_fd and netlib_connect_wait_events of
- *                  all netlib_connect_wait_count, at most netlib_connect_wait_seconds, the least of all your connects;
- *                  the comment of struct netlib_connect has the loop
+ *                  all netlib_connect_wait_count. Wait at most the smallest netlib_connect_wait_seconds of all your
+ *                  connects. The comment of struct netlib_connect shows the loop
  *     TLS          netlib_tls_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
  *                  at most netlib_limit_remaining; netlib_limit_fd wakes the loop when a limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
@@ -184,9 +191,9 @@
 #define NETLIB_VERSION_MINOR 1
 /** The patch version of this header. */
 #define NETLIB_VERSION_PATCH 0
-/** The version of this header, as text: compare with netlib_version(), the library's. */
+/** The version of this header, as text. Compare it with netlib_version(), the version of the library. */
 #define NETLIB_VERSION "0.1.0"
-/** The version of this header: compare with netlib_version_number(), the library's. */
+/** The version of this header as a number. Compare it with netlib_version_number(), the version of the library. */
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
 
 /*
@@ -194,7 +201,7 @@
  * `cc -E -P -DNETLIB_PLAIN_C`, in which attributes, types of enums and assertions are left out.
  */
 
-/** The compiler warns when the result is ignored. Define it empty to do without. */
+/** The compiler warns when the result is ignored. Define this macro empty to turn the warning off. */
 #ifndef NETLIB_MUST_USE
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(NETLIB_PLAIN_C)
 #define NETLIB_MUST_USE __attribute__((warn_unused_result))
@@ -203,7 +210,7 @@
 #endif
 #endif
 
-/** The compiler warns when an old name is used. Define it empty to do without. */
+/** The compiler warns when an old name is used. Define this macro empty to turn the warning off. */
 #ifndef NETLIB_DEPRECATED_NOTE
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(NETLIB_PLAIN_C)
 #define NETLIB_DEPRECATED_NOTE(note) __attribute__((deprecated(note)))
@@ -212,7 +219,7 @@
 #endif
 #endif
 
-/** The type of an enum, which C++11 and C23 can name. In other versions of C, an assertion below checks the size. */
+/** The integer type of the enums, which C++11 and C23 can state. For other C, an assertion below checks the size. */
 #ifndef NETLIB_INT32
 #if defined(NETLIB_PLAIN_C)
 #define NETLIB_INT32
@@ -225,11 +232,11 @@
 #endif
 #endif
 
-/** As a length: the text ends at its NUL. See netlib_nts. */
+/** As a length: the text is NUL-terminated. See netlib_nts. */
 #define NETLIB_NTS ((size_t)-1)
 /** As a count: no limit (None). */
 enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
-/** As a count: disabled (False); not 0. */
+/** As a count: retries are disabled (False), which differs from 0. */
 enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
@@ -240,19 +247,19 @@ enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 #include <math.h>
 #define NETLIB_TIMEOUT_NONE HUGE_VAL
 #endif
-/** As a body position: not recorded. */
+/** As a body position: no position was recorded. */
 enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
 /** As a body position: the body could not tell its position. */
 enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
-/** As a descriptor: a connection that its platform manages, never reported as dropped. */
+/** As a descriptor: a connection that the application's platform manages, which is never reported as dropped. */
 enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 
 /* Lists, to initialise arrays with: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
-/** The methods that may be retried unless set: netlib_retry_default_allowed_methods(). */
+/** The methods that may be retried by default: netlib_retry_default_allowed_methods(). */
 #define NETLIB_RETRY_DEFAULT_ALLOWED_METHODS "DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"
-/** The headers that do not follow a redirect to another origin unless set. */
+/** The headers that by default do not follow a redirect to another origin. */
 #define NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT "Authorization"
-/** The statuses whose Retry-After header is obeyed unless set: netlib_retry_after_status_codes(). */
+/** The statuses whose Retry-After header is obeyed by default: netlib_retry_after_status_codes(). */
 #define NETLIB_RETRY_AFTER_STATUS_CODES 413, 429, 503
 /** The statuses that redirect: netlib_redirect_status_codes(). */
 #define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
@@ -425,17 +432,17 @@ enum netlib_class NETLIB_INT32 {
     NETLIB_CLASS_ARGUMENT = 2,
     /** The handle is not in a state in which this call can be made. */
     NETLIB_CLASS_STATE = 3,
-    /** The operating system, or a caught bug of netlib. */
+    /** A failure of the operating system, or a bug of netlib that was caught. */
     NETLIB_CLASS_SYSTEM = 4,
     /** A time limit passed, or the wait was cancelled. */
     NETLIB_CLASS_TIME = 5,
-    /** Text that is not a URL. */
+    /** The text is not a URL. */
     NETLIB_CLASS_URL = 6,
-    /** No connection: resolution, refusal, a proxy. */
+    /** No connection could be made: the name lookup, the connect or a proxy failed. */
     NETLIB_CLASS_CONNECT = 7,
-    /** TLS: verification, names, alerts, a broken stream. */
+    /** A failure of TLS: verification, names, alerts, a broken stream. */
     NETLIB_CLASS_TLS = 8,
-    /** The peer's HTTP, or the status it answered. */
+    /** A defect of the peer's HTTP, or the status of its response. */
     NETLIB_CLASS_HTTP = 9,
     /** The retry policy ended the request. */
     NETLIB_CLASS_RETRY = 10
@@ -445,7 +452,7 @@ enum netlib_class NETLIB_INT32 {
  * `netlib_status_retry_kind` for a status alone.
  */
 enum netlib_retry_kind NETLIB_INT32 {
-    /** Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back. */
+    /** Not a failure of the request: never retried. `netlib_retry_increment` fails with the error itself. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server: the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -453,12 +460,13 @@ enum netlib_retry_kind NETLIB_INT32 {
      * only if its method is in `allowed_methods`.
      */
     NETLIB_RETRY_KIND_READ = 2,
-    /** Any other failure, such as a refused certificate: the `other` counter. It counts for every method, also for one
-     * that is not in `allowed_methods`.
+    /** Any other failure, such as a refused certificate: the `other` counter. It applies to every method, including a
+     * method that is not in `allowed_methods`.
      */
     NETLIB_RETRY_KIND_OTHER = 3,
-    /** For the status `NETLIB_PROXY_FAILED`, never for an error: the error has the kind of its first cause, or OTHER if
-     * it has no cause. A proxy's failure that has another one as its cause therefore counts as the innermost cause.
+    /** The kind of the status `NETLIB_PROXY_FAILED`, never of an error: an error with this status has the kind of its
+     * first cause, or OTHER if it has no cause. If its cause is also a proxy failure, the innermost cause determines
+     * the kind.
      */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
@@ -467,62 +475,63 @@ enum netlib_retry_kind NETLIB_INT32 {
 enum netlib_certificate_problem NETLIB_INT32 {
     /** The error is not about a certificate. */
     NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
-    /** Its validity has ended. */
+    /** The certificate has expired. */
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
-    /** Its validity has not begun. */
+    /** The certificate is not valid yet. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /** No trusted certificate issued the last certificate of its chain, for example because a private authority was not
+    /** No trusted certificate issued the last certificate of the chain, for example because a private authority was not
      * added. The advice names the authority.
      */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
-    /** It names other hosts than the one asked for. */
+    /** The certificate is for other hosts than the requested one. */
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
-    /** Its authority has withdrawn it. */
+    /** The issuer has revoked the certificate. */
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /** A signature in the chain is wrong. */
     NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /** It was issued for another purpose. */
+    /** The certificate was issued for another purpose. */
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
-    /** It cannot be parsed. */
+    /** The certificate cannot be parsed. */
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
-    /** Any other problem: the message says which. */
+    /** Any other problem, which the message describes. */
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
-    /** It is its own issuer, and was not added as trusted. */
+    /** The certificate is its own issuer, and was not added as trusted. */
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /** The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
      * and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
-     * or its certificate names a download location for its issuer's (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
+     * or the peer's certificate names a location from which its issuer's certificate can be downloaded (caIssuers).
+     * Otherwise it reports UNKNOWN_ISSUER.
      */
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
-    /** An authority's own certificate (CA:TRUE) where a server's or a client's belongs. */
+    /** The peer's own certificate is an authority's (CA:TRUE) instead of a server's or a client's. */
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
-    /** Its key is too small, or of a kind that is no longer safe. */
+    /** The certificate's key is too small, or of a kind that is no longer safe. */
     NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
-    /** Its signature uses a digest that is no longer safe, such as SHA-1 or MD5. */
+    /** The certificate's signature uses a digest that is no longer safe, such as SHA-1 or MD5. */
     NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
-    /** Its revocation status is unknown: no current CRL of its issuer was added. */
+    /** The certificate's revocation status is unknown: no current CRL of its issuer was added. */
     NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
-    /** The peer sent none. */
+    /** The peer sent no certificate. */
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
-    /** No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`. */
+    /** No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /** It has a name that an authority above it may not certify (nameConstraints). */
+    /** The certificate has a name that an authority above it may not certify (nameConstraints). */
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
-    /** A certificate of its chain has more authorities below it than its pathlen (basicConstraints) allows. */
+    /** A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows. */
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
-    /** A certificate of its chain has a critical extension that netlib does not understand. */
+    /** A certificate of the chain has a critical extension that netlib does not understand. */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
-    /** Its chain is too long, or takes too much work to verify. */
+    /** The chain is too long, or takes too much work to verify. */
     NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /** A certificate of its chain has issued another one, but may not: its basicConstraints lack CA:TRUE, or its
-     * keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
+    /** A certificate of the chain has issued another certificate, but may not: its basicConstraints lack CA:TRUE, or
+     * its keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
      */
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22
 };
 
 /** The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
  * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
- * that raises must not let anything through. Any number that is not listed here is a failure too.
+ * that raises must not let anything through. Any number that is not listed here also means failure.
  */
 enum netlib_verdict NETLIB_INT32 {
     /** The callback failed. The call fails with `NETLIB_CALLBACK_FAILED`. */
@@ -534,10 +543,10 @@ enum netlib_verdict NETLIB_INT32 {
 };
 
 /** The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
- * means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here is a failure too.
+ * means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here also means failure.
  *
  * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
- * invalid value, so a callback that raised an exception before it stored a result counts as failed too.
+ * invalid value, so a callback that raised an exception before it stored a result also counts as failed.
  */
 enum netlib_outcome NETLIB_INT32 {
     /** The action failed. */
@@ -546,8 +555,8 @@ enum netlib_outcome NETLIB_INT32 {
     NETLIB_OUTCOME_DONE = 1
 };
 
-/** An error with its cause, message and context. **Immutable**. Functions that fail store one through their last
- * parameter, `err`; free it with `netlib_error_free`. Make one of your own with `netlib_error_new` to report a failure
+/** An error with its cause, message and context. **Immutable**. Functions that fail store an error through their last
+ * parameter, `err`; free it with `netlib_error_free`. Make your own error with `netlib_error_new` to report a failure
  * of your HTTP layer to the retry policy.
  */
 struct netlib_error;
@@ -558,28 +567,29 @@ struct netlib_error;
 struct netlib_error_options;
 
 /** The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
- * `netlib_status_class` gives the class of an unknown one.
+ * `netlib_status_class` gives the class of an unknown code.
  */
 typedef int32_t netlib_status;
 
-/** Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
- * takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
- * callback any more. This happens at once if the function cannot keep the callback (NULL options, a failure), or if
- * there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
- * count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long as anything holds the
- * callback, and you release it yourself.
+/** Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes a `ctx_free`, and
+ * takes ownership of `ctx`, whatever it returns. `ctx_free` is called exactly once **for each such call**, when
+ * nothing holds the callback any more. It is called at once if the function cannot keep the callback (NULL options, a
+ * failure), or if there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only. To share a
+ * `ctx` between several calls, count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long
+ * as anything holds the callback, and you release it yourself.
  *
  * Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
  * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
  * callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
  *
- * It runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile, so it may
- * call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases its own.
+ * `ctx_free` runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile,
+ * so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
+ * its own.
  *
  * A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
- * free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
- * with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the outer call ends. A
- * `ctx_free` that runs in a `_free` must not use the handle being freed.
+ * free the handle that the setter was called for. During other calls that may change a handle, a call of `ctx_free` on
+ * that handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the
+ * outer call ends. A `ctx_free` that runs in a `_free` must not use the handle being freed.
  */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
@@ -629,34 +639,34 @@ NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
 void netlib_error_options_free(netlib_error_options *options);
 
 /** Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
- * because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
- * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
+ * because its own retry kind was set to READ, the new error is also a read error. This does not apply if the kind of
+ * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets the kind.
  * @param cause May be NULL: no cause.
  */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
 /** Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
  * `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
- * and for every failure after a response arrived. Errors that netlib made already have the right kind, and pass READ
- * on to an error that has them as its cause.
+ * and for every failure after a response arrived. An error that netlib made already has the right kind. If this is
+ * READ, an error that has it as its cause is also READ.
  *
- * An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
- * request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
- * the proxy too.
- * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
+ * An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
+ * failed, the request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated after a
+ * read error of the proxy.
+ * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; any other value makes
  *        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
 
 /** Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
- *        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+ *        failure is counted, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
  *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
  *        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
  * @param message one line saying what failed; it must not contain credentials.
  * @param options the cause and the retry kind. May be NULL: no cause, and the retry kind of `status`.
  * @param error the new error.
- * @param err why no error could be made.
+ * @param err the reason for which no error could be made.
  * @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
  *         `NETLIB_INVALID_UTF8`.
  */
@@ -670,7 +680,7 @@ NETLIB_MUST_USE netlib_error *netlib_error_clone(const netlib_error *error);
 /** Releases an error. */
 void netlib_error_free(netlib_error *error);
 
-/** The status of an error.
+/** Returns the status of an error.
  * @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
  */
 netlib_status netlib_error_status(const netlib_error *error);
@@ -678,25 +688,25 @@ netlib_status netlib_error_status(const netlib_error *error);
 /** Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
  * for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
  *
- * It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
- * for sending, early data included, or has received some from the peer, each failure that would be CONNECT or OTHER is
- * READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams have
- * carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
- * sent is NEVER.
+ * By default it is the kind of the error's status. Once a TLS stream or engine has accepted application data for
+ * sending, early data included, or has received application data from the peer, each failure that would be CONNECT or
+ * OTHER is READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams
+ * have carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot
+ * be sent is NEVER.
  */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
-/** Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. It never contains
+/** Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. The message never contains
  * credentials.
  */
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /** Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
- * trust it: netlib_tls_options_add_ca_file"; NULL if no setting would. It is not part of the message, because end
- * users may read the message. It never recommends switching verification off.
+ * trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the message,
+ * because end users may read the message. The advice never recommends switching verification off.
  *
- * For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
- * at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
+ * For an unknown issuer, the advice names the authority to add. For a hostname mismatch, it lists the names of the
+ * certificate, at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
  */
 const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
@@ -714,8 +724,8 @@ int32_t netlib_error_tls_alert(const netlib_error *error);
 /** Returns the reason for which the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL. */
 enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
-/** Returns the position of the refused certificate in the peer's chain as it was sent, 0 for the peer's own; -1 when
- * the error is not about one of them and for NULL.
+/** Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own; -1 when the
+ * error is not about one of these certificates and for NULL.
  */
 int64_t netlib_error_certificate_index(const netlib_error *error);
 
@@ -724,10 +734,10 @@ int64_t netlib_error_certificate_index(const netlib_error *error);
  */
 int64_t netlib_error_offset(const netlib_error *error);
 
-/** Returns the number of causes of an error. A failed connect has one per address tried, `NETLIB_MAX_RETRY` has its
- * reason (and its history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per
- * request. The tree of an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept
- * without its own causes.
+/** Returns the number of causes of an error. A failed connect has one cause per address tried. A `NETLIB_MAX_RETRY`
+ * error has its reason as a cause (for its history, see `netlib_error_retry`). When a limit ends a chain of requests,
+ * the error has one cause per request. The tree of an error and its causes holds at most 1,024 errors: a cause that
+ * would exceed this is kept without its own causes.
  */
 size_t netlib_error_cause_count(const netlib_error *error);
 
@@ -738,8 +748,8 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * limit: Deadlines and cancellation.
  * ================================================================================================================== */
 
-/** A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds one, and returns within 20
- * ms of its deadline or its cancellation.
+/** A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds a limit, and returns within
+ * 20 ms of its deadline or its cancellation.
  *
  * After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
  */
@@ -752,7 +762,7 @@ struct netlib_limit;
  */
 NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
 
-/** Returns another reference to the same limit: cancelling one cancels both. */
+/** Returns another reference to the same limit: cancelling through one of them cancels both. */
 NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
 /** Releases a limit. A stream that holds it keeps its own reference. */
@@ -769,16 +779,16 @@ void netlib_limit_cancel(const netlib_limit *limit);
  */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
-/** Stores a descriptor that becomes readable when the limit is cancelled, and stays so. It is for an event loop that
- * waits for a non-blocking TLS stream itself. The deadline does not make it readable: use a timer of
- * `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
- * `netlib_connect` has one of its own.
+/** Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. The descriptor is for an
+ * event loop that itself waits for a non-blocking TLS stream. The deadline does not make it readable: use a timer with
+ * the time of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
+ * `netlib_connect` has a descriptor of its own.
  *
- * Do not read from it, write to it or close it. After fork(2) a child calls this again: its limit has another
- * descriptor.
+ * Do not read from the descriptor, write to it or close it. After fork(2), call this again in the child: its copy of
+ * the limit has a descriptor of its own.
  * @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
- * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call or the first wait
- *         does.
+ * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if the descriptor cannot be opened; the first call or the first
+ *         wait opens it.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
@@ -803,7 +813,7 @@ enum NETLIB_INT32 { NETLIB_URL_MAX = 16777216 };
  */
 struct netlib_url;
 
-/** Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
+/** Parses a URL (RFC 3986, RFC 6874). An incomplete URL is parsed by best effort.
  *
  * Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
  * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
@@ -811,32 +821,32 @@ struct netlib_url;
  * follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time is
  * linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
  * @param url the text, in UTF-8.
- * @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
- *        text, which may contain credentials.
+ * @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
+ *        nothing of the text, which may contain credentials.
  * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
-/** Parses an absolute http or https URL from an untrusted source. It refuses text that `netlib_parse_url` would repair
- * and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
+/** Parses an absolute http or https URL from an untrusted source. The call refuses text that `netlib_parse_url` would
+ * repair and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
  * (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
- * of `netlib_parse_url`. It does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+ * of `netlib_parse_url`. Parsing does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
- * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or
- * bracket; non-ASCII letters may stand in the host alone. Further:
+ * Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
+ * stray "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
  * - "//" follows the scheme.
- * - Userinfo is optional, but not empty, without an encoded control character, and with one "@" at most.
+ * - Userinfo is optional. It is not empty, has no encoded control character, and one "@" at most.
  * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
  *   zone.
- * - A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
- *   at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
- * - Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--"
- *   labels where they are what their Unicode form becomes.
+ * - A name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its labels
+ *   have 1 to 63 bytes and neither begin nor end with "-". The last label is not a number, decimal or hexadecimal.
+ * - A non-ASCII label is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and 2008 agree on it. An
+ *   "xn--" label is allowed if it is the encoding of its own Unicode form.
  * - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
  * - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
  * @param url the text, in UTF-8.
- * @param err its offset is the byte at which the problem is. Its message names the component and quotes nothing of the
- *        text.
+ * @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
+ *        nothing of the text.
  * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t len, netlib_url **out,
@@ -853,7 +863,7 @@ NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t le
  * @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
  * @param query the query, without its "?". May be NULL: absent; "" is present.
  * @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
- * @param err its offset, if any, counts from the start of the part that its message names.
+ * @param err the error's offset, if any, counts from the start of the part that its message names.
  * @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
  */
@@ -877,7 +887,7 @@ const char *netlib_url_auth(const netlib_url *url, size_t *len);
  * encoded ":".
  * @param username out: borrowed from `url`; NULL when there is no userinfo.
  * @param len out: its length without the NUL. May be NULL.
- * @param err its offset is that of an encoded NUL, from the start of the userinfo.
+ * @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
  * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
  */
 NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len,
@@ -886,7 +896,7 @@ NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const c
 /** Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
  * @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
  * @param len out: its length without the NUL. May be NULL.
- * @param err its offset is that of an encoded NUL, from the start of the userinfo.
+ * @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
  * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
  */
 NETLIB_MUST_USE netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len,
@@ -905,8 +915,8 @@ const char *netlib_url_hostname(const netlib_url *url, size_t *len);
  */
 int32_t netlib_url_port(const netlib_url *url);
 
-/** Returns the port to connect to, 0 to 65535: the URL's own, else 80 for http and for no scheme, 443 for https (RFC
- * 9110 section 4.2); -1 when absent with another scheme and for NULL.
+/** Returns the port to connect to, 0 to 65535: the port in the URL, else 80 for http and for no scheme, 443 for https
+ * (RFC 9110 section 4.2); -1 if the port is absent and the scheme is another one, and for NULL.
  */
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
@@ -921,47 +931,46 @@ const char *netlib_url_query(const netlib_url *url, size_t *len);
 /** Returns the fragment, without its "#"; NULL when absent. */
 const char *netlib_url_fragment(const netlib_url *url, size_t *len);
 
-/** Returns userinfo, host and port, as far as present, as "user:password@host:port" (RFC 3986 section 3.2); NULL
+/** Returns the authority, "user:password@host:port" without the parts that are absent (RFC 3986 section 3.2); NULL
  * without a host, or when memory is short.
  */
 const char *netlib_url_authority(const netlib_url *url, size_t *len);
 
-/** Returns host and port, as far as present, as "host:port"; NULL without a host, or when memory is short. */
+/** Returns "host:port", or the host alone if the port is absent; NULL without a host, or when memory is short. */
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
 /** Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
- * always begins with "/". NULL for a URL means that memory is short; NULL for NULL.
+ * always begins with "/". NULL when memory is short and for NULL.
  */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /** Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
- * present; for a URL, NULL only when there is no memory for the text. It contains the userinfo: in logs use
- * `netlib_url_redacted`.
+ * present; NULL when memory is short. The text contains the userinfo: in logs use `netlib_url_redacted`.
  *
  * `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
  * with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
- * an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
+ * an empty host, as in the text ":", becomes absent; and a result of `netlib_url_resolve` without "//" must be
  * resolved again.
  */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /** Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
- * the query and for the fragment, because these may contain credentials and tokens; for a URL, NULL only when there is
- * no memory for the text. Scheme, host, port, path and the names in the query remain, as in
- * "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ * the query and for the fragment, because these may contain credentials and tokens; NULL when memory is short. Scheme,
+ * host, port, path and the names in the query remain, as in "example.com/a?id=***&key=***". The text is one line of
+ * printable ASCII.
  *
- * A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
- * hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
+ * A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is also
+ * hidden, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
  */
 const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 
-/** Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
+/** Resolves a reference, such as the value of a Location header, against a base URL (RFC 3986 section 5).
  *
  * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
  * scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
  * @param base the URL of the document with the reference.
  * @param reference the text, in UTF-8.
- * @param err its offset is the byte of the reference at which the problem is.
+ * @param err the error's offset is the byte of the reference at which the problem is.
  * @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
  *         `NETLIB_INVALID_UTF8`.
  */
@@ -969,9 +978,9 @@ NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const c
                                                  netlib_url **url, netlib_error **err);
 
 /** Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
- * and an absent scheme is http. Letter case does not count; neither do userinfo, path, query and fragment. Credentials
- * for one origin must not go to another.
- * @param b the other. May be NULL: 0 is returned.
+ * and an absent scheme is http. The comparison is case-insensitive, and ignores userinfo, path, query and fragment.
+ * Credentials for one origin must not go to another.
+ * @param b the other URL. May be NULL: 0 is returned.
  */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
@@ -980,34 +989,34 @@ int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 /** A kind of program that reads URLs. */
 enum netlib_url_reader NETLIB_INT32 {
     /** Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
-     * userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". Many
-     * filters in front of servers read in this way.
+     * userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last "@".
+     * Many filters in front of servers read in this way.
      */
     NETLIB_URL_READER_RFC3986 = 0,
     /** Follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
-    /** `netlib_parse_url`. */
+    /** Parses as `netlib_parse_url` does. */
     NETLIB_URL_READER_NETLIB = 2
 };
 
 /** Differences between two readings of one text, as bits. */
 enum netlib_url_difference NETLIB_INT32 {
-    /** One finds a URL, the other does not. */
+    /** One reader finds a URL, the other does not. */
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
-    /** The schemes. */
+    /** The schemes differ. */
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /** The hosts, compared without regard to letter case and to the spelling of an IPv6 address. */
+    /** The hosts differ. Letter case and the spelling of an IPv6 address are ignored. */
     NETLIB_URL_DIFFERENCE_HOST = 4,
-    /** The ports. An absent one is the scheme's default. */
+    /** The ports differ. An absent port is the scheme's default. */
     NETLIB_URL_DIFFERENCE_PORT = 8
 };
 
 /** The results of reading one text as each `netlib_url_reader` does. **Immutable**. */
 struct netlib_url_readings;
 
-/** Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If they differ, a filter that
- * reads in one way lets a URL pass with which another program connects elsewhere: "http://good.example\@evil.example"
- * is such a URL. See `netlib_url_readings_differences`.
+/** Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If the readings differ, a
+ * filter that reads in one way can accept a URL with which another program connects to another host:
+ * "http://good.example\@evil.example" is such a URL. See `netlib_url_readings_differences`.
  * @param text the text, in UTF-8.
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
@@ -1022,9 +1031,9 @@ NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_
 void netlib_url_readings_free(netlib_url_readings *readings);
 
 /** Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
- * accepts the text; -1, which has every bit, for an unknown reader and for NULL.
+ * accepts the text; -1, in which every bit is set, for an unknown reader and for NULL.
  * @param a a `netlib_url_reader`.
- * @param b another.
+ * @param b another `netlib_url_reader`.
  */
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
                                         enum netlib_url_reader b);
@@ -1047,9 +1056,9 @@ const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum
  */
 const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
-/** Returns the port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp. For
- * `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for all from there on. -1 when absent, for a
- * reader that is unknown or finds no URL, and for NULL.
+/** Returns the port that a reader would connect to: the port in the text, else the default of http, https, ws, wss or
+ * ftp. For `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for every larger number. -1 when absent,
+ * for a reader that is unknown or finds no URL, and for NULL.
  * @param reader a `netlib_url_reader`.
  */
 int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
@@ -1064,8 +1073,8 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
  *
  * Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
  * `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
- * two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole,
- * use a `netlib_limit`.
+ * two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole
+ * response, use a `netlib_limit`.
  */
 struct netlib_timeout;
 
@@ -1073,13 +1082,13 @@ struct netlib_timeout;
  * reads it fails with `NETLIB_CALLBACK_FAILED`.
  * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
  *        the callback must store a value.
- * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
+ * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
 /** Makes a timeout.
- * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The part that connecting leaves
- *        bounds each read. If connect or read is given too, the shorter limit applies.
+ * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The time that connecting leaves
+ *        bounds each read. If `connect` or `read` is also given, the shorter limit applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -1097,7 +1106,7 @@ NETLIB_MUST_USE netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeo
 void netlib_timeout_free(netlib_timeout *timeout);
 
 /** Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
- * @param clock is also used by clones. May be NULL: the system's.
+ * @param clock the clock function, which clones also use. May be NULL: the system's.
  * @param ctx_free is called once the timeout and its clones are freed or have another clock, or before this call
  *        returns if it fails. May be NULL: `ctx` must stay usable until then.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
@@ -1106,8 +1115,8 @@ NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, 
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
 
 /** Starts the clock. Call it when the connection attempt begins.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it keeps running;
- *         `NETLIB_CALLBACK_FAILED`: it is not started.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it then keeps running;
+ *         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
 
@@ -1120,7 +1129,7 @@ NETLIB_MUST_USE netlib_status netlib_timeout_get_connect_duration(const netlib_t
 
 /** Returns the limit for a connection attempt, the shorter of connect and total: seconds above 0;
  * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value without a total, and for NULL. A connect
- * of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. It does not depend on the clock. Pass it to
+ * of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. The result does not depend on the clock. Pass it to
  * `netlib_connect_options_set_timeout`.
  */
 double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
@@ -1150,7 +1159,7 @@ double netlib_timeout_configured_read(const netlib_timeout *timeout);
 /** Returns `NETLIB_TIMEOUT_NONE`, which is infinity, for languages that cannot read C macros. */
 double netlib_timeout_none(void);
 
-/** Sets the value of `NETLIB_TIMEOUT_DEFAULT` in this process, from now on and on every thread.
+/** Sets the value of `NETLIB_TIMEOUT_DEFAULT` for all threads of this process, from now on.
  * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, the initial value.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
@@ -1165,21 +1174,21 @@ double netlib_default_timeout(void);
 
 /** The reason for the wait before the next request. Stored by `netlib_retry_delay`. */
 enum netlib_delay_reason NETLIB_INT32 {
-    /** There is none. */
+    /** There is no wait. */
     NETLIB_DELAY_NONE = 0,
     /** The exponential backoff. */
     NETLIB_DELAY_BACKOFF = 1,
-    /** The server asked for it. */
+    /** The server asked for it with Retry-After. */
     NETLIB_DELAY_RETRY_AFTER = 2
 };
 
 /** A retry policy with its remaining counts and its history of requests. **Immutable**: `netlib_retry_increment` makes
- * the next one, so one Retry serves any number of requests.
+ * a new Retry and does not change the old one, so one Retry serves any number of requests.
  */
 struct netlib_retry;
 
 /** Makes a Retry.
- * @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
+ * @param options the settings; options can be used for several calls. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
  * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
  */
@@ -1192,32 +1201,32 @@ NETLIB_MUST_USE netlib_retry *netlib_retry_clone(const netlib_retry *retry);
 /** Releases a Retry. */
 void netlib_retry_free(netlib_retry *retry);
 
-/** Returns options that make an equal Retry, history included, to vary them. */
+/** Returns options that make an equal Retry, history included. Change some of them to make a different Retry. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
 /** Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
  * this only if the application decides itself what to send again.
  *
- * It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
- * count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
- * redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
- * alone. It also adds an entry to the history.
+ * The call consumes one of `total` and one of another count, which the first of these that is given determines: an
+ * error consumes the count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if a response is
+ * also given; a redirect's Location consumes `redirect`; any other response consumes `status`. Without an error and a
+ * response, only `total` is consumed. The call also adds an entry to the history.
  *
- * It fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and `raise_on_status`.
- * Its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
- * `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
- * `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
- * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
- * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
- * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
- * `NETLIB_RESPONSE_STATUS`.
+ * The call fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and
+ * `raise_on_status`. The cause of this error is the reason, and `netlib_error_retry` lends the exhausted Retry with
+ * the whole history. The call fails with `error` itself if that error must not be retried: `total` is
+ * `NETLIB_RETRY_DISABLED`; the count of its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error
+ * and the method is not allowed, or NULL. An `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`
+ * gets the outcomes of the earlier requests as further causes, see `netlib_retry_decide`. If `total` is
+ * `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with `NETLIB_MAX_RETRY`, but with the status
+ * that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
  * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: unknown.
  * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
  *        NULL: unknown.
  * @param response the response. May be NULL: there was none.
- * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
- *        sent. May be NULL: nothing failed.
+ * @param error the failure. It takes precedence over `response`; a response given in addition means that the request
+ *        was sent. May be NULL: nothing failed.
  * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
  *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
  *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
@@ -1228,13 +1237,13 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      netlib_retry **next, netlib_error **err);
 
 /** Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
- * `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
- * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+ * `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a Retry-After
+ * header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
  * @param status_code the response's status.
- * @param has_retry_after 1 if it has a Retry-After header, else 0.
+ * @param has_retry_after 1 if the response has a Retry-After header, else 0.
  * @param is_retry out: 0 or 1.
- * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` neither 0 nor 1.
+ * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` is neither 0 nor 1.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, const char *method,
                                                     int32_t status_code, int32_t has_retry_after, int32_t *is_retry,
@@ -1243,8 +1252,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, c
 /** Returns 1 if more retries were made than one of the counts allows, else 0; 1 for NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
-/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at
- * the end of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
+/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n is the number of entries
+ * at the end of the history that are not redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
  * anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
  * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
@@ -1255,27 +1264,27 @@ NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *
 /** Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
  * @param response the response.
  * @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
- *        the server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
- *        ignored.
- * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+ *        the server asks for; 0 for a date that has passed; -1.0 without the header, or if the header is malformed and
+ *        malformed headers are ignored.
+ * @return `NETLIB_INVALID_HEADER` if the header is neither a number nor a date, unless malformed headers are ignored;
  *         `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_get_retry_after(const netlib_retry *retry, const netlib_response *response,
                                                            double *seconds, netlib_error **err);
 
 /** Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
- * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+ * section 5.6.7) or close to one of them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
  * @param value the header's value.
- * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
- *        value asks for; 0 for a date that has passed.
- * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
+ *        the value asks for; 0 for a date that has passed.
+ * @return `NETLIB_INVALID_HEADER` if the value is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry, const char *value,
                                                              double *seconds, netlib_error **err);
 
 /** Computes the wait of `netlib_retry_sleep` and its reason, for applications that wait in their own event loop.
  *
- * It is the wait that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+ * The wait is the one that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
  * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
  * `netlib_retry_get_backoff_time`.
  * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
@@ -1284,9 +1293,9 @@ NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry 
  * @param reason out: the reason.
  * @param uncapped out: `seconds` without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
  *        exceeds a double.
- * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
- *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
- *         `NETLIB_IO` if the system has no random numbers.
+ * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless malformed headers are ignored;
+ *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends the retries;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, const netlib_response *response,
                                                  double *seconds, enum netlib_delay_reason *reason, double *uncapped,
@@ -1296,26 +1305,26 @@ NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, cons
  * `backoff_jitter` of 0 and no Retry-After it returns at once.
  * @param retry as for `netlib_retry_delay`.
  * @param response the last response. May be NULL: there was none.
- * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
- *         history as causes; as `netlib_retry_delay` otherwise.
+ * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
+ *         requests in the history as causes; as `netlib_retry_delay` otherwise.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, const netlib_response *response,
                                                  const netlib_limit *limit, netlib_error **err);
 
 /** Sleeps for the time of the response's Retry-After header, whatever its status.
  * @param response the last response. May be NULL: there was none, so there is no wait.
- * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
- * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
- *         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
- *         ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @param slept out: 0 or 1; 0 when there is no such header, or the header asks for no wait.
+ * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
+ *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
+ *         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends
+ *         the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry, const netlib_response *response,
                                                            const netlib_limit *limit, int32_t *slept,
                                                            netlib_error **err);
 
 /** Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
- * It is exhausted, unless a Retry-After ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
+ * That Retry is exhausted, unless a Retry-After ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
  */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
@@ -1327,22 +1336,22 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * The settings, each with its reason and source:
  *
  * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
- *   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
+ *   SDKs and Google's services make 3 tries [2, 4]; urllib3's `Retry.DEFAULT`, whose number is kept here, makes 3
  *   retries.
- * - `other` 0: a refused certificate is refused the second time too.
- * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
- * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
+ * - `other` 0: a certificate that was refused once will be refused again.
+ * - `allowed_methods` is the default: a request that may have arrived is repeated only if it is idempotent [3].
+ * - `redirect` 10, as in Go's net/http [6]: a longer chain is a loop.
  * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
- * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
- *   be a bug, which a repetition meets again.
+ * - `status_forcelist` 429, 502, 503, 504: overload ends, and a gateway finds its server again [2, 3]. A 500 may be
+ *   a bug, so a second request would fail again.
  * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
  *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
- * - `backoff_max` 20 s, as AWS's SDKs [2].
+ * - `backoff_max` 20 s, as in AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
  *   section 10.2.3).
- * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
- *   asking earlier than the server wants feeds its overload [4].
- * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
+ * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. A
+ *   request before the time that the server asks for adds to its overload [4].
+ * - A malformed Retry-After is ignored: the backoff applies to servers that state no time.
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
  * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
@@ -1352,8 +1361,9 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new_recommended(void);
 
-/** Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. It is borrowed and never
- * freed; its clones are freed as usual. Never NULL. It has no callbacks: to set some, make a Retry from those options.
+/** Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. This Retry is borrowed and
+ * never freed; its clones are freed as usual. Never NULL. It has no callbacks: to set callbacks, make a Retry from
+ * those options.
  */
 const netlib_retry *netlib_retry_recommended(void);
 
@@ -1368,26 +1378,27 @@ int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 
 /* ---- Settings of a Retry. ---- */
 
-/** `total` unless set. */
+/** The default of `total`. */
 enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 
-/** `backoff_max` unless set, in seconds. */
+/** The default of `backoff_max`, in seconds. */
 #define NETLIB_RETRY_DEFAULT_BACKOFF_MAX 120.0
 
-/** `retry_after_max` unless set, in seconds: six hours. */
+/** The default of `retry_after_max`, in seconds: six hours. */
 #define NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX 21600.0
 
 /** The treatment of redirects. Given to `netlib_retry_options_set_redirect_profile`. */
 enum netlib_redirect_profile NETLIB_INT32 {
-    /** As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
-     * https to http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped, by
-     * default Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other
-     * origin, over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
+    /** Follows redirects as urllib3 does: to any scheme, and from https to http. On 303 the method becomes GET (HEAD
+     * stays HEAD); on other statuses it does not change. On a redirect to another origin only the headers of
+     * `remove_headers_on_redirect` are dropped, by default Authorization. Cookie, X-Api-Key and every other header
+     * with a secret, and Host, are sent to the other origin, even over plain http.
+     * `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
      */
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /** As browsers and careful clients. As the other profile, and POST becomes GET on 301 and 302, the headers of
-     * `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
-     * scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
+    /** Follows redirects as browsers and careful clients do. In addition to the other profile, POST becomes GET on 301
+     * and 302. The headers of `NETLIB_SENSITIVE_HEADERS` and Host are dropped on a redirect to another origin. A
+     * redirect from https to http, or to a scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
      */
     NETLIB_REDIRECT_SAFE = 1
 };
@@ -1399,35 +1410,35 @@ struct netlib_retry_options;
 
 /** Reports the time of day, for a Retry-After that is a date.
  *
- * For this and the two callbacks below: every Retry made from a Retry holds its callbacks too, so `ctx` is released
- * with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
- * Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
- * thread-safe.
- * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
- *        a value.
+ * For this and the two callbacks below: every Retry made from another Retry also holds its callbacks. So `ctx` is
+ * released with the last Retry, decision, error or options that holds the callback. The callbacks run without a lock,
+ * on the thread that uses the Retry. If several threads share a Retry, the callbacks may run at the same time, and the
+ * data behind `ctx` must be thread-safe.
+ * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. It is preset to NaN, and the
+ *        callback must store a value.
  * @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
 /** Waits for a number of seconds.
- * @param seconds more than 0; it may be infinity, if the bounds of the delays are.
+ * @param seconds more than 0; infinity is possible if the bounds of the delays are infinite.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
-/** Returns a random number in `value`.
+/** Stores a random number in `value`.
  * @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
  *        a value.
  * @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
-/** Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
- * to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs should use
- * `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
- * below.
+/** Makes options that hold urllib3's defaults, which the setters below name. With them, the headers Cookie and
+ * X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is retried 10 times
+ * without a wait. New programs should use `netlib_retry_options_new_recommended`, whose documentation gives the reason
+ * and source of the values recommended below.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
@@ -1435,12 +1446,12 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 /** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
 
-/** Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too,
- * unless `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
- * Recommended: 3. 0 fails at the first retry.
+/** Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects are
+ * included, unless `netlib_retry_options_set_total_counts_redirects` excludes them. Default:
+ * `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
- *        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
- *        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
+ *        the causing error is returned unchanged, every response, including a redirect, is returned whatever its
+ *        status, and no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
  */
 void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
@@ -1460,9 +1471,10 @@ void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t cou
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
 /** Sets the maximum number of redirects: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
- * `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
+ * `NETLIB_NONE`. Recommended: 10. 0 allows no redirect.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the response is returned
- *        instead. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted count.
+ *        instead. The getters then return 0 for `redirect` and 0 for `raise_on_redirect`. A negative number is an
+ *        exhausted count.
  */
 void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
 
@@ -1482,13 +1494,15 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
 
 /** Sets the methods that may be retried after a read error or because of a status. Default:
  * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
- * @param methods `count` method names; letter case does not count.
- * @param count how many; 0 allows none.
+ * @param methods an array of `count` method names, compared case-insensitively.
+ * @param count the number of methods; 0 allows none.
  */
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
-/** Allows every method to be retried, also those that are not safe to repeat. As urllib3's `allowed_methods=None`. */
+/** Allows every method to be retried, including the methods that are not safe to repeat. As urllib3's
+ * `allowed_methods=None`.
+ */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /** Sets the response statuses that are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
@@ -1504,20 +1518,21 @@ void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, co
  */
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
-/** Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a
- * Retry-After.
+/** Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. This maximum does not apply
+ * to a Retry-After.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
  */
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
-/** Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. It has
- * an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/** Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. The
+ * setting has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
  * @param seconds 0 or more, finite.
  */
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
-/** Sets the longest wait that a Retry-After header can ask for. A longer one is cut to it, or ends the retries:
- * `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
+/** Sets the longest wait that a Retry-After header can ask for. A longer wait is shortened to this maximum, or ends the
+ * retries: see `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+ * Recommended: 120.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
  */
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
@@ -1542,7 +1557,7 @@ void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *o
 
 /** Sets the request headers that do not follow a redirect to another origin (scheme, host or port), nor any request
  * after that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
- * @param names `count` header names; letter case does not count.
+ * @param names an array of `count` header names, compared case-insensitively.
  */
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
@@ -1553,22 +1568,23 @@ void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *o
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
 /** Keeps only these request headers on a redirect to another origin (scheme, host or port), and on any request after
- * that. Every other one is dropped, Host and those that describe the body too, so that an API key under an unlisted
- * name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it is listed
- * here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
- * @param names `count` header names; letter case does not count.
+ * that. Every other header is dropped, including Host and the headers that describe the body, so that an API key under
+ * an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it
+ * is listed here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+ * @param names an array of `count` header names, compared case-insensitively.
  * @param count 0 keeps none.
  */
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
-/** Keeps every request header on a redirect to another origin, unless something else drops it: the default. */
+/** Keeps every request header on a redirect to another origin, unless another setting drops it. This is the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /** Sets the treatment of redirects. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
 void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, enum netlib_redirect_profile profile);
 
-/** Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that continues another.
+/** Adds an entry to the end of the history, as `netlib_retry_increment` does, so that the new Retry continues another
+ * one.
  * @param method the request's method. May be NULL: none.
  * @param url the request's URL, stored unchanged. May be NULL: none.
  * @param error the failure. May be NULL: none.
@@ -1585,7 +1601,8 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
                                          netlib_ctx_free_fn ctx_free);
 
 /** Replaces the wait of `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`. A limit given
- * to them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
+ * to these functions is then checked before and after the callback, and cannot interrupt it. By default netlib waits
+ * itself.
  * @param sleep May be NULL: netlib waits itself.
  */
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
@@ -1603,7 +1620,7 @@ void netlib_retry_options_set_random(netlib_retry_options *options, netlib_rando
  *
  * Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
  * `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
- * and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ * and DECORRELATED also delay the first retry. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
 enum netlib_jitter_kind NETLIB_INT32 {
     /** As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry. */
@@ -1613,7 +1630,7 @@ enum netlib_jitter_kind NETLIB_INT32 {
     /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay. */
     NETLIB_JITTER_EQUAL = 2,
     /** `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
-     * the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
+     * the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
      * `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
      * same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
      * options with a history, for example) draws a number at each call, with `backoff_factor` as `previous`.
@@ -1645,21 +1662,21 @@ void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum ne
  */
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
-/** Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
- * separate list. The header alone then does not cause a retry. Recommended.
+/** Obeys the Retry-After header of every status that is retried, which are the statuses in `status_forcelist`, instead
+ * of the statuses in a separate list. The header alone then does not cause a retry. Recommended.
  */
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
 /** Sets the treatment of a Retry-After that asks for more than `retry_after_max`. Default:
  * `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
- * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
- * (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names the wait that the
- * server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts may not be
- * exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and
- * the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
- * `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
- * and `netlib_retry_parse_retry_after` return the wait that the server asked for.
+ * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, depending on
+ * `raise_on_status` (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names
+ * the wait that the server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its
+ * counts may not be exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of
+ * its delay of 0, and the wait that the server asked for as its `netlib_decision_delay_uncapped`.
+ * `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`.
+ * `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that the server asked for.
  */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
@@ -1705,19 +1722,19 @@ enum netlib_action NETLIB_INT32 {
     NETLIB_ACTION_REDIRECT = 2
 };
 
-/** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
+/** The count that a request consumed in addition to `total`. Returned by `netlib_decision_counter`. */
 enum netlib_counter NETLIB_INT32 {
-    /** None: the response needs no further request. */
+    /** No count: the response needs no further request. */
     NETLIB_COUNTER_NONE = 0,
-    /** `connect`. */
+    /** The count `connect`. */
     NETLIB_COUNTER_CONNECT = 1,
-    /** `read`. */
+    /** The count `read`. */
     NETLIB_COUNTER_READ = 2,
-    /** `redirect`. */
+    /** The count `redirect`. */
     NETLIB_COUNTER_REDIRECT = 3,
-    /** `status`. */
+    /** The count `status`. */
     NETLIB_COUNTER_STATUS = 4,
-    /** `other`. */
+    /** The count `other`. */
     NETLIB_COUNTER_OTHER = 5
 };
 
@@ -1725,38 +1742,39 @@ enum netlib_counter NETLIB_INT32 {
 struct netlib_decision;
 
 /** Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
- * redirect. It does no I/O and does not wait.
+ * redirect. The call does no I/O and does not wait.
  *
- * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed: 303
- * becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
- * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
- * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
- * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
- * every response is returned, and an error comes back as it is.
+ * An error is counted by `netlib_retry_increment`, and the request is sent again. A redirect is counted and followed,
+ * unless the redirect profile refuses it. On 303 the method becomes GET (HEAD stays HEAD). If the method becomes GET,
+ * the body is dropped. A response that is retried (`netlib_retry_is_retry`) is counted, and the request is sent again.
+ * Any other response is returned. When no redirect is left, the call fails with `NETLIB_MAX_RETRY`, or returns the
+ * response if `raise_on_redirect` is false. When no retry because of a status is left, `raise_on_status` decides in
+ * the same way. When `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails
+ * with that error.
  *
- * The wait before the next request is that of `netlib_retry_delay`; for a redirect, that of its Retry-After. Wait with
- * `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it, or ends
- * the retries: `netlib_retry_options_set_long_retry_after`.
+ * The wait before the next request is that of `netlib_retry_delay`; for a redirect, the wait of its Retry-After. Wait
+ * with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is shortened to it,
+ * or ends the retries: see `netlib_retry_options_set_long_retry_after`.
  *
  * When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
  * first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
  * `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
  *
- * For a chain of requests, pass on the decision's Retry, method, URL, and the headers of `netlib_decision_headers`.
- * Retry, method and URL are borrowed from the decision: keep it until the next `netlib_retry_decide` has returned. A
- * header that was dropped stays dropped for the rest of the chain, on the way back to the first origin too, because
- * the Retry remembers it.
+ * For a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
+ * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
+ * `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, even if a
+ * redirect leads back to the first origin, because the Retry remembers it.
  * @param response May be NULL: there was none.
- * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
- *        sent. May be NULL: nothing failed.
+ * @param error the failure. It takes precedence over `response`; a response given in addition means that the request
+ *        was sent. May be NULL: nothing failed.
  * @param limit bounds the next request and the wait before it.
  * @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
- *         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
- *         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is not
- *         a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a date,
- *         unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if
- *         the method is not a token, or both `response` and `error` are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if
- *         the system has no random numbers.
+ *         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
+ *         the wait does; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
+ *         if the Location is not a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that would be obeyed
+ *         is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not
+ *         UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error` are NULL;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
@@ -1772,12 +1790,12 @@ void netlib_decision_free(netlib_decision *decision);
 /** Returns the next step; `NETLIB_ACTION_RETURN_RESPONSE` for NULL. */
 enum netlib_action netlib_decision_action(const netlib_decision *decision);
 
-/** Returns the Retry for the next request; if a response is returned, the Retry that was given. Clone it to keep it
- * longer than the decision.
+/** Returns the Retry for the next request; if a response is returned, the Retry that was given to
+ * `netlib_retry_decide`. Clone it to keep it longer than the decision.
  */
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 
-/** Returns the count that the request consumed beside `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
+/** Returns the count that the request consumed in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
  * returned because no retry was left for it, this is the count that ran out.
  */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
@@ -1811,30 +1829,32 @@ const netlib_url *netlib_decision_url(const netlib_decision *decision);
 /** Returns the method of the next request. */
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
-/** Returns 1 if the next request carries the body again, if the last one had any: rewind it first, see
- * `netlib_rewind_body`. Returns 0 once a redirect has turned the request into GET, and when there is no next request.
+/** Returns 1 if the next request carries the body of the last request again, if it had one: rewind the body first, see
+ * `netlib_rewind_body`. Returns 0 after a redirect has turned the request into GET, and when there is no next request.
  */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /** Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
  * header in this way.
- * @param name the header's name, in any letter case. May be NULL: 1 is returned.
+ * @param name the header's name, case-insensitive. May be NULL: 1 is returned.
  */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
-/** Returns the number of headers that the next request must not carry and whose names are known. If only the headers of
- * `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
+/** Returns the number of headers that the next request must not carry and whose names are known. If
+ * `netlib_retry_options_set_keep_headers_on_redirect` gave a list, every header outside the list is also dropped, but
+ * not counted here.
  */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
 /** Returns a header that the next request must not carry, in lower case; the list is sorted. Use
- * `netlib_decision_headers` to drop them, or `netlib_decision_drops_header` for each of your headers.
+ * `netlib_decision_headers` to drop these headers, or `netlib_decision_drops_header` for each of your headers.
  */
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
-/** Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
- * that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
- * profile only. Do not keep Host in the list; write it from the URL of each request (`netlib_url_netloc`).
+/** Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
+ * that describe the body are dropped if the body is not sent again. On a redirect to another origin, Host is dropped
+ * with the SAFE profile only. Do not keep Host in the list; write it from the URL of each request
+ * (`netlib_url_netloc`).
  * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`.
  */
@@ -1876,7 +1896,7 @@ double netlib_retry_backoff_factor(const netlib_retry *retry);
  */
 double netlib_retry_backoff_max(const netlib_retry *retry);
 
-/** Returns the most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`, in seconds. */
+/** Returns the upper bound of the random time that `NETLIB_JITTER_ADDITIVE` adds to a backoff, in seconds. */
 double netlib_retry_backoff_jitter(const netlib_retry *retry);
 
 /** Returns the longest wait that a Retry-After header can ask for, in seconds; `NETLIB_TIMEOUT_NONE` for no bound;
@@ -1921,13 +1941,13 @@ size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 /** Returns a header that does not follow a redirect to another origin, in lower case; the list is sorted. */
 const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns 1 if a redirect to another origin keeps every header that nothing drops, 0 if
+/** Returns 1 if a redirect to another origin keeps every header that no other setting drops, 0 if
  * `netlib_retry_options_set_keep_headers_on_redirect` gave a list; 1 for NULL.
  */
 int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
-/** Returns the number of headers that may follow a redirect to another origin, if only listed ones may; 0 also when
- * every header may.
+/** Returns the number of headers in the list of headers that may follow a redirect to another origin; 0 also when there
+ * is no list, so that every header may follow.
  */
 size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 
@@ -1939,47 +1959,50 @@ const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, si
  */
 size_t netlib_retry_history_count(const netlib_retry *retry);
 
-/** Returns the method of a request of the history; NULL when it was not given. */
+/** Returns the method of a request in the history; NULL when it was not given. */
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the URL of a request in the history, as it was given; NULL when it was not given. It may contain a password:
- * in logs use `netlib_retry_history_redacted_url`.
+/** Returns the URL of a request in the history, as it was given; NULL when it was not given. The URL may contain a
+ * password: in logs use `netlib_retry_history_redacted_url`.
  */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
 
 /** Returns the URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the
- * userinfo, each value of the query and the fragment; NULL when no URL was given, and when there is no memory for the
- * text. A text that is not a URL becomes "***" as a whole.
+ * userinfo, each value of the query and the fragment; NULL when no URL was given, and when memory is short. A text
+ * that is not a URL becomes "***" as a whole.
  */
 const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the failure of a request in the history; NULL when there was a response. It lends no Retry of its own. */
+/** Returns the failure of a request in the history; NULL when there was a response. `netlib_error_retry` returns NULL
+ * for it.
+ */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
-/** Returns the response's status of a request of the history: a status code; `NETLIB_NONE` when there was no response
- * and for NULL.
+/** Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response and
+ * for NULL.
  */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
 /** Returns the Location that a request in the history was redirected to, as the server sent it; NULL when it was not
- * redirected. It may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
+ * redirected. The Location may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
  */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /** Returns the Location that a request in the history was redirected to, for logs: redacted as by
- * `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when there is no memory for the text.
+ * `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when memory is short.
  */
 const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /* ---- Constants of the retry policy. ---- */
 
-/** Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried unless set: a constant array of
- * constant strings, suitable for the setters. Never NULL.
+/** Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried by default (see
+ * `netlib_retry_options_set_allowed_methods`): a constant array of constant strings, suitable for the setters. Never
+ * NULL.
  */
 const char *const *netlib_retry_default_allowed_methods(size_t *count);
 
-/** Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that do not follow a redirect to another
- * origin unless set: a constant array of constant strings, suitable for the setters. Never NULL.
+/** Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that by default do not follow a redirect to
+ * another origin: a constant array of constant strings, suitable for the setters. Never NULL.
  */
 const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count);
 
@@ -1988,22 +2011,22 @@ const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count
  */
 const char *const *netlib_sensitive_headers(size_t *count);
 
-/** Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed unless set: a constant
- * array. Never NULL.
+/** Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed by default (see
+ * `netlib_retry_options_set_retry_after_statuses`): a constant array. Never NULL.
  */
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 
 /** Returns `NETLIB_REDIRECT_STATUS_CODES`, the statuses that redirect: a constant array. Never NULL. */
 const int32_t *netlib_redirect_status_codes(size_t *count);
 
-/** Returns `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`, the `backoff_max` unless set, in seconds. */
+/** Returns `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`, the default of `backoff_max`, in seconds. */
 double netlib_retry_default_backoff_max(void);
 
 /* ==================================================================================================================
  * headers: Request headers, ready for the wire.
  * ================================================================================================================== */
 
-/** An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
+/** An ordered list of header fields. **Immutable**. Names are case-insensitive, and keep the case in which they were
  * given; a name may occur several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
  */
 struct netlib_headers;
@@ -2014,7 +2037,7 @@ struct netlib_headers;
  */
 struct netlib_headers_options;
 
-/** Makes options with nothing chosen.
+/** Makes options without any header.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
@@ -2025,29 +2048,30 @@ void netlib_headers_options_free(netlib_headers_options *options);
 /** Sets whether to send `connection: keep-alive`. Default: 0. */
 void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int32_t keep_alive);
 
-/** Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces what
- * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
- * is no such header.
- * @param value "" is no header. May be NULL: no header.
+/** Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces the result of
+ * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`. The default is no
+ * such header.
+ * @param value "" means no header. May be NULL: no header.
  */
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
-/** Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by those
- * given to `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding`
- * chose.
+/** Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by the
+ * codings given to `netlib_headers_options_add_supported_coding`. It replaces the result of the other two setters of
+ * `accept-encoding`.
  * @param enable 0 or 1. Default: 0, no header.
  */
 void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
 
-/** Appends an element to `accept-encoding`, after a comma. The first call replaces what the other two setters of
- * `accept-encoding` chose.
+/** Appends an element to `accept-encoding`, after a comma. The first call replaces the result of the other two setters
+ * of `accept-encoding`.
  * @param coding for example "gzip" or "br;q=0.5".
  */
 void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
 
-/** Declares a coding, beside gzip and deflate, that the application can decode. It is listed when
- * `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
- * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A known coding changes nothing.
+/** Declares a coding other than gzip and deflate that the application can decode. `accept-encoding` lists it when
+ * `netlib_headers_options_enable_accept_encoding` is on. Without that setting it has no effect.
+ * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A coding that is already known changes
+ *        nothing.
  */
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
@@ -2057,8 +2081,8 @@ void netlib_headers_options_add_supported_coding(netlib_headers_options *options
 void netlib_headers_options_set_user_agent(netlib_headers_options *options, const char *user_agent);
 
 /** Sets credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64
- * form of the bytes. The server determines their encoding: usually UTF-8, ISO 8859-1 for older servers. The default is
- * no such header.
+ * form of the bytes. The server determines the encoding of the credentials: usually UTF-8, ISO 8859-1 for older
+ * servers. The default is no such header.
  * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_basic_auth(netlib_headers_options *options, const char *credentials);
@@ -2072,25 +2096,27 @@ void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options
 /** Sets whether to send `cache-control: no-cache`. Default: 0. */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
 
-/** Adds a header after those that the other setters make and those added before. A name may be added several times.
+/** Adds a header after the headers that the other setters make and the headers added before. A name may be added
+ * several times.
  * @param name a token (RFC 9110 section 5.1), sent in the case given.
- * @param value any bytes but CR and LF; "" is an empty value.
+ * @param value any bytes except CR and LF; "" is an empty value.
  */
 void netlib_headers_options_add_header(netlib_headers_options *options, const char *name, const char *value);
 
 /** Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
- * `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
+ * `proxy-authorization`, `cache-control`, each with its name in lower case and only if it was set, then the added
+ * headers.
  * @param options May be NULL: an empty list is made.
- * @param err its offset is that of the byte in the name or value that its message names.
+ * @param err the error's offset is the position of the bad byte in the name or value that its message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
- *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
- *         coding. The message begins with the setter's name.
+ *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
+ *         not UTF-8. The message begins with the setter's name.
  */
 NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
                                                   netlib_error **err);
 
-/** Returns options that make the same headers again, to vary them; NULL when memory is short. Headers that setters made
- * are changed or removed by calling the setter again. The others were added with `netlib_headers_options_add_header`.
+/** Returns options that make the same headers again; NULL when memory is short. To change or remove a header that a
+ * setter made, call the setter again. The other headers were added with `netlib_headers_options_add_header`.
  */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
@@ -2110,23 +2136,23 @@ const char *netlib_headers_name(const netlib_headers *headers, size_t index, siz
 const char *netlib_headers_value(const netlib_headers *headers, size_t index, size_t *len);
 
 /** Returns the first value of a name; NULL when no field has the name.
- * @param name in any letter case. May be NULL: NULL is returned.
+ * @param name the name, case-insensitive. May be NULL: NULL is returned.
  */
 const char *netlib_headers_get(const netlib_headers *headers, const char *name, size_t *len);
 
 /** Returns the number of fields with a name.
- * @param name in any letter case. May be NULL: 0 is returned.
+ * @param name the name, case-insensitive. May be NULL: 0 is returned.
  */
 size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
 
 /** Returns a value of a name, in the order of the list.
- * @param name in any letter case. May be NULL: NULL is returned.
+ * @param name the name, case-insensitive. May be NULL: NULL is returned.
  * @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
  */
 const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
 
 /** Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
- * empty list; NULL when memory is short. Made by the first call, then kept.
+ * empty list; NULL when memory is short. The first call makes the text; later calls return the same text.
  */
 const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
@@ -2152,9 +2178,9 @@ enum netlib_body_framing NETLIB_INT32 {
 struct netlib_response;
 
 /** Makes a response from the result of another HTTP parser, for the retry policy.
- * @param request_method the method of the request it answers, a token: "GET".
+ * @param request_method the method of the request that the response answers, a token such as "GET".
  * @param status 100 to 999.
- * @param headers its headers.
+ * @param headers the response's headers.
  * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
  */
 NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, int32_t status,
@@ -2165,7 +2191,7 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  *
  * While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
  * buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
- * one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
+ * one `state` per buffer, initially 0. After every other result `state` is 0 again, ready for the next head.
  *
  *     uint64_t state = 0;
  *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -2177,21 +2203,21 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  *
  * Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
  * once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
- * an interim one: the next head begins at `head_len`, so call again from there.
+ * an interim response: the next head begins at `head_len`, so call again from there.
  *
  * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
  * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
  * or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
  * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
  * without waiting for more.
- * @param request_method the method of the request it answers, a token: "GET".
+ * @param request_method the method of the request that the response answers, a token such as "GET".
  * @param head the bytes received so far.
  * @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
  * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
  *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
  *        stores 0. May be NULL: each call parses `head` from its start.
  * @param head_len out: the length of the head in bytes, its empty line included.
- * @param err its offset is the position of the defect in `head`.
+ * @param err the error's offset is the position of the defect in `head`.
  * @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
  *         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
  *         bytes. A wrong state that is not detected can delay the response but not change it.
@@ -2215,17 +2241,17 @@ const netlib_headers *netlib_response_headers(const netlib_response *response);
 /** Returns the method of the request that it answers, as it was given. */
 const char *netlib_response_request_method(const netlib_response *response, size_t *len);
 
-/** Returns the words after the status code, which mean nothing to a program: bytes, not always UTF-8; "" when the peer
- * sent none; NULL when the response was not parsed.
+/** Returns the reason phrase after the status code, which has no meaning for a program: bytes, not always UTF-8; ""
+ * when the peer sent none; NULL when the response was not parsed.
  */
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
 
 /** Returns the minor version of HTTP/1 that the peer sent, 0 or 1; -1 when the response was not parsed and for NULL. */
 int32_t netlib_response_minor_version(const netlib_response *response);
 
-/** Returns the Location of a 301, 302, 303, 307 or 308: a reference to be resolved with `netlib_url_resolve`. NULL for
- * another status, or if the Location is absent or empty. It is always UTF-8: other bytes, which older servers send,
- * are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
+/** Returns the Location of a 301, 302, 303, 307 or 308: a reference, which `netlib_url_resolve` resolves. NULL for
+ * another status, or if the Location is absent or empty. The text is always UTF-8: other bytes, which older servers
+ * send, are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
  */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
@@ -2234,9 +2260,10 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
  * status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
  * HEAD. Otherwise a Transfer-Encoding determines the framing: if its last coding is chunked, the body comes in chunks;
- * with another last coding it lasts until the peer closes. A Content-Length beside a Transfer-Encoding is ignored.
- * After both together, or after a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
- * Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts until the peer closes.
+ * with another last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there
+ * is a Transfer-Encoding. After a response with both, or with a Transfer-Encoding in HTTP/1.0, the connection must not
+ * be used again. Without a Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts
+ * until the peer closes the connection.
  *
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
  * find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
@@ -2261,13 +2288,14 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
 
 /** The body of a request. **Single**. Before it is sent for the first time, record its position with
  * `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
- * a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails before a byte is sent if it cannot.
+ * a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails, before a byte is sent, if the body
+ * cannot be moved.
  */
 struct netlib_body;
 
-/** Reads from an application-defined body, `netlib_body_new`. Called only during `netlib_body_read`, on its thread. A
- * call on the body itself is `NETLIB_BUSY`.
- * @param buf the buffer to fill; its bytes are not set before.
+/** Reads from an application-defined body (`netlib_body_new`). Called only during `netlib_body_read`, on its thread. A
+ * call on the body itself fails with `NETLIB_BUSY`.
+ * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the room in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
@@ -2276,24 +2304,24 @@ struct netlib_body;
  */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
-/** Reports the read position of an application-defined body, `netlib_body_new`. Called only during
- * `netlib_set_file_position`, on its thread. A call on the body itself is `NETLIB_BUSY`.
+/** Reports the read position of an application-defined body (`netlib_body_new`). Called only during
+ * `netlib_set_file_position`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
  * @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
- * @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
- *         `NETLIB_POSITION_FAILED`.
+ * @return 0 on success; any other number if the position is unknown. An unknown position, or 0 without a stored `pos`,
+ *         is recorded as `NETLIB_POSITION_FAILED`.
  */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
-/** Moves an application-defined body, `netlib_body_new`. Called only during `netlib_rewind_body` and
- * `netlib_set_file_position`, on their thread. A call on the body itself is `NETLIB_BUSY`.
+/** Moves an application-defined body (`netlib_body_new`) to a position. Called only during `netlib_rewind_body` and
+ * `netlib_set_file_position`, on their thread. A call on the body itself fails with `NETLIB_BUSY`.
  * @param pos bytes from the start, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
  *         reported as `NETLIB_UNREWINDABLE_BODY`.
  */
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
-/** Reports whether an application-defined body, `netlib_body_new`, has been closed. Called only during
- * `netlib_is_fp_closed`, on its thread. A call on the body itself is `NETLIB_BUSY`.
+/** Reports whether an application-defined body (`netlib_body_new`) has been closed. Called only during
+ * `netlib_is_fp_closed`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
  * @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
  * @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
  *         `NETLIB_CALLBACK_FAILED`.
@@ -2307,7 +2335,7 @@ NETLIB_MUST_USE netlib_status netlib_body_from_memory(const void *data, size_t l
                                                       netlib_error **err);
 
 /** Makes a body that is read from a file, a pipe or a socket, from the descriptor's current position. Reading and
- * moving it moves the descriptor; netlib changes nothing else about it.
+ * rewinding the body moves the descriptor's position; netlib changes nothing else about the descriptor.
  * @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
  * @param body out: `netlib_body_free` does not close `fd`.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
@@ -2317,11 +2345,11 @@ NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, ne
 /** Makes a body that the application's callbacks read and move.
  * @param read reads the body.
  * @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
- * @param seek moves the body. May be NULL: it cannot be moved back.
- * @param is_closed reports whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
+ * @param seek moves the body. May be NULL: the body cannot be moved back.
+ * @param is_closed reports whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
  * @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
  *        must stay usable until the body is freed.
- * @param body out: `netlib_body_free` calls no callback but `ctx_free`.
+ * @param body out: `netlib_body_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`.
  */
 NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell,
@@ -2361,8 +2389,8 @@ NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *len
  * @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
  * @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
  *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
- * @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
- *         `NETLIB_UNREWINDABLE_BODY` when it cannot be moved to `pos`, `NETLIB_POSITION_FAILED` included;
+ * @return `NETLIB_OK`, even when no position could be recorded, because most bodies are sent only once;
+ *         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
  *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
  *         from `tell`.
  */
@@ -2372,7 +2400,7 @@ NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_
 /** Moves a body back to a recorded position, so that it can be sent again.
  * @param pos the position that `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file
  *        there is nothing to read.
- * @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
+ * @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded: `pos` is
  *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
  */
 NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos, netlib_error **err);
@@ -2382,27 +2410,27 @@ NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos,
  * ================================================================================================================== */
 
 /** Connects a TCP socket to a host. It tries the host's addresses one after the other, in the order of getaddrinfo(3),
- * until one accepts; `netlib_connect_run` races them. It tries at most 64 addresses; the error states how many there
- * were.
+ * until one accepts. `netlib_connect_run` races them instead. At most 64 addresses are tried; the error states how
+ * many addresses the host has.
  *
- * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
- * it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
- * thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
- * a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
- * allows if nobody listens on the port, counts as refused.
+ * The socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey `limit`:
+ * when it ends, the call returns at once, even if the resolver or the peer hangs. An abandoned lookup finishes on its
+ * own thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run
+ * in a process: further lookups wait in a queue until their limit ends. TCP allows a socket to connect to itself if
+ * nobody listens on the port; this counts as refused.
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets.
  * @param port 0 to 65535.
  * @param fd out: the connected socket; -1 on failure.
- * @param err its message names the host and the port; it has one cause for each address tried, including one that a
- *        limit ended, with the address, the errno and the time it took.
+ * @param err the error's message names the host and the port; it has one cause for each address tried, including an
+ *        attempt that a limit ended, with the address, the errno and the time that the attempt took.
  * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
- *         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
- *         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
- *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
- *         `NETLIB_INVALID_URL` for an invalid host, such as one with an empty label or one of more than 63 bytes;
+ *         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address that was tried did not answer in time;
+ *         `NETLIB_CONNECT_FAILED` if it failed otherwise, or if the system has no descriptor or thread left (the errno
+ *         is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
+ *         `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more than 63 bytes;
  *         `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that this
- *         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the resolve
+ *         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the address callback or the resolve
  *         callback failed; any failure status that the resolve callback returns.
  */
 NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t port,
@@ -2423,7 +2451,7 @@ NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 void netlib_connect_options_free(netlib_connect_options *options);
 
 /** Sets the time limit for connecting to each address. A host with three addresses may take three times as long, and
- * resolving its name is not counted. A `netlib_limit` bounds the whole.
+ * the name lookup is not counted. A `netlib_limit` bounds the whole connect.
  * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
  *        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
  */
@@ -2432,20 +2460,21 @@ void netlib_connect_options_set_timeout(netlib_connect_options *options, double 
 /** Sets the address and port that connections come from. The default is the system's choice. Addresses of another
  * family than the source's count as failed; connections to Unix domain sockets have no source.
  *
- * A port is good for one connection at a time to the same address. All attempts of a race share it, for which
- * `SO_REUSEADDR` is set.
+ * With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share the
+ * port, for which `SO_REUSEADDR` is set.
  * @param host an address or name of this machine; "" leaves the address to the system.
  * @param port 0 to 65535; 0 leaves the port to the system.
  */
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
 
 /** Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
- * that have that. Name lookups are not bound. Default: none; the routes decide.
+ * that have it. Name lookups are not bound. Default: none; the routes decide.
  *
  * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
- * interface, no-delay, keep-alive, the user timeout, and then those of `netlib_connect_options_add_socket_option`. An
- * option that the system refuses fails the attempt; the error has the option and the errno: `ENODEV` for a missing
- * interface, `EPERM` if binding to one needs a privilege (before Linux 5.7).
+ * interface, no-delay, keep-alive, the user timeout, and then the options of
+ * `netlib_connect_options_add_socket_option`. An option that the system refuses fails the attempt; the error names the
+ * option and has the errno: `ENODEV` for a missing interface, `EPERM` if binding to an interface needs a privilege
+ * (before Linux 5.7).
  * @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
  *        no such option.
  */
@@ -2460,33 +2489,34 @@ void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_
 /** Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
  * answered. Default: not set; the system's default is off.
  *
- * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems without such
- * times per socket, unless all three are left to the system.
+ * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that cannot
+ * set these values per socket, unless all three are left to the system.
  * @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
- *        `NETLIB_TIMEOUT_DEFAULT`: the system's, two hours on Linux.
+ *        `NETLIB_TIMEOUT_DEFAULT`: the system's default, two hours on Linux.
  * @param interval seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; `NETLIB_TIMEOUT_DEFAULT`: the
- *        system's.
- * @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's.
+ *        system's default.
+ * @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's
+ *        default.
  */
 void netlib_connect_options_set_keepalive(netlib_connect_options *options, double idle, double interval,
                                           int32_t count);
 
 /** Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
- * `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not told. Default: not set; the system
- * tries for about 15 minutes. With keep-alive, it ends the probes instead of their count.
+ * `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not informed. Default: not set; the system
+ * tries for about 15 minutes. With keep-alive, this time ends the probes instead of their count.
  *
- * On Linux it also ends a connect without an answer, at the earliest when the first packet would be sent again, after
- * a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
+ * On Linux it also ends a connect that gets no answer: the attempt fails with `NETLIB_CONNECT_TIMEOUT`, at the
+ * earliest after a second, when the first packet would be sent again. `netlib_connect_options_set_timeout` is exact.
  * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: the
- *        system's. `NETLIB_UNSUPPORTED` is reported on systems without the option.
+ *        system's default. `NETLIB_UNSUPPORTED` is reported on systems without the option.
  */
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
 /** Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order added,
- * after those that have a setter of their own, so that they override them. Default: none, not even `TCP_NODELAY`. On
- * Unix domain sockets only those of the level `SOL_SOCKET` are set.
- * @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
- * @param name as for setsockopt(2), for instance `TCP_NODELAY`.
+ * after the options that have a setter of their own, so that added options override these. Default: none, not even
+ * `TCP_NODELAY`. On Unix domain sockets only options of the level `SOL_SOCKET` are set.
+ * @param level the level, as for setsockopt(2), for example `IPPROTO_TCP`.
+ * @param name the option, as for setsockopt(2), for example `TCP_NODELAY`.
  * @param value the option's value.
  * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
  */
@@ -2495,103 +2525,106 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options, i
 
 /* ---- Address classes and policy. ---- */
 
-/** Classes of addresses, as bits, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. An address
- * has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+/** Classes of addresses, as bits, according to IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09.
+ * An address has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
  *
- * An IPv4 address inside an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
- * (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions of RFC 6052),
- * 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is
- * LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64 prefix cannot be
- * distinguished from a global one.
+ * An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address: IPv4-mapped (::ffff:0:0/96),
+ * IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
+ * of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network).
+ * ::ffff:127.0.0.1 is LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64
+ * prefix cannot be distinguished from a global one.
  */
 enum netlib_address_class NETLIB_INT32 {
     /** A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
      * and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
-     * OpenStack. It has its other class too, unless that is GLOBAL.
+     * OpenStack. The address also has its other class, unless that is GLOBAL.
      */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** This machine: 127.0.0.0/8, ::1. */
     NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
-    /** "This network": 0.0.0.0/8, ::. Many systems connect to themselves by 0.0.0.0 and ::. */
+    /** "This network": 0.0.0.0/8, ::. On many systems, connecting to 0.0.0.0 or :: reaches the machine itself. */
     NETLIB_ADDRESS_CLASS_UNSPECIFIED = 4,
-    /** 169.254.0.0/16, fe80::/10. */
+    /** Link-local addresses: 169.254.0.0/16, fe80::/10. */
     NETLIB_ADDRESS_CLASS_LINK_LOCAL = 8,
-    /** 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10 (deprecated). */
+    /** Private networks: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10
+     * (deprecated).
+     */
     NETLIB_ADDRESS_CLASS_PRIVATE = 16,
     /** Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598). */
     NETLIB_ADDRESS_CLASS_SHARED = 32,
-    /** 224.0.0.0/4, ff00::/8. */
+    /** Multicast groups: 224.0.0.0/4, ff00::/8. */
     NETLIB_ADDRESS_CLASS_MULTICAST = 64,
-    /** 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3. */
+    /** Reserved addresses: 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3. */
     NETLIB_ADDRESS_CLASS_RESERVED = 128,
-    /** 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
+    /** For documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
-    /** 198.18.0.0/15, 2001:2::/48. */
+    /** For benchmarks: 198.18.0.0/15, 2001:2::/48. */
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 512,
-    /** Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
-     * 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
+    /** Used by a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23,
+     * 2002::/16, 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
      */
     NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
-    /** No IP address but a Unix domain socket. */
+    /** Not an IP address, but a Unix domain socket. */
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
-    /** All others. An address of this class has no other. */
+    /** All other addresses. An address of this class has no other class. */
     NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
-    /** Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
+    /** Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
      * sources.
      */
     NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL = 4095
 };
 
 /** Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
- * opened for it, but not for addresses whose class is refused. The attempt uses these very bytes: nothing is resolved
- * again. An attempt that waits for a free descriptor calls it again for the same address. Connections with the same
- * options on several threads may call it at once.
+ * opened for it, but not for addresses whose class is refused. The attempt connects to exactly this address: no name
+ * is resolved again. An attempt that waits for a free descriptor calls the callback again for the same address. If
+ * several threads connect with the same options, they may call the callback at the same time.
  *
- * It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
- * or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
- * interrupts it, and the other attempts wait for it.
+ * The callback may call netlib. A call on the `netlib_connect` that invoked it fails with `NETLIB_BUSY`. Freeing that
+ * `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The callback should
+ * return quickly: nothing interrupts it, and the other attempts wait for it.
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
- * @param classes the bits of `netlib_address_class` that it has.
+ * @param classes the classes of the address, as bits of `netlib_address_class`.
  * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
  *         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
  */
 typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
-/** Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
+/** Refuses addresses by their class. Default: none is refused. Calls accumulate: a refused class stays refused.
  *
- * Each address is checked right before it is connected to, however it was found. A name that now resolves to something
- * else (DNS rebinding), or another spelling of an address, makes no difference. A refused address is skipped like one
- * that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
+ * Each address is checked immediately before the connect, whatever its source. So a name that suddenly resolves to
+ * another address (DNS rebinding), or another spelling of an address, does not evade the check. A refused address is
+ * skipped like an address that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
  * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
  * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
  *        are refused.
  */
 void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
 
-/** Sets a callback that decides about each address whose class is not refused. Default: none; all of them are allowed.
+/** Sets a callback that decides about each address whose class is not refused. Default: none, so that all these
+ * addresses are allowed.
  * @param callback May be NULL: none.
  */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
 /** Determines the classes of an address.
- * @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
+ * @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
- * @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
+ * @return `NETLIB_INVALID_ARGUMENT` for another family, or if `len` is too small for the family.
  */
 NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes,
                                                       netlib_error **err);
 
-/** Determines the classes of an address written as text. It resolves no names and no numbers such as "0x7f.1";
- * connecting does: see `netlib_connect_options_refuse_addresses`.
+/** Determines the classes of an address written as text. It accepts no names, and no numbers such as "0x7f.1", which a
+ * connect resolves: see `netlib_connect_options_refuse_addresses`.
  * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
  * @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
 
-/** Returns the name of a class as a constant, such as "link-local"; of several, the first in `netlib_address_class`;
- * NULL for 0, and for unknown bits.
+/** Returns the name of a class as a constant, such as "link-local"; for several classes, the name of the first one in
+ * `netlib_address_class`; NULL for 0, and for unknown bits.
  * @param classes bits of `netlib_address_class`.
  */
 const char *netlib_address_class_name(int32_t classes);
@@ -2601,22 +2634,22 @@ const char *netlib_address_class_name(int32_t classes);
 /** Addresses to connect to, in order, 1,024 at most. **Single**. */
 struct netlib_addresses;
 
-/** Finds the addresses of a host, in place of the system's resolver. It must return in time: nothing interrupts it.
- * Called at most once per connect.
+/** Finds the addresses of a host, instead of the system's resolver. The callback must return in time: nothing
+ * interrupts it. Called at most once per connect.
  *
- * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
- * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
- * progress.
- * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
+ * The callback may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked
+ * it fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the
+ * call in progress.
+ * @param host the name, in ASCII (an internationalised name is converted). It is never an address. Borrowed for the
  *        call.
  * @param port the port of the connect.
  * @param seconds_left the rest of the limit; `NETLIB_TIMEOUT_NONE` without a limit or a deadline.
- * @param addresses empty: add the addresses found with `netlib_addresses_add`, in the order of preference. Borrowed
- *        for the call: `netlib_addresses_free` does nothing.
+ * @param addresses an empty list: append the addresses with `netlib_addresses_add`, in the order of preference.
+ *        Borrowed for the call: `netlib_addresses_free` does nothing.
  * @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
  *         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
  *         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
- *         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
+ *         sent yet. For any other number, the connect fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
@@ -2632,11 +2665,11 @@ void netlib_addresses_free(netlib_addresses *addresses);
 /** Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
  *        of 0 stands for the port of the connect.
- * @param len the length of `address` in bytes, at least what its family needs. A path ends with its NUL or here; an
- *        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
- * @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path as
- *         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
- *         there are none.
+ * @param len the length of `address` in bytes, at least what its family needs. A path ends at its NUL or after `len`
+ *        bytes. An abstract name of Linux, whose first byte is NUL, ends after `len` bytes, as for connect(2).
+ * @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
+ *         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
+ *         system without them.
  */
 NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len,
                                                    netlib_error **err);
@@ -2658,16 +2691,17 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 /** A connect that races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
  *
  * The addresses alternate between IPv6 and IPv4, beginning with the family that the resolver put first; within a
- * family the order stays. Each attempt starts an attempt delay (250 ms) after the previous one, or at once if that has
- * failed. An attempt goes on until it is connected, fails, or its own connect timeout passes. The first that is
- * connected wins, and all others are closed. So a network that drops IPv6 costs a quarter of a second, and a host with
- * one slow address is still reached. Only the first 64 addresses in this order are tried.
+ * family, the resolver's order is kept. Each attempt starts an attempt delay (250 ms) after the previous one, or at
+ * once if the previous one has failed. An attempt continues until it is connected, fails, or its own connect timeout
+ * passes. The first attempt that connects wins, and all others are closed. So a network that drops IPv6 costs a
+ * quarter of a second, and a host with one slow address is still reached. Only the first 64 addresses in this order
+ * are tried.
  *
- * At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event loop
- * sees a queued lookup as a slow one.
+ * At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
+ * loop, a queued lookup looks like a slow lookup.
  *
- * Call `netlib_connect_run`, or step it in an event loop. This loop has room for a limit and 63 attempts, which begin
- * within 16 seconds:
+ * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. This loop has room for a limit and 63
+ * attempts, which begin within 16 seconds:
  *
  *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
  *         struct pollfd fds[64];
@@ -2687,8 +2721,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 struct netlib_connect;
 
 /** Sets the time between the starts of two attempts of a race: the Connection Attempt Delay of RFC 8305, with the
- * bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does not race
- * and ignores it.
+ * bounds of its section 5. After an attempt that fails sooner, the next one starts at once. `netlib_create_connection`
+ * does not race and ignores it.
  * @param seconds 0.01 to 2; 0.25 is the default.
  */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
@@ -2703,12 +2737,12 @@ NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
                                                  const netlib_connect_options *options, netlib_connect **connect,
                                                  netlib_error **err);
 
-/** Makes a connect to addresses that your own resolver has found. They race as those of the system's resolver do. For
- * Unix domain sockets among them, `netlib_create_unix_connection` lists the options that apply.
+/** Makes a connect to addresses that your own resolver has found. They race like addresses from the system's resolver.
+ * For Unix domain sockets in the list, `netlib_create_unix_connection` lists the options that apply.
  * @param host the name of the host, for messages: as for `netlib_create_connection`, but not resolved.
- * @param port 0 to 65535: for the addresses that have none, and for messages.
+ * @param port 0 to 65535: for addresses without a port, and for messages.
  * @param addresses at least one.
- * @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
+ * @return as `netlib_connect_new`; `NETLIB_INVALID_ARGUMENT` also for an empty list.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int32_t port,
                                                            const netlib_addresses *addresses,
@@ -2722,31 +2756,32 @@ void netlib_connect_free(netlib_connect *connect);
 
 /** Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
  * `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
- * to wait for, and the next step then ends the connect. Another limit replaces it. Default: none.
+ * to wait for, and the next step then ends the connect. A later call replaces the limit. Default: none.
  *
  * Each connect has its own descriptor for the limit, so that connects that share a limit can be in the same epoll(7).
- * After fork(2), a child that goes on stepping must set the limit again first: a cancel wakes the process that has set
- * it. A lookup in progress starts again in the child's first step.
- * @return `NETLIB_IO` if no descriptor can be opened: the previous limit stays.
+ * After fork(2), set the limit again in a child that continues the connect, because a cancellation wakes only the
+ * process that set the limit. A lookup in progress starts again in the child's first step.
+ * @return `NETLIB_IO` if no descriptor can be opened; the previous limit then stays.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
                                                        netlib_error **err);
 
-/** Advances as far as possible without waiting. The name is looked up on a separate thread, unless a callback of yours
- * does it (`netlib_connect_options_set_resolve_callback`): a step waits for that.
+/** Advances the connect without waiting. The name is looked up on a separate thread, unless
+ * `netlib_connect_options_set_resolve_callback` gave a callback: a step waits for the callback.
  *
- * An early step does no harm; a late one starts one attempt, not several.
- * @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while there
- *        is none.
+ * It is harmless to call a step early. A late step starts one attempt, not several.
+ * @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while no
+ *        attempt is connected.
  * @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
  *        began.
- * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
- *         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
- *         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
+ * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer, and step again;
+ *         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
+ *         all attempts failed, the failure is that of the attempt that ended last, and every later step returns it
+ *         again.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
 
-/** Steps and waits until it is connected or has failed.
+/** Steps and waits until the connect has succeeded or failed.
  * @param connect the connect, which may have had steps.
  * @param limit set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
  * @param fd out: as from `netlib_connect_step`; -1 on failure.
@@ -2756,23 +2791,24 @@ NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *
 NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd,
                                                  netlib_error **err);
 
-/** Returns the number of descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit.
- * There are none before the first step, after the end, and for a Unix domain socket whose backlog is full.
+/** Returns the number of descriptors to wait for until the next step: those of the attempts under way, of a lookup, and
+ * of the limit. The number is 0 before the first step, after the end, and for a Unix domain socket whose backlog is
+ * full.
  *
- * The simple way, correct for every event loop: before each step, and before `netlib_connect_free`, stop watching the
- * descriptors of the last step; after it, watch the new ones. Loops such as libuv's require this, because a watched
- * descriptor must not be closed.
+ * The simple way, which is correct for every event loop: before each step, and before `netlib_connect_free`, stop
+ * watching the descriptors of the last step; after the step, watch the new ones. Loops such as libuv's require this,
+ * because a watched descriptor must not be closed.
  *
  * With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
- * same descriptor. One that is no longer listed stays open until the next step: remove it before that. No other
- * connect has it, not even one with the same limit. The last step, and `netlib_connect_free`, close all descriptors
- * except the connection, so that epoll and kqueue forget them. The connection keeps its number and is still watched:
- * remove it, or change its events.
+ * same descriptor. A descriptor that is no longer listed stays open until the next step: remove it before that step.
+ * No other connect uses the descriptor, not even a connect with the same limit. The last step, and
+ * `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue forget them. The
+ * connection keeps its number and is still watched: remove it from the event loop, or change its events.
  */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /** Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
- * (`SO_ERROR`), which is reported only once.
+ * (`SO_ERROR`), which the system reports only once.
  */
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
@@ -2781,15 +2817,15 @@ int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
  */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
-/** Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready: then the next
- * attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again. 0
- * if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor is ready, or
- * never if the connect has ended. Round it up to the resolution of your loop's timer.
+/** Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready. When it has
+ * passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full
+ * is tried again. 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor
+ * is ready, or never if the connect has ended. Round the time up to the resolution of your loop's timer.
  */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
-/** Returns the number of addresses tried so far. Attempts are in the order in which they began. It can be called at any
- * time, also after the connect has ended.
+/** Returns the number of addresses tried so far. Attempts are in the order in which they began. This can be called at
+ * any time, even after the connect has ended.
  */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
 
@@ -2797,7 +2833,8 @@ size_t netlib_connect_attempt_count(const netlib_connect *connect);
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /** Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
- * abstract name "@name". In the last two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
+ * abstract name "@name". In paths and abstract names, "\xff" stands for a byte that cannot be shown, and "\\" for a
+ * backslash.
  */
 const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
@@ -2807,16 +2844,16 @@ int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index)
 /** Returns the time at which an attempt began, in seconds since the first step of the connect; -1.0 for NULL. */
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
-/** Returns the time at which an attempt was seen to have ended, in seconds since the first step of the connect; -1.0
+/** Returns the time at which the end of an attempt was noticed, in seconds since the first step of the connect; -1.0
  * while it is under way and for NULL.
  */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
 /** Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
- * under way when another won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`:
- * the policy of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
- * `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT` beyond
- * the count; `NETLIB_NULL_ARGUMENT` for NULL.
+ * under way when another won; `NETLIB_CONNECT_FAILED` or `NETLIB_CONNECT_TIMEOUT`: it failed;
+ * `NETLIB_ADDRESS_REFUSED`: the policy of the options forbids the address; `NETLIB_CANCELLED` or
+ * `NETLIB_DEADLINE_EXCEEDED`: the limit ended it; `NETLIB_CALLBACK_FAILED`: the address callback failed, for this
+ * address or another one; `NETLIB_INVALID_ARGUMENT` beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
  */
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
@@ -2833,15 +2870,16 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  * Linux does not report when a full backlog has room, so netlib tries again every 5 ms, until the timeout passes or
  * the limit ends.
  * @param path the socket's path, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
- *        has at most 108 bytes with it. Bytes may have any value.
+ *        has at most 108 bytes including the NUL. Bytes may have any value.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @param fd out: the connected socket; -1 on failure.
- * @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
+ * @param err the error's message contains the path; an abstract name is written as "@name", an unprintable byte as
+ *        "\xff".
  * @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
  *         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
- *         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
- *         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
- *         NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
+ *         `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if
+ *         the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
+ *         NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
  */
 NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, size_t len,
                                                             const netlib_connect_options *options,
@@ -2861,23 +2899,23 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
 
 /* ---- Waiting for descriptors, and dropped connections. ---- */
 
-/** Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+/** Waits until a descriptor can be read without blocking, with poll(2), so that descriptors above 1023 work.
  *
- * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
- * runs meanwhile does not shorten the wait.
+ * An end of stream, a hang-up and an error count as readable: the next read reports which one it is. A signal handler
+ * that runs meanwhile does not shorten the wait.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits without bound.
- * @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for an invalid timeout;
- *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
+ * @return `NETLIB_OK` when readable; `NETLIB_TIMED_OUT` if the timeout passed first; `NETLIB_CANCELLED` or
+ *         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for an invalid timeout;
+ *         `NETLIB_IO` if `fd` is not open (errno `EBADF`), or poll failed.
  */
 NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit,
                                                    netlib_error **err);
 
-/** Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+/** Waits until a descriptor can be written without blocking, with poll(2), so that descriptors above 1023 work.
  *
- * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when it
- * is connected or has failed.
+ * A hang-up and an error count as writable: the next write reports which one it is. A socket that is connecting
+ * becomes writable when it is connected or has failed.
  * @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable.
  */
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
@@ -2886,12 +2924,13 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, cons
 /** Checks whether an idle connection can no longer carry a request and should be closed.
  *
  * An idle HTTP/1 peer sends nothing, so anything to read means that the connection is dropped: the end of the stream,
- * an error, or unsolicited data. It does not block. With TLS there may be other records: use
+ * an error, or unsolicited data. The check does not block. With TLS, other records may arrive: use
  * `netlib_tls_stream_is_dropped`.
- * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
- *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
+ * @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, as does any
+ *        negative number except `NETLIB_FD_MANAGED`, which stands for a connection that the application's platform
+ *        manages, and is never reported as dropped.
  * @param dropped out: 0 or 1.
- * @return `NETLIB_IO` if the system could not say.
+ * @return `NETLIB_IO` if the system could not check the descriptor.
  */
 NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
 
@@ -2906,9 +2945,9 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  *         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
  *     }
  *
- * Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins. Only the
- * time in `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is
- * called again. The time in which the caller processes data does not count. For a TLS stream use
+ * In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period begins. Only
+ * the time in `netlib_throughput_wait_for_read` is counted and, after it returned `NETLIB_TIMED_OUT`, the time until
+ * the next call. The time in which the caller processes data is not counted. For a TLS stream use
  * `netlib_tls_stream_set_minimum_throughput`.
  */
 struct netlib_throughput;
@@ -2927,7 +2966,7 @@ void netlib_throughput_free(netlib_throughput *throughput);
 /** Waits as `netlib_wait_for_read` does, but at most until the minimum is due.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits until the minimum is due.
- * @return `NETLIB_TOO_SLOW`: too little has arrived; the message states how much, and the next call begins a new
+ * @return `NETLIB_TOO_SLOW` if too little has arrived; the message states how much, and the next call begins a new
  *         period. Otherwise as `netlib_wait_for_read`.
  */
 NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput, int fd, double timeout,
@@ -2941,28 +2980,28 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * ================================================================================================================== */
 
 /** Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
- * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, and use it for any number of streams from any
- * threads.
+ * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of streams from
+ * any threads.
  *
- * A client makes one with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
+ * A client makes a context with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
  * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
  * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Without a descriptor,
  * use `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for callbacks of your own,
  * `netlib_tls_engine_new_client` for bytes in memory.
  *
- * Further: `netlib_tls_options_add_pin` accepts only certain keys; a `netlib_tls_session` continues an earlier
- * session, which a context does by itself; `netlib_tls_options_set_early_data` sends a request with the first message;
- * `netlib_tls_context_with_ech` hides the server's name on the wire; `netlib_tls_context_verify_chain` verifies
- * certificates without a session; `netlib_connection_key` is for pools.
+ * Further functions: `netlib_tls_options_add_pin` accepts only certain keys; a `netlib_tls_session` resumes a
+ * particular session (a context resumes sessions by itself); `netlib_tls_options_set_early_data` allows a request to
+ * be sent with the first message; `netlib_tls_context_with_ech` hides the server's name on the wire;
+ * `netlib_tls_context_verify_chain` verifies certificates without a session; `netlib_connection_key` is for pools.
  */
 struct netlib_tls_context;
 
-/** Settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and reads
- * the files.
+/** The settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and
+ * reads the files.
  */
 struct netlib_tls_options;
 
-/** Makes options, all at their defaults.
+/** Makes options that hold the defaults.
  * @return Never NULL.
  */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
@@ -2970,14 +3009,14 @@ NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 /** Releases options. Contexts made from them are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
 
-/** Makes a context. It reads files and the system's store now and never again. As OpenSSL's SSL_CTX_new and urllib3's
- * create_urllib3_context.
- * @param options the settings; later changes to them do not affect the context. May be NULL: all defaults, a client of
- *        TLS 1.2 and 1.3 that trusts the system's authorities.
- * @param err its message begins with the setter that was given a bad value.
+/** Makes a context. Files and the system's store are read during this call and never again. As OpenSSL's SSL_CTX_new
+ * and urllib3's create_urllib3_context.
+ * @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, a client
+ *        with TLS 1.2 and 1.3 that trusts the system's authorities.
+ * @param err the error's message begins with the setter that was given a bad value.
  * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
  *         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
- *         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
+ *         that cannot be opened; `NETLIB_INVALID_PEM` for a file without anything usable; `NETLIB_NO_TRUST_ANCHORS`;
  *         for the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_new(const netlib_tls_options *options, netlib_tls_context **context,
@@ -2991,21 +3030,23 @@ void netlib_tls_context_free(netlib_tls_context *context);
 
 /* ---- Trusted authorities. ---- */
 
-/** Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
- * none. Once one is added, the system's are not trusted: see `netlib_tls_options_set_system_trust`.
+/** Trusts the authorities in a file, in addition to those of earlier calls. As OpenSSL's CAfile, curl's --cacert.
+ * Default: none. Once an authority is added, the system's authorities are not trusted by default: see
+ * `netlib_tls_options_set_system_trust`.
  *
- * A certificate in the file may be an authority's or a peer's own. It allows what `openssl verify -partial_chain`
- * allows:
+ * A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain`
+ * uses them:
  *
- * - As an authority it may issue certificates for any name, within its own limits: its validity, pathlen,
- *   extendedKeyUsage, keyUsage and nameConstraints. It is an authority if its basicConstraints say CA:TRUE, if it has
- *   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
- *   authority if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
- * - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
- * - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
- *   makes them. It is accepted if its validity, name, purpose and key are right. If revocation lists were added, it is
- *   also looked up: see `netlib_tls_options_add_crl_file`. Prefer one with CA:FALSE for that: the holder of the key of
- *   one with CA:TRUE can issue certificates for any name.
+ * - An authority may issue certificates for any name, within its own limits: its validity, pathlen, extendedKeyUsage,
+ *   keyUsage and nameConstraints. A certificate is an authority's if its basicConstraints say CA:TRUE, if it has no
+ *   basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
+ *   authority's if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
+ * - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue
+ *   certificates.
+ * - A peer may present a certificate of the file, no matter who issued it, and even if it says CA:TRUE, as the
+ *   certificates of `openssl req -x509` do. It is accepted if its validity, name, purpose and key are right. If CRLs
+ *   were added, it is also looked up: see `netlib_tls_options_add_crl_file`. Prefer a certificate with CA:FALSE for
+ *   this purpose, because the holder of the key of a certificate with CA:TRUE can issue certificates for any name.
  *
  * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
  * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
@@ -3015,15 +3056,15 @@ void netlib_tls_context_free(netlib_tls_context *context);
  */
 void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
 
-/** Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
- * read when the context is made. Default: none.
+/** Trusts the authorities in the files of a directory, in addition to those of earlier calls. As OpenSSL's CApath, but
+ * all files are read when the context is made. Default: none.
  *
  * If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
- * read, so that netlib and OpenSSL trust the same. Otherwise every file that is not hidden is read; subdirectories are
- * not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
- * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
- * message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
- * adds CRLs.
+ * read, so that netlib and OpenSSL trust the same authorities. Otherwise every file that is not hidden is read;
+ * subdirectories are not. A file that cannot be used is skipped and listed by
+ * `netlib_tls_context_trust_source_skipped`; a directory that cannot be read, or without any usable certificate, makes
+ * `netlib_tls_context_new` fail, with the path in the message. CRLs under hashed names such as `5ed36f99.r0` are also
+ * skipped and listed: use `netlib_tls_options_add_crl_file` to add CRLs.
  * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
  */
 void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path);
@@ -3035,87 +3076,93 @@ void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
 /** Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
- * authorities were added or the built-in ones were requested, or nothing is verified (`NETLIB_CERT_NONE`, or
- * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. If the system has none,
- * those built into netlib replace them. Certificates of the system's store have the same limits as those of
- * `netlib_tls_options_add_ca_file`.
+ * authorities were added or the built-in ones were requested, or no certificates are verified (`NETLIB_CERT_NONE`, or
+ * `netlib_tls_options_set_server_only` without client certificates). With 1, the system's authorities are trusted in
+ * addition to the others. If the system has no authorities, the ones built into netlib are used instead. Certificates
+ * of the system's store have the same limits as the certificates of `netlib_tls_options_add_ca_file`.
  */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
-/** Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
- * client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
- * certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
- * with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
- * authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
+/** Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. With
+ * 1, making a client session fails with `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if
+ * client certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a
+ * client with a certificate has the same settings. This saves a server the few milliseconds that it takes to read a
+ * store of 140 authorities. With 1 and without a certificate, `netlib_tls_context_new` fails with
+ * `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
-/** Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every
- * machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where
- * the system has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+/** Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: they are the same on
+ * every machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only if
+ * the system has no authorities. With 1 they replace the system's authorities unless
+ * `netlib_tls_options_set_system_trust` asks for both.
  *
- * netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
- * not checked, and none of them is accepted as a peer's own certificate.
+ * netlib has the name, the key and the nameConstraints of each of these authorities, but not its certificate. So their
+ * validity is not checked, and none of them is accepted as a peer's own certificate.
  */
 void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
 
 /* ---- The certificate and key of this side. ---- */
 
-/** Sets the certificate of this side and its private key, from files. A server needs them; a client sends them to a
- * server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
+/** Sets the certificate of this side and its private key, from files. A server needs both; a client sends the
+ * certificate to a server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key.
+ * Default: none.
  *
  * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
  * encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
  * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with the schemes of PKCS#12 (SHA-1 with 3DES or RC2),
- * or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is
- * used; other sections, such as EC PARAMETERS, are skipped.
+ * or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. If the PEM has several keys, the first
+ * is used; other sections, such as EC PARAMETERS, are skipped.
  *
  * Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
  * detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
- * SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted; a file may have none. netlib uses the first
- * key that has a matching certificate, that certificate (of several the one with the key's localKeyID), and its
- * issuers as far as the file has them, in any order. Everything else in the file is skipped.
+ * SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file without a MAC is accepted. netlib
+ * uses the first key that has a matching certificate, that certificate (if several match, the one with the key's
+ * localKeyID), and those of its issuers that are in the file, in any order. Everything else in the file is skipped.
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
  * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
- * `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
- * and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or whose decryption takes more than
- * 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
- * @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
- *        PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
- * @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
+ * `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without one, `NETLIB_INVALID_ARGUMENT` for a
+ * separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or
+ * whose decryption takes more than 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or
+ * N*r*p = 2,097,152 of scrypt.
+ * @param chain_path the file with this side's certificate, then the certificates that lead to an authority, in PEM or
+ *        DER; or the PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
+ * @param key_path the file with the key, with the same limits. May be NULL: the key is in the same file.
  */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
-/** As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
- * SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
- * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
- *        or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
+/** Sets the certificate of this side and its private key from memory, as `netlib_tls_options_set_identity_files` does
+ * from files. Default: none. As OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey; with PKCS#12 as its
+ * PKCS12_parse.
+ * @param chain this side's certificate, then the certificates that lead to an authority, in PEM, or in DER one after
+ *        the other; or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
  *        `chain`.
  */
 void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
                                      const void *key, size_t key_len);
 
-/** Sets the password of the private key or of the PKCS#12 file, before or after it. As the `password` of Python's
- * `load_cert_chain`, curl's --pass. Default: none. It is unused when nothing is encrypted.
+/** Sets the password of the private key or of the PKCS#12 file. The password can be set before or after the key. As the
+ * `password` of Python's `load_cert_chain`, curl's --pass. Default: none. The password is ignored when nothing is
+ * encrypted.
  *
- * The schemes of PKCS#12 take the password as text: UTF-8, as OpenSSL does; for bytes that are not UTF-8, and if UTF-8
- * does not open the file, one character for each byte, as older programs do. An empty password, or none, opens a file
- * that was made with either.
- * @param password any bytes, up to 1024; an empty password is one too. It is wiped when the options are freed. May be
- *        NULL: none.
+ * The schemes of PKCS#12 take the password as text. netlib reads it as UTF-8, as OpenSSL does. If it is not UTF-8, or
+ * does not open the file as UTF-8, each byte is read as one character, as in older programs. An empty password, or
+ * none, opens a file that was made with either.
+ * @param password any bytes, up to 1024; an empty password is also a password. It is wiped when the options are freed.
+ *        May be NULL: none.
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 
 /* ---- Verification of the peer's certificate: names, pins, revocation, flags, time. ---- */
 
-/** The verification of the peer's certificate. The numbers are those of Python's `ssl` module. */
+/** Modes of verifying the peer's certificate. The numbers are those of Python's `ssl` module. */
 enum netlib_verify_mode NETLIB_INT32 {
     /** No verification. A server does not request a certificate. */
     NETLIB_CERT_NONE = 0,
-    /** A client: the same as REQUIRED, because a server always has a certificate. A server: requests one, and refuses a
-     * wrong one.
+    /** A client: the same as REQUIRED, because a server always has a certificate. A server: requests a certificate,
+     * accepts a client without one, and refuses a wrong one.
      */
     NETLIB_CERT_OPTIONAL = 1,
     /** A certificate is required, and must be issued by a trusted authority. */
@@ -3126,28 +3173,30 @@ enum netlib_verify_mode NETLIB_INT32 {
  * `ssl.VerifyFlags`.
  */
 enum netlib_verify_flag NETLIB_INT32 {
-    /** Nothing more than a chain to a trusted authority. */
+    /** No check beyond a chain to a trusted authority. */
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /** The peer's own certificate must not be revoked, and its issuer's CRL must be present. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 4,
     /** The same for every certificate of the chain, except the trusted authority's. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
-    /** Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
-     * of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-     * basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature
-     * if it has any.
+    /** Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280 and have: a positive
+     * serial number of at most 20 bytes, an authorityKeyIdentifier, a name; an authority's certificate also a
+     * subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign; the peer's own certificate, if
+     * it has a keyUsage, also digitalSignature in it.
      */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
-    /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
+    /** Allows proxy certificates (RFC 3820). With it, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
-    /** Trusted authorities are tried before certificates that the peer sent. Always so. */
+    /** Trusted authorities are tried before certificates that the peer sent. This flag is always in force. */
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 32768,
-    /** A trusted authority ends the chain, even if another one issued it. Always so. */
+    /** A trusted authority ends the chain, even if another authority issued its certificate. This flag is always in
+     * force.
+     */
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 524288
 };
 
 /** Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
- * requires one, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
+ * requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
  * `netlib_tls_options_set_check_hostname` with 1.
  */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
@@ -3160,19 +3209,19 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
 
 /** Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
  * As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
- * is written. One match of several is enough: also pin a key that is kept in reserve (RFC 7469). Default: none.
+ * is written. One matching pin is enough, so also pin a key that you keep in reserve (RFC 7469). Default: none.
  *
- * Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the key of the trusted
- * authority at its end, or its certificate if it is among those that were added. Other certificates that the peer sent
- * do not count, because anyone can send a copy. With `NETLIB_CERT_NONE`, and after
- * `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate counts, because the handshake proves
- * possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message
- * has the pin of the key that the peer used.
+ * Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the trusted authority
+ * at its end (its key, and its certificate if this was added to the options). Other certificates that the peer sent
+ * are ignored, because anyone can send a copy of a certificate. With `NETLIB_CERT_NONE`, and after
+ * `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate is compared, because the handshake
+ * proves possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the
+ * message contains the pin of the peer's key.
  *
- * A server compares its clients' certificates with the pins. If it requests none, as by default,
+ * A server compares its clients' certificates with the pins. If it requests no certificate, which is the default,
  * `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
  * certificate is accepted. Sessions are resumed between streams of one context only, hence under the same pins.
- * @param pin 64 hex digits in any letter case, with colons anywhere: the SHA-256 of a certificate, as from `openssl
+ * @param pin 64 hex digits, case-insensitive, with colons anywhere: the SHA-256 of a certificate, as from `openssl
  *        x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key (SubjectPublicKeyInfo). Or
  *        "sha256//" and base64, the SHA-256 of a key, as for curl and from `netlib_certificate_public_key_pin`.
  */
@@ -3184,27 +3233,28 @@ void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
  *
  * With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
  * checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
- * enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the last
- * one.
+ * enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the check
+ * of the name.
  */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
-/** Adds CRLs (RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
- * load_verify_locations. Default: none; nothing is ever fetched.
+/** Adds CRLs (RFC 5280) from a file to those of earlier calls. As curl's --crlfile and Python's load_verify_locations.
+ * Default: none; netlib never downloads a CRL.
  *
- * Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
- * peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
- * has no CRL here, or only an expired one, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several CRLs of
- * one authority the newest counts. A CRL is used only if its issuer may sign CRLs: its keyUsage, if any, must have
- * cRLSign, also for a trusted certificate.
+ * Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the
+ * peer's own. A revoked certificate is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. If no CRL of its
+ * authority was added, or only an expired one, it is refused with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. If
+ * an authority has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: its keyUsage, if
+ * any, must have cRLSign, even in a trusted certificate.
  *
  * A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the CRLs of its
- * issuer, a self-signed one in its own, whatever else the peer sends. If no path through its issuer is accepted, the
- * issuer must be trusted too, because only a trusted key verifies the CRL, and a CRL with an issuingDistributionPoint
- * covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted self-signed certificate
- * that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
- * @param path the file: PEM, whose sections "X509 CRL" are all read and others skipped, or DER; up to 16 MiB. It may
- *        be a pipe that ends within 5 seconds. Delta and indirect CRLs are `NETLIB_UNSUPPORTED`.
+ * issuer (a self-signed certificate in its own CRLs), whatever else the peer sends. If no path through its issuer is
+ * accepted, the issuer must also be trusted, because only a trusted key verifies the CRL. A CRL with an
+ * issuingDistributionPoint covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted
+ * self-signed certificate that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
+ * @param path the file: in PEM, of which all sections "X509 CRL" are read and others skipped, or in DER; up to 16 MiB.
+ *        It may be a pipe that ends within 5 seconds. For delta and indirect CRLs, `netlib_tls_context_new` fails with
+ *        `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *path);
 
@@ -3216,7 +3266,7 @@ void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *da
 
 /** Sets additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
  * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
- * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
+ * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python
  * 3.13 or newer.
  * @param flags bits of `enum netlib_verify_flag`.
  */
@@ -3225,13 +3275,13 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t fl
 /** Sets the clock for the validity of certificates and CRLs. As OpenSSL's X509_VERIFY_PARAM_set_time. Default: the
  * system's clock.
  *
- * Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
- * called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
- * not read, write or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`. A resumed session
- * verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
- * expires.
- * @param clock stores a finite number, 0 or more; anything else, or its failure, fails the handshake with
- *        `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+ * The clock is called once per handshake, before the handshake starts, on the calling thread. It may run on several
+ * threads at once, and is called as long as a context or options hold it. No lock is held: the clock may use the
+ * stream for which it is called, but not read, write or handshake on it. A call on the engine for which it is called
+ * fails with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: this was done in the full
+ * handshake, and a session is not resumed after the certificate has expired.
+ * @param clock the clock, which stores a finite number, 0 or more. If it stores another value or fails, the handshake
+ *        fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
 void netlib_tls_options_set_wall_clock(netlib_tls_options *options, netlib_wall_clock_fn clock, void *ctx,
                                        netlib_ctx_free_fn ctx_free);
@@ -3240,68 +3290,72 @@ void netlib_tls_options_set_wall_clock(netlib_tls_options *options, netlib_wall_
 
 /** TLS versions, with the numbers on the wire, as Python's `ssl.TLSVersion`. */
 enum netlib_tls_version NETLIB_INT32 {
-    /** The oldest that netlib offers. */
+    /** The oldest version that netlib offers. */
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
-    /** The newest that netlib offers. */
+    /** The newest version that netlib offers. */
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /** No version is negotiated yet. This is a result only, not a setting. */
     NETLIB_TLS_VERSION_NONE = 0,
-    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has it. */
+    /** TLS 1.2 (RFC 5246) with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has
+     * it.
+     */
     NETLIB_TLS_VERSION_1_2 = 771,
-    /** RFC 8446. */
+    /** TLS 1.3 (RFC 8446). */
     NETLIB_TLS_VERSION_1_3 = 772
 };
 
 /** Sets the oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS
  * 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that
- * netlib speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
+ * netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum above the maximum is reported by
  * `netlib_tls_context_new`.
  */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
 /** Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
- * 1.3. SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
+ * 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not speak, `netlib_tls_context_new`
+ * fails with `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
 /** Adds an application protocol (ALPN, RFC 7301), the most preferred first. As Python's `set_alpn_protocols`, but one
  * name per call: "h2,http/1.1" is refused, and so is the length-prefixed list of OpenSSL's SSL_CTX_set_alpn_protos.
  * Default: none.
- * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma; all names together at most 8192 bytes.
+ * @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma; all names together at
+ *        most 8192 bytes.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
-/** Sets whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
- * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
- * context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
- * that never reads gets none.
+/** Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. As OpenSSL's
+ * SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF, and also turns tickets off. Default: yes,
+ * between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send sessions after the
+ * handshake: a client that never reads gets none.
  */
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
-/** Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
- * `NETLIB_OP_NO_TICKET` are one setting, and the later call counts. Default: no, as in urllib3, because such tickets
- * are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by their id.
- * The tickets of TLS 1.3 are not affected.
+/** Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this function and the
+ * bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default: no, as in urllib3, because such
+ * tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2 sessions are then resumed by their
+ * id. The tickets of TLS 1.3 are not affected.
  */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
 /** Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
  * Anyone who can read the file can read the sessions. As Python's `keylog_filename`. Default: the file that the
- * environment variable SSLKEYLOGFILE names, if any, as in urllib3, but "$" in it stands for itself; see
+ * environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
  * `netlib_tls_options_set_use_environment`.
  *
  * `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
- * streams. A new file may be read and written by its owner only. The lines are those of NSS' key log format, one write
- * each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
- * for which it has no room are lost.
- * @param path May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+ * streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, each in
+ * one write(2); a line that cannot be written does not end the session. A pipe must have a reader; netlib does not
+ * wait for it, so lines for which the pipe has no room are lost.
+ * @param path the file. May be NULL: secrets are written nowhere, even if SSLKEYLOGFILE is set.
  */
 void netlib_tls_options_set_keylog_file(netlib_tls_options *options, const char *path);
 
 /** Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
- * and SSLKEYLOGFILE the file to which secrets are written. Default: yes, except in a program with raised privileges
- * (see secure_getenv(3)). Only `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of
- * the first two is set and neither leads to a certificate.
+ * and whether SSLKEYLOGFILE names the file to which secrets are written. Default: yes, except in a program with raised
+ * privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads these variables. It fails with
+ * `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate.
  */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
@@ -3311,39 +3365,42 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
  * ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
  *
- * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
- * ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
- * joined by `+` select the suites that all of them select. A word appends its suites; after `!` it removes them
- * permanently, after `-` until they are added again, after `+` it moves them to the end. "DEFAULT" at the start is all
- * of them, in OpenSSL's order. "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing,
- * because netlib always requires about level 2; higher levels and "SUITEB128" with its relatives are
- * `NETLIB_UNSUPPORTED`.
+ * The string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A word is
+ * a suite's name, OpenSSL's ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE",
+ * "AESGCM", "aRSA", …); words joined by `+` select the suites that each of these words selects. A word appends its
+ * suites; after `!` it removes them permanently, after `-` until they are added again, after `+` it moves them to the
+ * end. "DEFAULT" at the start selects all suites, in OpenSSL's order. "@STRENGTH" sorts by the key's length.
+ * "@SECLEVEL=0", "=1" and "=2" change nothing, because netlib always requires about level 2. Higher levels,
+ * "SUITEB128" and its variants are `NETLIB_UNSUPPORTED`.
  *
- * The string determines the order. It governs TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
- * named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
- * one. (OpenSSL has a separate setting for them.) A version left without a suite is not offered.
+ * The string determines the TLS 1.2 suites and their order. The TLS 1.3 suites stay, in OpenSSL's order, unless the
+ * string names one of them ("TLS_AES_128_GCM_SHA256"): then only the named ones are offered, in the order of the
+ * string; after `!` or `-` a name removes its suite. (OpenSSL has a separate setting for them.) A version left without
+ * a suite is not offered.
  *
- * As in OpenSSL, a word for a suite that netlib does not have selects nothing, and so does a misspelt one: see
- * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
- * message lists the available ones; text that is not a cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. The
- * server's key also limits the suites: "aECDSA" needs an EC key.
+ * As in OpenSSL, a word for a suite that netlib does not have selects nothing, as does a misspelt word: see
+ * `netlib_tls_context_unknown_ciphers`. If a string selects no suite at all, `netlib_tls_context_new` fails with
+ * `NETLIB_NO_CIPHER_SUITES`, and the message lists the available suites. For text that is not a cipher string, it
+ * fails with `NETLIB_INVALID_ARGUMENT` and the offset. The server's key also limits the suites: "aECDSA" needs an EC
+ * key.
  * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
 /** Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
- * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first also resists
- * quantum computers.
+ * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group also
+ * resists quantum computers.
  *
- * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them.
- * SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are also available. These three and X25519MLKEM768 require TLS 1.3. A
- * version for which the list has no group is not offered. An unknown name is `NETLIB_INVALID_ARGUMENT`; with the
- * prefix `?` it is ignored, as in OpenSSL 3.3. A group may be named once.
+ * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), case-insensitive, separated by `:`. In
+ * addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. These three and
+ * X25519MLKEM768 require TLS 1.3. A version for which the list has no group is not offered. An unknown name makes
+ * `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; with the prefix `?` it is ignored, as in OpenSSL 3.3.
+ * A group may be named once.
  *
- * A client sends a key share for the first group. If that is X25519MLKEM768, it also sends one for x25519 if that is
- * listed, at no extra cost. A server that prefers another group requests it, which takes one more round trip; the next
- * handshake with that server sends a share for that group at once. A server selects the client's most preferred group
- * that is in its own list.
+ * A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
+ * client also sends a share for x25519, at no extra cost. A server that prefers another group requests a share for it,
+ * which takes one more round trip; the next handshake with that server sends a share for that group at once. A server
+ * selects the client's most preferred group that is in its own list.
  * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
@@ -3352,27 +3409,29 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
 
 /** Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
  * the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
- * once. It may call the getters of the stream that it is called for, but not read, write or handshake on it. A call on
- * the engine that it is called for is `NETLIB_BUSY`.
+ * once. The callback may call the getters of the stream for which it is called, but not read, write or handshake on
+ * it. A call on the engine for which it is called fails with `NETLIB_BUSY`.
  * @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
- *        client sent none, or an IP address.
- * @param replacement in/out: NULL. A context stored here replaces this one: certificate, versions, application
- *        protocols and client verification are then its own; its callback is not called. netlib takes ownership of the
- *        reference, whatever is returned: store a clone (`netlib_tls_context_clone`).
+ *        client sent no name, or an IP address.
+ * @param replacement in/out: `*replacement` is NULL when the callback is called. A context stored here replaces this
+ *        context: its certificate, versions, application protocols and client verification are used; its callback is
+ *        not called. netlib takes ownership of the reference, whatever the callback returns: store a clone
+ *        (`netlib_tls_context_clone`).
  * @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
  *         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
  *         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
- *         number, 0 included, and for a context without an identity, it fails in the same way and the client is sent
- *         internal_error (80).
+ *         number, 0 included, and for a replacement without an identity, it fails in the same way, and the client gets
+ *         the alert internal_error (80).
  */
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
 
 /** Sets a callback with which a server chooses its context by the name that the client requests. As Python's
- * `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context.
+ * `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client gets this
+ * context.
  *
- * This context needs an identity too, for clients that get no other. A ClientHello is buffered until it is complete,
- * up to 64 KiB. On a client the setting has no effect.
+ * This context also needs an identity, for clients that get no other context. A ClientHello is buffered until it is
+ * complete, up to 64 KiB. On a client the setting has no effect.
  * @param callback May be NULL: none.
  */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
@@ -3382,21 +3441,23 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options, net
 
 /** A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
  * (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
- * writer**: one thread may read while another one writes; a third gets `NETLIB_BUSY`. Shutting down counts as writing.
- * The settings and getters may be called from any thread at any time.
+ * writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`. Shutting
+ * down counts as writing. The settings and getters may be called from any thread at any time.
  *
  * The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
- * closes. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether calls wait.
+ * closes afterwards. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether
+ * calls wait.
  *
- * A failure of the session is final: every later call returns it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
- * `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+ * A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
+ * `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
+ * session, which can continue.
  *
- * A stream belongs to the process that made it. In a forked child every call that reads, writes, handshakes, shuts
- * down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
+ * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
+ * down or changes a setting fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
  */
 struct netlib_tls_stream;
 
-/** A piece of the data of one write; as POSIX's iovec, but read-only. */
+/** One piece of the data of a write; as POSIX's iovec, but read-only. */
 typedef struct netlib_slice {
     /** The bytes; NULL only if there are none. */
     const void *data;
@@ -3404,14 +3465,14 @@ typedef struct netlib_slice {
     size_t len;
 } netlib_slice;
 
-/** Makes a client's stream on a connected descriptor. It does no I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake. By default it blocks and waits without bound: see
+/** Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
+ * `netlib_tls_stream_handshake`, makes the handshake. By default the stream is blocking and waits without bound: see
  * `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
  *
- * The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). It is a
- * DNS name, in Unicode too (converted to IDNA by UTS 46), or an IP address, in brackets too; one trailing dot is
- * dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams of the same context,
- * name and offer of application protocols.
+ * The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). The name
+ * is a DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets. One trailing dot
+ * is dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same
+ * context, name and offered application protocols.
  *
  * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
  * SSL_set_tlsext_host_name.
@@ -3426,37 +3487,37 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
                                                  const char *server_hostname, netlib_tls_stream **stream,
                                                  netlib_error **err);
 
-/** Makes a server's stream on an accepted descriptor. It does no I/O, as `netlib_tls_wrap_fd`. If the context has
- * application protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with
- * server_side=True.
+/** Makes a server's stream on an accepted descriptor. Like `netlib_tls_wrap_fd`, it does no I/O. If the context has
+ * application protocols and the client offers some, the two lists must have a protocol in common. As Python's
+ * `wrap_socket` with server_side=True.
  * @param context the context, with an identity.
- * @param fd as for `netlib_tls_wrap_fd`: an invalid one is `NETLIB_IO` in the handshake.
+ * @param fd as for `netlib_tls_wrap_fd`: for an invalid descriptor, the handshake fails with `NETLIB_IO`.
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
  *         ECHConfigList, and for a listening socket.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd,
                                                    netlib_tls_stream **stream, netlib_error **err);
 
-/** Releases a stream. It does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
+/** Releases a stream. The call does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
  * descriptor. No other call may be using the stream.
  */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
 /** Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
  * call in progress on another thread keeps the limit with which it began. If an event loop waits instead of the
- * stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
+ * stream, use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
  */
 void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit);
 
-/** Sets how long a read waits for bytes each time that none are available: the gap between reads of the socket, not the
- * time of the whole call. It applies to the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
+/** Sets the longest time that a read waits for the next bytes. The timeout bounds the gap between two reads of the
+ * socket, not the whole call. It also applies to reads of the handshake. Default: `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream, double seconds,
                                                                  netlib_error **err);
 
-/** Sets how long a write waits for room to send each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
+/** Sets the longest time that a write waits until the transport accepts more bytes. Default: `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
@@ -3464,15 +3525,16 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_str
                                                                   netlib_error **err);
 
 /** Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
- * timeout. Each period of `seconds` of waiting must bring `bytes`; once they have arrived, the next period begins.
- * Otherwise the waiting read ends with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default: none. As
- * curl's CURLOPT_LOW_SPEED_LIMIT, but the application's time between its reads does not count.
+ * timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
+ * begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
+ * none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is not counted.
  *
- * The bytes that reads return count, and in the handshake every byte. A non-blocking stream waits from
- * `NETLIB_WANT_READ` to the next call; if nothing arrives, a timer of yours must make that call. The server's thinking
- * time counts too: if it may be long, call this when the answer has begun. Each call starts a new period, and so does
- * `netlib_tls_stream_is_dropped`. For TLS in TLS only the stream that is read is guarded, and while its first call
- * makes the outer handshake, a limit is needed.
+ * The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
+ * stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
+ * nothing arrives. The time until the server begins to answer is also waiting time: if it may be long, call this when
+ * the answer has begun. Each call starts a new period, and so does `netlib_tls_stream_is_dropped`. For TLS in TLS, the
+ * minimum applies only to the stream that is read. It does not apply while the first call makes the outer handshake:
+ * use a limit for that.
  * @param bytes 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @return `NETLIB_INVALID_ARGUMENT`.
@@ -3481,31 +3543,32 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tl
                                                                        double seconds, netlib_error **err);
 
 /** Sets whether calls wait. Default: yes. With 0, a call that would have to wait returns `NETLIB_WANT_READ` or
- * `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. During the
- * handshake a read may want to write and a write to read. Before you poll for input, read until `NETLIB_WANT_READ`:
- * plaintext may be buffered although the descriptor has no more data.
+ * `NETLIB_WANT_WRITE`, as OpenSSL's SSL_ERROR_WANT_READ: poll the descriptor for the event, then make the same call
+ * again. During the handshake, a read may return `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll
+ * for input, read until `NETLIB_WANT_READ`: plaintext may be buffered although the descriptor has no more data.
  * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
                                                              netlib_error **err);
 
 /** Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
- * anything is sent. A thread that needs the handshake while another one makes it waits for that. As SSL_do_handshake,
- * Python's `do_handshake`.
+ * anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread. As
+ * SSL_do_handshake, Python's `do_handshake`.
  *
  * If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
  * it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
- * peer an alert first. In TLS 1.3 a server verifies the client's certificate after the client's handshake is done: the
- * client's first read then reports a refusal.
+ * peer an alert first. In TLS 1.3, a server verifies the client's certificate after the handshake is done on the
+ * client's side: the client's first read then reports a refusal.
  * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
- *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
+ *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
  *         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
- *         when this side has nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
- *         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
- *         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of
- *         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
- *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
- *         `NETLIB_IO`; with `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
+ *         when this side has no version, cipher suite or other parameter in common with the peer;
+ *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+ *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
+ *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
+ *         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
+ *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; with
+ *         `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream, netlib_error **err);
 
@@ -3516,13 +3579,13 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *str
  * @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
  *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
  *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
- * @threads one reader at a time, beside one writer
+ * @threads one reader and one writer at the same time
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/** Returns the number of bytes that a read would return without I/O; there may be more after them. It decrypts a record
- * that has already been received. As SSL_pending.
+/** Returns the number of bytes that a read would return without I/O; there may be more after them. To find out, it
+ * decrypts a record that has already been received. As SSL_pending.
  */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
@@ -3530,17 +3593,18 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  * reports a TLS connection as dropped too often, because session tickets and key updates may arrive at any time. This
  * function processes them; it leaves data and failures to the next read.
  *
- * It never waits and obeys no limit; TLS answers are sent as far as possible at once. It calls the callbacks of
- * `netlib_tls_wrap_callbacks`, and for TLS in TLS reads the outer streams. Before the handshake is done it leaves
- * input to the handshake, and only a connection that has ended or a handshake that has failed is dropped.
+ * The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
+ * The check calls the callbacks of `netlib_tls_wrap_callbacks`, and for TLS in TLS it reads the outer streams. Before
+ * the handshake is done, it leaves input to the handshake and reports only a connection that has ended or a handshake
+ * that has failed as dropped.
  * @param dropped out: 0 or 1.
  * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection is
  *        not dropped; `NETLIB_OK`: unsolicited data; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
  *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session: a
- *        read returns the error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
+ *        read returns that error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
  *        `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
- *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
- *        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
+ *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
+ *        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
  * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
  *         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
  *         the statuses that its callbacks report.
@@ -3549,70 +3613,71 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream, int32_t *dropped,
                                                            netlib_status *why, netlib_error **err);
 
-/** Writes. A blocking stream writes all of it; a non-blocking one as much as can be sent: `n` counts the bytes that the
- * operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
+/** Writes data. A blocking stream writes all of it, a non-blocking stream as much as can be sent: `n` counts the bytes
+ * that the operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
  * SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
  * Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
- * also after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
- * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+ * even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
+ * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
  * @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
- *         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
- *         `netlib_tls_stream_handshake` returns.
- * @threads one writer at a time, beside one reader
+ *         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than were encrypted but not counted; all
+ *         that `netlib_tls_stream_handshake` returns.
+ * @threads one reader and one writer at the same time
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
-/** Writes data in several pieces, as `netlib_tls_stream_write` does one. As writev(2). Small pieces share records, so
- * that they cost no more than one piece of their length; a piece that fills a record is encrypted in place. After a
- * write that did not count everything, the next one must continue with the same bytes, in any pieces.
+/** Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. As writev(2). Small pieces share
+ * records, so that they cost no more than one piece of the same total length; a piece that fills a record is encrypted
+ * in place. After a write that did not count everything, the next write must continue with the same bytes, divided
+ * into pieces in any way.
  * @param slices the pieces, in order.
  * @param count the number of pieces, at most 1024.
- * @param n out: the number of their bytes that were written; fewer than all only if non-blocking.
+ * @param n out: the number of bytes written from all pieces; less than their sum only if non-blocking.
  * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
- *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
- *         empty.
- * @threads one writer at a time, beside one reader
+ *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and
+ *         not empty.
+ * @threads one reader and one writer at the same time
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream, const netlib_slice *slices,
                                                        size_t count, size_t *n, netlib_error **err);
 
-/** Sends close_notify (RFC 8446 section 6.1), after the bytes that earlier writes encrypted but did not count. Nothing
- * can be written afterwards; the peer may still send, and reading goes on until `NETLIB_END_OF_STREAM`. Before the
+/** Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
+ * can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
  * handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
  * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
- *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
- *         session.
- * @threads one writer at a time, beside one reader
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the failure of
+ *         the session.
+ * @threads one reader and one writer at the same time
  */
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
 
-/** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's. It is needed only if the
- * transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
+/** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
+ * if the transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
  * returns 1.
  *
- * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls; read to the end instead
- * if there may be more. Before the handshake is done nothing is sent or awaited.
- * @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if non-blocking: call again;
- *         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`;
- *         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
- *         `netlib_tls_stream_read` return.
+ * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If there may be more,
+ * read to the end instead. Before the handshake is done nothing is sent or awaited.
+ * @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
+ *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
+ *         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
+ *         `netlib_tls_stream_shutdown` and `netlib_tls_stream_read` return.
  * @threads one call at a time, which counts as reading and as writing
  */
 netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_error **err);
 
 /* ---- Negotiated parameters of a stream. ---- */
 
-/** Returns the number of certificates that the peer sent; 0 before the handshake is done, and after one that failed. A
- * resumed session has those of the first one.
+/** Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
+ * failed. A resumed session has the certificates of the session that it resumes.
  */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
-/** Returns a certificate of the peer's chain as it was sent, in DER. `netlib_certificate_parse` reads it;
- * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
- * `getpeercert(True)`, SSL_get_peer_cert_chain.
+/** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
+ * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified. As
+ * Python's `getpeercert(True)`, SSL_get_peer_cert_chain.
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
  */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
@@ -3622,10 +3687,10 @@ const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *strea
  */
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns the server's name; NULL when there is none, and before the handshake is done. A client's is the host that
- * the server has proved to be, as names are compared: lower case, IDNA as ASCII, no trailing dot; with Encrypted
- * Client Hello the hidden name. A server's is the DNS name that the client requested (SNI). As Python's
- * `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+/** Returns the server's name; NULL when there is none, and before the handshake is done. On a client, it is the host
+ * that the server has proved to be, in the form in which names are compared: lower case, IDNA as ASCII, no trailing
+ * dot; with Encrypted Client Hello the hidden name. On a server, it is the DNS name that the client requested (SNI).
+ * As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
  */
 const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
@@ -3634,28 +3699,28 @@ const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_
  */
 enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
-/** Returns the cipher suite that was negotiated, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384"; NULL
- * before the handshake is done. As SSL_CIPHER_standard_name.
+/** Returns the cipher suite that was negotiated, by its name in the IANA registry, for example
+ * "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. As SSL_CIPHER_standard_name.
  */
 const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns the key exchange group, by its name in the IANA registry: "X25519MLKEM768", which also resists a quantum
- * computer, "x25519", "secp256r1"; NULL before the handshake is done, and for a resumed session of TLS 1.2, which
- * exchanges no keys. As SSL_get0_group_name.
+/** Returns the key exchange group, by its name in the IANA registry, for example "X25519MLKEM768" (which also resists a
+ * quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
+ * which exchanges no keys. As SSL_get0_group_name.
  */
 const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns 1 if the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
- * proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
+/** Returns 1 if the session resumes an earlier session of the same context and name (`netlib_tls_session`), without a
+ * new proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
  */
 int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
 /* ---- TLS streams inside another stream, or on callbacks. ---- */
 
 /** Receives bytes from the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called only
- * during calls on the stream, on their thread, one at a time, without a lock: it may use other streams. A call on its
- * own stream is `NETLIB_BUSY`.
- * @param buf the buffer to fill; its bytes are not set before.
+ * during calls on the stream, on the thread of the call, one at a time, without a lock, so it may use other streams. A
+ * call on its own stream fails with `NETLIB_BUSY`.
+ * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the room in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
@@ -3667,8 +3732,8 @@ int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /** Sends bytes to the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called as
- * `netlib_tls_read_fn` is, possibly while that runs on another thread.
- * @param len at least 1.
+ * `netlib_tls_read_fn` is, possibly while the read callback runs on another thread.
+ * @param len the number of bytes, at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
  * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
@@ -3678,24 +3743,25 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
 typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
 /** Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy. As
- * urllib3's SSLTransport, its tls_in_tls. It does no I/O: the first read or write, or `netlib_tls_stream_handshake`,
- * makes the handshake, and that of the outer stream if it is not done yet. Each of the two peers proves its own name.
- * First read exactly the proxy's answer from the outer stream: the bytes after it belong to the inner one.
+ * urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
+ * `netlib_tls_stream_handshake`, makes the handshake, and also the handshake of the outer stream if it is not done
+ * yet. Each of the two peers proves its own name. First read exactly the proxy's answer from the outer stream: the
+ * bytes after the answer belong to the inner stream.
  *
- * While the new stream exists, reading, writing, handshaking and shutting down the outer one, and making another
- * stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new one keeps it alive.
- * The new stream's settings (blocking, limit, timeouts) apply to the transport, not those of the outer one. If it is
- * non-blocking, poll the descriptor of the outermost stream.
+ * While the new stream exists, reads, writes, handshakes and shutdowns of the outer stream, and making another stream
+ * inside it, fail with `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new stream keeps it
+ * alive. The new stream's settings (blocking, limit, timeouts) apply to the transport; the settings of the outer
+ * stream do not. If the new stream is non-blocking, poll the descriptor of the outermost stream.
  *
- * To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else,
- * call `netlib_tls_stream_shutdown_both` on the inner one before freeing it: bytes that it has read from the outer one
- * are lost. If the outer stream ends before the inner peer's close_notify, cleanly or not, that is
- * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
+ * To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
+ * for something else, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it; otherwise bytes
+ * that it has read from the outer stream are lost. If the outer stream ends before the inner peer's close_notify,
+ * cleanly or not, the inner stream fails with `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
  * @param outer a client's or a server's stream.
- * @param server_hostname the inner server's, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context
- *        does not check names.
+ * @param server_hostname the inner server's name, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the
+ *        context does not check names.
  * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
- *         that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+ *         that were not counted; `NETLIB_CLOSED` when it was shut down; the failure of `outer` when it has failed;
  *         `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
@@ -3704,25 +3770,25 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *c
 
 /** Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have an
  * identity.
- * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
+ * @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
                                                        netlib_tls_stream **stream, netlib_error **err);
 
-/** Makes a client's stream on an application-defined transport. As a BIO of OpenSSL. It does no I/O and calls neither
- * callback.
+/** Makes a client's stream on an application-defined transport. As a BIO of OpenSSL. The call does no I/O and calls
+ * neither callback.
  *
- * netlib cannot wait for such a transport: a `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
- * the caller, blocking or not, and a write may count fewer bytes than it was given. Callbacks that wait make a stream
- * that waits. The limit is checked before each callback; the stream's timeouts have no effect. A count that is missing
- * or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that a callback reports is not final, except
- * `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ * netlib cannot wait for such a transport: `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
+ * the caller, even by a blocking stream, and a write may count fewer bytes than it was given. If the callbacks wait,
+ * the stream waits. The limit is checked before each callback; the stream's timeouts have no effect. A callback that
+ * stores no count, or a count larger than `len`, makes the session fail with `NETLIB_CALLBACK_FAILED`, which is final.
+ * A failure that a callback reports is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
  * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
- * @param read_fn receives.
- * @param write_fn sends.
+ * @param read_fn receives bytes from the peer.
+ * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out: `netlib_tls_stream_free` calls no callback but `ctx_free`.
+ * @param stream out: `netlib_tls_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
@@ -3733,8 +3799,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
 
 /** Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
  * `context` must have an identity.
- * @param read_fn receives.
- * @param write_fn sends.
+ * @param read_fn receives bytes from the peer.
+ * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until then.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context.
@@ -3747,17 +3813,17 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
 /* ---- TLS engines: a session over a transport of your own. ---- */
 
 /** A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
- * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and reads the time for
- * certificates only. **Single**.
+ * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and reads the
+ * time only to verify certificates. **Single**.
  *
- * Pass bytes from the network to `netlib_tls_engine_feed`, and send those of `netlib_tls_engine_drain`. Drain after
- * every other call, also a failed one: the output may contain an alert for the peer. `NETLIB_WANT_READ` means "drain,
- * then feed more".
+ * Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
+ * network. Drain after every other call, even after a failed one: the output may contain an alert for the peer.
+ * `NETLIB_WANT_READ` means: drain, then feed more.
  *
- * A failure of the session is final: every later call but drain returns it. The engine's buffers are bounded: 68 KiB
- * of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+ * A failure of the session is final: every later call except drain fails with the same error. The engine's buffers are
+ * bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the output of the handshake.
  *
- * An engine belongs to the process that made it: in a forked child its calls are `NETLIB_CLOSED`.
+ * An engine belongs to the process that made it: in a forked child its calls fail with `NETLIB_CLOSED`.
  */
 struct netlib_tls_engine;
 
@@ -3779,24 +3845,25 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_new_server(const netlib_tls_cont
 /** Releases an engine. Output that was not drained is lost. */
 void netlib_tls_engine_free(netlib_tls_engine *engine);
 
-/** Takes bytes from the network, as many as there is room for; a later handshake, read or write processes them. If `n`
- * is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake, `netlib_tls_engine_handshake`
- * also makes room), then feed the rest. Bytes after the peer's close_notify are taken and ignored.
- * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
- * @param n out: the number of bytes taken.
- * @return `NETLIB_OK`, even if no byte was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
+/** Feeds the engine bytes from the network, as many as there is room for. A later handshake, read or write processes
+ * them. If `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+ * `netlib_tls_engine_handshake` also makes room), then feed the rest. Bytes after the peer's close_notify are accepted
+ * and ignored.
+ * @param len the number of bytes; `NETLIB_NTS` is refused.
+ * @param n out: the number of bytes accepted.
+ * @return `NETLIB_OK`, even if no byte was accepted; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine, const void *data, size_t len,
                                                      size_t *n, netlib_error **err);
 
 /** Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
- * close_notify, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it
- * again is harmless.
+ * close_notify, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`.
+ * Calling it again is harmless.
  */
 void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
-/** Copies bytes to be sent to the peer into `buf`, each once and in order.
+/** Copies the bytes to be sent to the peer into `buf`, in order, and removes them from the engine.
  * @param n out: the number of bytes copied; 0 if there are none.
  * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
  */
@@ -3807,7 +3874,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
 size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
 
 /** Makes the handshake with the bytes that were fed, unless it is done. Reads and writes do it implicitly. There may be
- * output whatever is returned.
+ * output to drain after every result.
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
  *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
@@ -3819,36 +3886,36 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
 
-/** Reads at least one byte of plaintext and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
- * fastest: records are decrypted directly into them.
+/** Reads at least one byte of plaintext and at most `len`, as many as the fed bytes contain. Buffers of 16 KiB or more
+ * are the fastest: records are decrypted directly into them.
  * @param len the room in bytes; with 0 nothing is read.
  * @param n out: the number of bytes read.
  * @return `NETLIB_WANT_READ` when more must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
- *         `NETLIB_TLS_TRUNCATED` when the transport ended without it, so that data may be missing; all that
+ *         `NETLIB_TLS_TRUNCATED` when the transport ended without close_notify, so that data may be missing; all that
  *         `netlib_tls_engine_handshake` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/** Returns the number of bytes that a read would return without more input; there may be more after them. It decrypts a
- * record that has been fed.
+/** Returns the number of bytes that a read would return without more input; there may be more after them. To find out,
+ * it decrypts a record that has been fed.
  */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
-/** Encrypts data into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more
- * is taken, so a peer that does not read costs at most that memory and one piece of 64 KiB.
- * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
+/** Encrypts data into the output, as much as there is room for. While 256 KiB or more of output wait to be drained, no
+ * further data is accepted. So a peer that does not read costs at most this much memory plus one more piece of 64 KiB.
+ * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written. If it is less than `len`, drain, and write the rest.
- * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
+ * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written: drain first;
  *         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_engine_handshake` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
-/** Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards; reading goes on until
- * `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify follows after its end. Calling it again is
- * harmless.
+/** Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards. Reads continue until
+ * `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify is appended when the handshake ends. Calling it
+ * again is harmless.
  * @return `NETLIB_OK`; the failure of the session.
  */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
@@ -3886,85 +3953,88 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 /** A session that a client can resume with a later handshake without certificates, which is cheaper for both sides. As
  * Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
  *
- * Few applications need one: a context remembers sessions by itself, and its streams and engines resume them
- * (`netlib_tls_options_set_resumption`). Take one out to choose the connection that resumes it. Only the context that
- * made it can resume it, for the same server name and with the same application protocols offered. It is not bound to
- * a port, an address or a proxy: only a server that has proved the name, or that shares its keys, can resume it. A
- * stream for which none is set resumes a session that the context remembers.
+ * Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
+ * (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
+ * resumed only with the context that made it, for the same server name and with the same application protocols
+ * offered. A session is not bound to a port, an address or a proxy: only a server that has proved the name, or that
+ * shares the keys of that server, can resume it. A stream for which no session is set resumes a session that the
+ * context remembers.
  *
  * A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
  * 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
- * the process. A forked child has a copy of each session; use a ticket in one of the two processes only.
+ * the process. A forked child has a copy of each session; use a ticket in only one of the two processes.
  */
 struct netlib_tls_session;
 
-/** Returns another reference to the same session. Using up one uses up the other. */
+/** Returns another reference to the same session. When one of them is used up, so is the other. */
 NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
 
-/** Releases a session. With the last reference its secret is overwritten. */
+/** Releases a session. When the last reference is released, the secret of the session is overwritten. */
 void netlib_tls_session_free(netlib_tls_session *session);
 
-/** Returns the name that the server has proved, or that was not checked if the context checks none, in the form of
+/** Returns the name that the server has proved (the unchecked name if the context does not check names), in the form of
  * `netlib_tls_stream_server_name`.
  */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
-/** Returns its version of TLS: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for
- * NULL. As SSL_SESSION_get_protocol_version.
+/** Returns the TLS version of the session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+ * `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
  */
 enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
-/** Returns the time at which the server sent it, in seconds since 1970-01-01 00:00:00 UTC, by the system's clock. As
- * Python's `SSLSession.time`, SSL_SESSION_get_time.
+/** Returns the time at which the server sent the session, in seconds since 1970-01-01 00:00:00 UTC, by the system's
+ * clock. As Python's `SSLSession.time`, SSL_SESSION_get_time.
  */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
-/** Returns 1 if it can still be resumed, else 0: it must not be used up, nor older than seven days or the validity of
- * the server's certificates and CRLs. When it is resumed, a shorter lifetime set by the server and the wall clock of
- * the options count too; if it is too old by them, or if the server has forgotten it, the handshake is a full one.
+/** Returns 1 if the session can still be resumed, else 0: it must not be used up or older than seven days, and the
+ * server's certificates and CRLs must not have expired. When it is resumed, a shorter lifetime set by the server and
+ * the wall clock of the options are also applied. If the session is too old by them, or if the server has forgotten
+ * it, the handshake is a full one.
  */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
-/** Takes a session out of the context's cache: the newest that the server has sent to this client's stream. As Python's
- * `SSLSocket.session` and SSL_get1_session, but each session is taken once.
+/** Takes a session out of the context's cache: the newest session that the server has sent to this client's stream. As
+ * Python's `SSLSocket.session` and SSL_get1_session, but each session is taken once.
  *
- * Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
- * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
- * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
- *        the context has forgotten it or does not resume sessions, or the stream verifies no name.
+ * TLS 1.3 servers send sessions after the handshake, usually two, with the first data: read before this call. The
+ * context remembers only the latest sessions, at most 8 per name and 256 in all, so take a session soon.
+ * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed the
+ *        session, the context has forgotten it or does not resume sessions, or the stream verifies no name.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
  */
 netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_tls_session **session,
                                              netlib_error **err);
 
 /** Sets the session that this client's stream resumes. Call it before the handshake. As Python's
- * `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one;
- * setting another session, or none, drops it.
+ * `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one.
+ * Setting another session, or none, replaces this default.
  *
- * If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
- * is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
- * @param session May be NULL: nothing is resumed, so that the session does not reveal an earlier visit of this client.
- *        Sessions that the server sends are still remembered.
- * @param err the reason for which it cannot be resumed here.
- * @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, with other application
- *         protocols offered, or is used up or too old, and if the handshake has begun, the context does not resume
- *         sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the failure of
- *         the session.
+ * If the server does not accept the session, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS
+ * 1.3 session is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is
+ * unchanged.
+ * @param session May be NULL: nothing is resumed, so the new connection does not reveal an earlier visit of this
+ *        client. Sessions that the server sends are still remembered.
+ * @param err the reason for which the session cannot be resumed here.
+ * @return `NETLIB_INVALID_ARGUMENT` if the session was made by another context, for another server name or with other
+ *         application protocols offered, or is used up or too old; and if the handshake has begun, the context does
+ *         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
+ *         failure of the session.
  */
 netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/** Takes a session of a client's engine, as `netlib_tls_stream_take_session` does of a stream.
+/** Takes a session of a client's engine, as `netlib_tls_stream_take_session` does for a stream.
  * @param session NULL if there is none.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
  */
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_tls_session **session,
                                              netlib_error **err);
 
-/** Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: one
- * that the context remembers.
+/** Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: a
+ * session that the context remembers.
  * @param session May be NULL: nothing is resumed.
- * @param err the reason for which it cannot be resumed here.
+ * @param err the reason for which the session cannot be resumed here.
  * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
  */
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
@@ -3974,7 +4044,8 @@ netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const net
 size_t netlib_tls_context_session_count(const netlib_tls_context *context);
 
 /** Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
- * handshake, which proves its identity anew. Sessions that were taken out remain usable. As SSL_CTX_flush_sessions.
+ * handshake, in which the server proves its identity again. Sessions that were taken out remain usable. As
+ * SSL_CTX_flush_sessions.
  */
 void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
@@ -3982,38 +4053,41 @@ void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
 /** The outcome of a session's early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`. */
 enum netlib_early_data_status NETLIB_INT32 {
-    /** None was written. */
+    /** No early data was written. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /** The server ignored it: write it again, if it is still wanted. As with all early data, another server may have
-     * accepted a copy.
+    /** The server ignored the early data: write it again, if it is still wanted. As with all early data, another server
+     * may have accepted a copy.
      */
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /** The server accepted it as the first part of the data. */
+    /** The server accepted the early data as the first part of the data. */
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /** The server has not answered yet. If the session has failed, the server may or may not have acted on it. */
+    /** The server has not answered yet. If the session has failed, the server may or may not have acted on the early
+     * data.
+     */
     NETLIB_EARLY_DATA_UNDECIDED = 3
 };
 
-/** Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave with the first message of
- * the handshake, a round trip early, when a session of TLS 1.3 is resumed and its server allowed it, as OpenSSL's
- * servers do with SSL_CTX_set_max_early_data. Default: no.
+/** Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that are sent with the first message
+ * of the handshake, a round trip early, when a TLS 1.3 session is resumed and its server allowed early data, as
+ * OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
  *
- * **It can be replayed.** An observer of the connection can send early data to the server again, any number of times,
- * and the server may act on it each time. It is not forward secret either. Use it only for requests whose repetition
- * changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or a body that
- * cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send the same
- * request after the handshake.
+ * **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
+ * times, and the server may act on it each time. Early data also has no forward secrecy. Use it only for requests
+ * whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or
+ * a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send
+ * the same request after the handshake.
  *
- * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It allows one application protocol at most,
- * because the bytes are written before one is negotiated. A server that answers with TLS 1.2 to a client that offers
- * early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again without it. Servers of netlib allow and
- * accept none.
- * @param on with 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
+ * This setting sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer one
+ * application protocol at most, because the bytes are written before a protocol is negotiated. If a server answers
+ * with TLS 1.2 to a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
+ * without early data. Servers of netlib neither allow nor accept early data.
+ * @param on with 1, `netlib_tls_context_new` fails if there are several application protocols, or if resumption is
+ *        off.
  */
 void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 
 /** Returns 1 if clients may send early data, else 0: see `netlib_tls_options_set_early_data`. A context with an
- * ECHConfigList resumes no session and sends none.
+ * ECHConfigList resumes no session and sends no early data.
  */
 int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
@@ -4022,7 +4096,7 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *
  * If early data is not possible, the call succeeds with `n` 0. This includes a session that is not resumed, a ticket
  * that allows none or no more, a server that has refused it already, the time after the handshake, and a server's
- * stream. Accepted bytes are encrypted and leave with this call or the next read, write or handshake. netlib never
+ * stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake. netlib never
  * sends them again. For a request that may be sent in this way:
  *
  *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
@@ -4030,42 +4104,42 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
- * Check the status of each call. The handshake stands between because only its result tells if the server accepted the
- * first part: an immediate write would send the rest in either case.
+ * Check the status of each call. The handshake must come before the write, because only its result shows whether the
+ * server accepted the first part: an immediate write would send the rest in either case.
  *
- * Until the handshake is done the server has proved nothing. Only a server that can decrypt the ticket, that of the
- * resumed session, can read early data.
- * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
- * @param n out: the number of bytes taken; if non-blocking, call again for the rest until it is 0.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was taken
+ * Until the handshake is done, the server has proved nothing. Only a server that can decrypt the ticket, which is the
+ * server of the resumed session, can read early data.
+ * @param len the number of bytes; `NETLIB_NTS` is refused.
+ * @param n out: the number of bytes accepted; if non-blocking, call again for the rest until `n` is 0.
+ * @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was accepted
  *         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
- *         bytes taken.
- * @threads one writer at a time, beside one reader
+ *         bytes accepted.
+ * @threads one reader and one writer at the same time
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
 /** Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. As
- * SSL_get_early_data_status.
+ * OpenSSL's SSL_get_early_data_status.
  */
 enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
 /** Returns the number of bytes of early data that may still be written; 0 when none may be sent. As
- * SSL_SESSION_get_max_early_data, less what was written; known before the first byte is sent.
+ * SSL_SESSION_get_max_early_data, minus the bytes already written. The number is known before the first byte is sent.
  */
 size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
 
-/** Returns the number of bytes of early data that were written, also by calls that failed. */
+/** Returns the number of bytes of early data that were written, including by calls that failed. */
 size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 
-/** Encrypts early data into the output, as `netlib_tls_stream_write_early_data`. See
+/** Encrypts early data into the output, as `netlib_tls_stream_write_early_data` does for a stream. See
  * `netlib_tls_options_set_early_data` for data that must never be sent in this way.
- * @param len the number of bytes; -1 is refused, not `NETLIB_NTS`.
- * @param n out: the number of bytes taken; 0 with `NETLIB_OK` when no more may be sent.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
- *         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
- *         but `NETLIB_WANT_READ`.
+ * @param len the number of bytes; `NETLIB_NTS` is refused.
+ * @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more may be sent.
+ * @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was accepted because 256 KiB or
+ *         more of output wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
+ *         returns except `NETLIB_WANT_READ`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
@@ -4085,52 +4159,56 @@ size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
  * SSL_ech_get1_status.
  */
 enum netlib_ech_status NETLIB_INT32 {
-    /** The ClientHello had no such extension. Also for every server's session. */
+    /** The ClientHello had no Encrypted Client Hello extension. This is also the outcome of every server's session. */
     NETLIB_ECH_NOT_OFFERED = 0,
-    /** The ClientHello had a meaningless extension: `netlib_tls_options_set_ech_grease`. */
+    /** The ClientHello had a meaningless extension: see `netlib_tls_options_set_ech_grease`. */
     NETLIB_ECH_GREASE = 1,
     /** The server has not answered yet, or the handshake failed before the answer was complete. */
     NETLIB_ECH_OFFERED = 2,
-    /** The server decrypted the ClientHello: no observer has seen the name. */
+    /** The server decrypted the ClientHello: no observer has seen the server's name. */
     NETLIB_ECH_ACCEPTED = 3,
-    /** The server could not decrypt it. No observer has seen the name, and there is no session. */
+    /** The server could not decrypt the ClientHello. No observer has seen the server's name, and there is no
+     * session.
+     */
     NETLIB_ECH_REJECTED = 4
 };
 
 /** Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
- * of the connection sees the list's public name in place of the server's. A list is for one name: it is the `ech`
- * parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query it over TLS, or the name can be read in
- * the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
+ * of the connection sees the list's public name instead of the server's name. A list is for one name: it is the `ech`
+ * parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over TLS; otherwise the name
+ * can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
  * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
  *
- * Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
- * exclude that; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the context.
- * It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a HelloRetryRequest could
- * see a ticket, which identifies the server; so it sends no early data either. An observer still sees the application
- * protocols (ALPN), the public name, the server's address, and the size and time of messages.
+ * Such a context speaks only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
+ * exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the
+ * context. It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a
+ * HelloRetryRequest could see a ticket, which identifies the server. Therefore it also sends no early data. An
+ * observer still sees the application protocols (ALPN), the public name, the server's address, and the size and time
+ * of messages.
  *
- * A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake verifies, by the
- * usual rules, that the server is the one of the public name, sends no certificate of this side, and ends with
- * `NETLIB_TLS_ECH_REJECTED`. So pins apply to that certificate too. To continue see `netlib_error_ech_retry_configs`.
- * @param config_list its bytes, or these in base64, as dig and curl print them. netlib uses the first supported
- *        configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384 or P-521
- *        with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is `NETLIB_INVALID_ARGUMENT`,
- *        with the offset in the list; one without such a configuration `NETLIB_UNSUPPORTED`. May be NULL: none.
+ * A server that cannot decrypt the ClientHello rejects it, and there is no session. The handshake then verifies the
+ * server for the public name, by the usual rules, so that pins also apply to that certificate. It sends no certificate
+ * of this side, and fails with `NETLIB_TLS_ECH_REJECTED`. To continue, see `netlib_error_ech_retry_configs`.
+ * @param config_list the bytes of the list, or their base64 form, as dig and curl print it. netlib uses the first
+ *        supported configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384
+ *        or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. For a malformed list, `netlib_tls_context_new`
+ *        fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list without a supported
+ *        configuration, with `NETLIB_UNSUPPORTED`. May be NULL: none.
  */
 void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const void *config_list, size_t len);
 
 /** Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
- * RFC 9849 section 6.2), so that clients with one do not stand out. The name is not hidden, and the server need not
- * support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a
- * context speaks TLS 1.3 alone, and other servers refuse it.
+ * RFC 9849 section 6.2), so that clients with an ECHConfigList do not stand out. The name is not hidden, and the
+ * server need not support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no,
+ * because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it.
  */
 void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
 
-/** Makes a context that differs in its ECHConfigList alone, for one server name: see
+/** Makes a context that differs only in its ECHConfigList, for one server name: see
  * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so it is cheap enough for a
  * single connection.
  * @param context the context, which is not changed.
- * @param config_list its bytes, or these in base64.
+ * @param config_list the bytes of the list, or their base64 form.
  * @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
  *         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
  *         has no trusted certificates.
@@ -4144,15 +4222,15 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_conte
  */
 const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
 
-/** Returns the public name of the configuration in use, which clients send in place of the server's name; NULL when
+/** Returns the public name of the configuration in use, which clients send instead of the server's name; NULL when
  * there is no list.
  */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
-/** Returns the setting of `netlib_tls_options_set_ech_grease`. */
+/** Returns 1 if `netlib_tls_options_set_ech_grease` is on, else 0. */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
-/** Returns the outcome of Encrypted Client Hello, also after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+/** Returns the outcome of Encrypted Client Hello, even after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
  * NULL.
  */
 enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
@@ -4160,12 +4238,12 @@ enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *str
 /** Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL. */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
-/** Returns the bytes of the ECHConfigList to try again with after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
- * NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech` with the context
- * without Encrypted Client Hello, and connect once more; a second rejection is final. If there is none, or no
- * supported one (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the application may connect
- * without it and reveal the name. The server of the public name is authenticated as far as the context verifies
- * servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+/** Returns the bytes of the ECHConfigList for another try after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
+ * NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech`, together with the
+ * context without Encrypted Client Hello, and connect once more; a second rejection is final. If there is no list, or
+ * no supported configuration in it (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the
+ * application may connect without it and reveal the name. The server of the public name is authenticated only if the
+ * context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
  */
 const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t *len);
 
@@ -4173,7 +4251,7 @@ const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t 
 
 /** The kind of a name. Returned by `netlib_certificate_name_kind`. */
 enum netlib_certificate_name_kind NETLIB_INT32 {
-    /** There is no such name. */
+    /** No name has this index. */
     NETLIB_CERTIFICATE_NAME_NONE = 0,
     /** The name of a host, in ASCII; the first label may be `*`. */
     NETLIB_CERTIFICATE_NAME_DNS = 1,
@@ -4188,17 +4266,18 @@ enum netlib_certificate_name_kind NETLIB_INT32 {
 /** A parsed certificate. **Immutable**. Parsing verifies nothing. For a peer's certificate, pass the bytes of
  * `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
  *
- * Texts contain no NUL or control character of the certificate: such bytes, invalid UTF-8, line ends and characters
- * that change the writing direction are shown as a backslash and two hex digits each, a backslash as two backslashes.
+ * Returned texts contain no NUL and no control character. These bytes, invalid UTF-8, CR, LF and other line
+ * separators, and characters that change the writing direction are shown as a backslash and two hex digits per byte, a
+ * backslash as two backslashes.
  */
 struct netlib_certificate;
 
-/** Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
- * of RFC 5280, and that a handshake would refuse, is read if its parts can be.
+/** Parses one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate that breaks a
+ * rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
  * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
  *        and the rest is ignored.
- * @param len its length in bytes, or `NETLIB_NTS` for PEM.
- * @param err its message names the part that cannot be read; for DER `netlib_error_offset` has its position.
+ * @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
+ * @param err the error's message names the part that cannot be read; for DER `netlib_error_offset` has its position.
  * @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
  *         `NETLIB_OUT_OF_MEMORY`.
  */
@@ -4213,29 +4292,30 @@ void netlib_certificate_free(netlib_certificate *certificate);
 
 /** Returns the subject's name in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for an empty name.
  * The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
- * Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its
- * value the DER. Verification ignores it: `netlib_certificate_name` has the hosts that a certificate is for.
+ * Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is shown as
+ * "1.2.3=#0C0161", with its value in DER. Verification ignores the subject: `netlib_certificate_name` returns the
+ * hosts of a certificate.
  */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name. */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's
+/** Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". As Python's
  * serialNumber.
  */
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the version of X.509, usually 3; the encoded number is one less. */
+/** Returns the version of X.509, usually 3; the number in the certificate is one less. */
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 
-/** Returns the first second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
- * time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
+/** Returns the first second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for
+ * an earlier time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
  */
 double netlib_certificate_not_before(const netlib_certificate *certificate);
 
-/** Returns the last second at which it is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an earlier
- * time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
+/** Returns the last second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an
+ * earlier time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
  */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
 
@@ -4245,21 +4325,21 @@ const char *netlib_certificate_not_before_text(const netlib_certificate *certifi
 /** Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the number of names in its subjectAltName of the kinds of `enum netlib_certificate_name_kind`; others are
- * not counted. As Python's subjectAltName.
+/** Returns the number of names in the certificate's subjectAltName. Only the kinds of `enum
+ * netlib_certificate_name_kind` are counted. As Python's subjectAltName.
  */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
-/** Returns a name in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address with
- * a wrong length is "#" and its bytes in hex.
+/** Returns a name in the certificate's subjectAltName, such as "example.com", "*.example.com", "192.0.2.1",
+ * "2001:db8::1". An IP address with a wrong length is returned as "#" and its bytes in hex.
  */
 const char *netlib_certificate_name(const netlib_certificate *certificate, size_t index, size_t *len);
 
 /** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
 enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
-/** Returns the algorithm of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
- * EVP_PKEY_get0_type_name; or the object identifier, "1.2.3".
+/** Returns the algorithm of the certificate's public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as
+ * OpenSSL's EVP_PKEY_get0_type_name; or, if it is unknown, the object identifier, such as "1.2.3".
  */
 const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate, size_t *len);
 
@@ -4268,23 +4348,24 @@ const char *netlib_certificate_public_key_algorithm(const netlib_certificate *ce
  */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the size of its public key in bits: of an RSA key the modulus, of an EC key the field, 256 for Ed25519; 0
- * for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
+/** Returns the size of the certificate's public key in bits: the modulus of an RSA key, the field of an EC key, 256 for
+ * Ed25519; 0 for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
  */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
-/** Returns its signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
- * "ED25519"; or the object identifier, "1.2.3".
+/** Returns the certificate's signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
+ * "rsassaPss", "ED25519"; or, if it is unknown, the object identifier, such as "1.2.3".
  */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
-/** Returns 1 if it claims to be an authority's, else 0: CA:TRUE in its basicConstraints, or self-issued and older than
- * that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not verified.
+/** Returns 1 if the certificate claims to be an authority's, else 0: its basicConstraints say CA:TRUE, or it is
+ * self-issued and older than that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not
+ * verified.
  */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
-/** Returns 1 if its subject and its issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's EXFLAG_SI.
- * The signature is not checked.
+/** Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's
+ * EXFLAG_SI. The signature is not checked.
  */
 int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
@@ -4293,14 +4374,14 @@ int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate)
  */
 const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
 
-/** Returns its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
- * `openssl x509 -fingerprint -sha256`, which has colons.
+/** Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, as
+ * `netlib_assert_fingerprint` takes it. As `openssl x509 -fingerprint -sha256`, which has colons.
  */
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
- * `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed
- * with the same key.
+/** Returns the pin of the certificate's key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
+ * `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. The pin stays the same when a certificate is
+ * renewed with the same key.
  */
 const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate, size_t *len);
 
@@ -4310,31 +4391,31 @@ const char *netlib_certificate_public_key_pin(const netlib_certificate *certific
  * X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER.
  */
 enum netlib_purpose NETLIB_INT32 {
-    /** For the client of a session. */
+    /** The certificate is for the client of a session. */
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
-    /** For the server of a session. */
+    /** The certificate is for the server of a session. */
     NETLIB_PURPOSE_SERVER_AUTH = 2
 };
 
 /** Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
- * flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It verifies also if the
- * context's mode is `NETLIB_CERT_NONE`, which trusts the system's authorities only after
+ * flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It also verifies if the
+ * context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only after
  * `netlib_tls_options_set_system_trust` with 1.
  *
  * Only a handshake proves possession of the certificate's key.
- * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are skipped;
- *        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
- * @param len its length in bytes, or `NETLIB_NTS` for PEM.
+ * @param chain the peer's own certificate first, then others in any order: in PEM, whose other sections are skipped,
+ *        or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
+ * @param len the length of `chain` in bytes, or `NETLIB_NTS` for PEM.
  * @param name the host name or IP address that the certificate must be for, as for `netlib_tls_wrap_fd`, but not
- *        empty. It is checked whatever `netlib_tls_options_set_check_hostname` was given. May be NULL: any name is
+ *        empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: any name is
  *        accepted.
  * @param time seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
- * @param err as of a failed handshake, without an alert. Its `netlib_error_certificate_index` counts in `chain`; its
- *        advice names the setting with which a handshake would accept the chain.
+ * @param err the error of a failed handshake, without an alert. Its `netlib_error_certificate_index` is a position in
+ *        `chain`; its advice names the setting with which a handshake would accept the chain.
  * @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
  *         context matches; `NETLIB_INVALID_PEM` for data without a certificate; `NETLIB_NO_TRUST_ANCHORS`;
  *         `NETLIB_INVALID_ARGUMENT` for an invalid name, a purpose or time out of range, and data that is too large;
- *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
+ *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the clock failed; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context, const void *chain,
                                                               size_t len, enum netlib_purpose purpose,
@@ -4355,17 +4436,17 @@ enum netlib_trust_kind NETLIB_INT32 {
      * system has no store.
      */
     NETLIB_TRUST_EMBEDDED = 2,
-    /** `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
+    /** The sources of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
     NETLIB_TRUST_CUSTOM = 4
 };
 
-/** Returns options that make an equal context, to vary them. Making the other context reads files and environment
- * again; it has its own sessions.
+/** Returns options that make an equal context. Change some of them to make a different context, which reads files and
+ * the environment again and has its own sessions.
  */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
-/** Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key
- * count once, even if several sources have them. As the length of Python's `get_ca_certs()`.
+/** Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key are
+ * counted once, even if several sources have them. As the length of Python's `get_ca_certs()`.
  */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
@@ -4374,8 +4455,8 @@ size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
  */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
-/** Returns the number of sources of trust that were loaded: those that the options name, in their order; then each
- * place of the system's; then the authorities built in.
+/** Returns the number of sources of trust that were loaded: the sources that the options name, in their order; then
+ * each source of the system; then the built-in authorities.
  */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 
@@ -4387,8 +4468,9 @@ enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_con
  */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns the number of trusted certificates in a source, including those that other sources have too; 0 only for a
- * place of the system's that could not be read or holds none. Certificates with the same name and key count once.
+/** Returns the number of trusted certificates in a source, including certificates that other sources also have; 0 only
+ * for a source of the system that could not be read or contains none. Certificates with the same name and key are
+ * counted once.
  */
 size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
 
@@ -4397,15 +4479,15 @@ size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *co
  */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
-/** Returns one line, for people, about an item of a source that is not trusted, and the reason: the file, in a
- * directory, and the certificate.
+/** Returns one line of text about an item of a source that is not trusted: the file (for a directory), the certificate,
+ * and the reason.
  * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
  */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
                                                     size_t *len);
 
-/** Returns the verification of a server's certificate by a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a
- * client's certificate only if the mode was set.
+/** Returns the mode in which a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server
+ * requests a client's certificate only if the mode was set explicitly.
  */
 enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
 
@@ -4418,18 +4500,18 @@ size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 /** Returns 1 if a pin replaces the chain to an authority, else 0: see `netlib_tls_options_set_pins_replace_chain`. */
 int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
-/** Returns the verify flags in force, as bits of `enum netlib_verify_flag`: those that were set, those that are always
- * so, and those that CRLs bring; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
+/** Returns the verify flags in force, as bits of `enum netlib_verify_flag`: the flags that were set, those that are
+ * always in force, and those that CRLs turn on; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
  */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
 /** Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
- * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
+ * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
  */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /** Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
- * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, do not count.
+ * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
  */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
@@ -4443,7 +4525,7 @@ const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, 
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
 /** Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
- * a constant. Index 0 is the most preferred; those of TLS 1.3 come first.
+ * a constant. Index 0 is the most preferred; the TLS 1.3 suites come first.
  */
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
@@ -4472,30 +4554,30 @@ const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, si
 
 /* ---- Keys for connection pools. ---- */
 
-/** The bytes that `netlib_connection_key` stores, its NUL included. */
+/** The number of bytes that `netlib_connection_key` stores, including the NUL. */
 enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
-/** Computes the key under which a pool keeps a connection. A connection may serve a request only if their keys are
- * equal: then it leads to the same server, over the same proxy, with the same trust, pins and identities. As urllib3's
- * `PoolKey`.
+/** Computes the key under which a pool keeps a connection. A connection may serve a request only if the keys of both
+ * are equal: then the connection leads to the same server, over the same proxy, with the same trust, pins and
+ * identities. As urllib3's `PoolKey`.
  *
  * The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
- * port; everything that `netlib_tls_context_digest` covers; and every connect option, callbacks by their address and
- * their `ctx`. Add whatever else your connections depend on as `slices`: the path of a Unix domain socket, a server
- * name other than the URL's, the digest of the context for the proxy, credentials that log in a whole connection
- * (NTLM, Negotiate).
+ * port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared
+ * by their address and their `ctx`. Pass everything else that your connections depend on as `slices`: the path of a
+ * Unix domain socket, a server name other than the URL's, the digest of the context for the proxy, credentials that
+ * log in a whole connection (NTLM, Negotiate).
  *
  * The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
- * are logged, add random bytes of your own to each. Compare keys within one process only: another version of netlib
- * may compute others.
+ * are logged, add random bytes of your own to each. Compare keys only within one process: another version of netlib
+ * may compute different keys.
  * @param proxy the URL of the proxy. May be NULL: none.
  * @param context May be NULL: no TLS.
  * @param slices further pieces, in order.
  * @param count the number of pieces, at most 1024.
- * @param key out: 64 lower hex digits and a NUL; empty after a failure.
- * @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
- * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, too little room, too many pieces; the bad value that a
- *         setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
+ * @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
+ * @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
+ * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many pieces; the
+ *         bad value that a setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const netlib_url *proxy,
                                                     const netlib_tls_context *context,
@@ -4503,13 +4585,13 @@ NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const
                                                     const netlib_slice *slices, size_t count, char *key, size_t size,
                                                     netlib_error **err);
 
-/** Returns a digest of a context's settings, SHA-256 as 64 lower hex digits; NULL when memory is short. Contexts with
- * equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the same.
- * Files count by content, not by path, except a key log; callbacks by their address and their `ctx`. Each context
- * still has its own sessions.
+/** Returns a digest of a context's settings, SHA-256 as 64 lower-case hex digits; NULL when memory is short. Contexts
+ * with equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the
+ * same. Files are compared by content, except a key log, which is compared by path; callbacks are compared by their
+ * address and their `ctx`. Each context still has its own sessions.
  *
- * It covers the identity, but not the password that opens it. The first call computes it. Compare digests within one
- * process only.
+ * The digest covers the identity, but not the password that opens it. The first call computes the digest. Compare
+ * digests only within one process.
  */
 const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t *len);
 
@@ -4521,71 +4603,74 @@ const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t 
 /* ---- Helper functions of urllib3. ---- */
 
 /** Makes a Retry from a number of retries, as urllib3's Retry.from_int.
- * @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
- *        instead.
- * @param redirect 1 to follow redirects, else 0. It does not change the default.
- * @param default_retry the default. May be NULL: a Retry with total 3.
+ * @param count the `total` of the new Retry. `NETLIB_RETRY_DISABLED` disables retrying; with `NETLIB_NONE` the default
+ *        Retry is used instead.
+ * @param redirect 1 to follow redirects, else 0. It does not apply to the default Retry.
+ * @param default_retry the default Retry. May be NULL: a Retry with total 3.
  * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redirect,
                                                     const netlib_retry *default_retry, netlib_retry **retry,
                                                     netlib_error **err);
 
-/** Chooses the Retry of a request: its own, else its pool's, else one with total 3.
- * @param per_request the request's own. May be NULL: `pool_default` is returned.
- * @param pool_default the pool's. May be NULL: a Retry with total 3 replaces it.
+/** Chooses the Retry of a request: its own, else its pool's, else a Retry with total 3.
+ * @param per_request the request's own Retry. May be NULL: `pool_default` is returned.
+ * @param pool_default the pool's Retry. May be NULL: a Retry with total 3 replaces it.
  * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
  */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
-/** Makes a timeout from one value, for both the connect limit and the read limit, without a total.
+/** Makes a timeout from one value, which becomes the connect limit and the read limit, without a total.
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
 
-/** Checks a raw header block for defects: the lines after the status line, up to their empty line. Bytes after that are
- * ignored.
+/** Checks a raw header block for defects. The block is the lines after the status line, up to the empty line. Bytes
+ * after the empty line are ignored.
  *
  * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
- * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
+ * empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the headers; and a multipart
  * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
  * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
  * @param block the lines.
- * @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
- *        whose offset is the start of the line.
+ * @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
+ *        from 1; its offset is the start of the line.
  * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
  */
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
-/** Checks whether the source of a body has been closed. Bytes in memory never are; a descriptor is when it is not open.
+/** Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor counts as closed
+ * when it is not open.
  * @param closed out: 0 or 1.
  * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
-/** Returns the address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system
- * can bind the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Each call asks the system.
+/** Returns the address family for name lookups: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can
+ * bind the IPv6 loopback address, or has no descriptor left for the test; else `AF_INET`. Each call asks the system.
  */
 int32_t netlib_allowed_gai_family(void);
 
-/** Returns the reading of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only differences of two readings are
+/** Returns the time of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only the difference of two such times is
  * meaningful.
  */
 double netlib_current_time(void);
 
 /** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
- * streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with it, call it after
- * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
- * its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
- * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
- *        `netlib_certificate_parse` reads it. May be NULL: the peer sent none, which is a mismatch whatever `cert_len`
- *        and the fingerprint.
- * @param cert_len its length in bytes; 0 is as NULL.
- * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
- * @param err of a mismatch, its message has the expected fingerprint and the actual one.
- * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
- *         for a fingerprint of another length, or with anything else in it.
+ * streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call it
+ * after `netlib_tls_stream_handshake` and before anything is written; the context also verifies the certificate,
+ * unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
+ * time.
+ * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
+ *        `netlib_certificate_parse` reads it. May be NULL: the peer sent no certificate, which is a mismatch with
+ *        every `cert_len` and fingerprint.
+ * @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
+ * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case; colons may be
+ *        anywhere.
+ * @param err for a mismatch, its message contains the expected and the actual fingerprint.
+ * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for no certificate; `NETLIB_INVALID_ARGUMENT` for
+ *         PEM, and for a fingerprint with another length or other characters.
  */
 NETLIB_MUST_USE netlib_status netlib_assert_fingerprint(const void *cert, size_t cert_len, const char *fingerprint,
                                                         netlib_error **err);
@@ -4598,14 +4683,14 @@ enum netlib_ssl_version NETLIB_INT32 {
     NETLIB_SSL_VERSION_TLS = 2,
     /** Exactly TLS 1.2. */
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
-    /** As `NETLIB_SSL_VERSION_TLS`. */
+    /** The same as `NETLIB_SSL_VERSION_TLS`. */
     NETLIB_SSL_VERSION_TLS_CLIENT = 16,
-    /** As `NETLIB_SSL_VERSION_TLS`. */
+    /** The same as `NETLIB_SSL_VERSION_TLS`. */
     NETLIB_SSL_VERSION_TLS_SERVER = 17
 };
 
-/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
- * parameters are options:
+/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. The other
+ * parameters of ssl_wrap_socket are options:
  *
  *     keyfile, certfile   netlib_tls_options_set_identity_files
  *     key_password        netlib_tls_options_set_key_password
@@ -4618,19 +4703,20 @@ enum netlib_ssl_version NETLIB_INT32 {
  *
  * Its tls_in_tls is `netlib_tls_wrap_stream`.
  *
- * Without a context, one is made from the options. With one, only these options count, as in urllib3: authorities and
- * CRLs, which are added to the context's, and an identity with its password, which replaces the context's; pins, which
- * is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the context's.
- * Another context is then made, which reads all files again and resumes no session: for many connections, make it once
- * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
- * the context's are not used.
+ * Without a context, one is made from the options. With a context, only these options are used, as in urllib3:
+ * authorities and CRLs, which are added to the context's; an identity with its password, which replaces the context's;
+ * pins, which fail with `NETLIB_INVALID_ARGUMENT` if the context also has pins; and an ECHConfigList, which replaces
+ * the context's. If one of these options is set, another context is made, which reads all files again and resumes no
+ * session: for many connections, make that context once with `netlib_tls_context_to_options`. The application protocol
+ * offered is "http/1.1" unless the options have some; the context's are not used.
  *
- * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
- * read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
- * call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
+ * The limit applies to the handshake only: for later calls see `netlib_tls_stream_set_limit`. Files that the options
+ * name are read before the handshake. A limit that has already ended is reported before the files are read. The stream
+ * is blocking. If the call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the
+ * peer.
  * @param fd a connected stream socket, borrowed.
  * @param tls_options used as described above.
- * @param context takes precedence over them. May be NULL: one is made.
+ * @param context takes precedence over `tls_options`. May be NULL: a context is made.
  * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if names are not checked.
  * @param limit ends the handshake.
  * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
@@ -4643,7 +4729,7 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
 
 /** Converts text to the number of a verification mode, as urllib3's resolve_cert_reqs: a constant of Python's `ssl`
  * module, "CERT_REQUIRED", its abbreviation, "REQUIRED", or a decimal number, which is not checked.
- * @param candidate May be NULL: CERT_REQUIRED.
+ * @param candidate the text. May be NULL: CERT_REQUIRED.
  * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
  *        checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
@@ -4651,29 +4737,30 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
 NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
 /** Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
- * module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. It is not a
- * number of `enum netlib_tls_version`.
- * @param candidate May be NULL: PROTOCOL_TLS, 2.
+ * module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. The result is
+ * not a number of `enum netlib_tls_version`.
+ * @param candidate the text. May be NULL: PROTOCOL_TLS, 2.
  * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
  *        checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
 
-/** Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates, as
- * the contexts that urllib3 makes do.
+/** Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates the
+ * version, like the contexts that urllib3 makes.
  */
 enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
 /** Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default:
- * none. Any other value is `NETLIB_UNSUPPORTED`.
- * @param protocols `count` names.
- * @param count 0 is the default.
+ * none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+ * @param protocols an array of `count` names.
+ * @param count the number of names; 0 is the default.
  */
 void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
 
 /** Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
- * `hostname_checks_common_name`, which urllib3 sets to false. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
+ * `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new` fails with
+ * `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
 
@@ -4681,7 +4768,8 @@ void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *opti
 int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
 /** Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
- * `post_handshake_auth`, which urllib3 sets to true. Default: 0; 1 is `NETLIB_UNSUPPORTED`.
+ * `post_handshake_auth`, which urllib3 sets to true. Default: 0. With 1, `netlib_tls_context_new` fails with
+ * `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
@@ -4690,67 +4778,70 @@ int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context
 
 /* ---- Option bits and cipher suite names of OpenSSL. ---- */
 
-/** OpenSSL 3's SSL_OP_ALL as in Python: workarounds for bugs of other implementations. It has no effect. */
+/** OpenSSL 3's SSL_OP_ALL, with Python's number: workarounds for bugs of other implementations. It has no effect. */
 #define NETLIB_OP_ALL 2147483728
 
 /** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
- * OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
+ * OpenSSL's other bits are also accepted if they are always in force or make no difference; otherwise they are
  * `NETLIB_UNSUPPORTED`.
  */
 enum netlib_tls_option NETLIB_INT32 {
-    /** Connects to servers without RFC 5746. Always so: that RFC protects renegotiation, which netlib does not have. */
+    /** Connects to servers without RFC 5746. Always in force: that RFC protects renegotiation, which netlib does not
+     * have.
+     */
     NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
-    /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
+    /** Uses the kernel's TLS, which netlib does not support: `NETLIB_UNSUPPORTED`. */
     NETLIB_OP_ENABLE_KTLS = 8,
-    /** `NETLIB_UNSUPPORTED`: an end without close_notify is always `NETLIB_TLS_TRUNCATED`, which the application may
-     * ignore.
+    /** Treats an end without close_notify as a clean end: `NETLIB_UNSUPPORTED`. A read then always fails with
+     * `NETLIB_TLS_TRUNCATED`, which the application may ignore.
      */
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
     /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
     NETLIB_OP_NO_TICKET = 16384,
-    /** Always so. */
+    /** No compression. Always in force. */
     NETLIB_OP_NO_COMPRESSION = 131072,
-    /** Always so. */
+    /** The middlebox compatibility mode of TLS 1.3. Always in force. */
     NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
     /** A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no effect for a
      * client.
      */
     NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
-    /** Always so. */
+    /** No SSL 3.0. Always in force. */
     NETLIB_OP_NO_SSLv3 = 33554432,
-    /** Always so. */
+    /** No TLS 1.0. Always in force. */
     NETLIB_OP_NO_TLSv1 = 67108864,
     /** TLS 1.2 is neither offered nor accepted. */
     NETLIB_OP_NO_TLSv1_2 = 134217728,
-    /** Always so. */
+    /** No TLS 1.1. Always in force. */
     NETLIB_OP_NO_TLSv1_1 = 268435456,
     /** TLS 1.3 is neither offered nor accepted. */
     NETLIB_OP_NO_TLSv1_3 = 536870912,
-    /** Always so. */
+    /** No renegotiation. Always in force. */
     NETLIB_OP_NO_RENEGOTIATION = 1073741824,
-    /** SSLv2 does not exist, as in OpenSSL, so it is not a bit. */
+    /** No bit, as in OpenSSL, because SSLv2 no longer exists. */
     NETLIB_OP_NO_SSLv2 = 0,
-    /** Every key exchange has its own key, as in OpenSSL, so it is not a bit. */
+    /** No bit, as in OpenSSL, because every key exchange has its own key. */
     NETLIB_OP_SINGLE_DH_USE = 0,
-    /** As `NETLIB_OP_SINGLE_DH_USE`. */
+    /** No bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
     NETLIB_OP_SINGLE_ECDH_USE = 0
 };
 
 /** Sets OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to
  * Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both
- * off. Bits that are always true may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`. Unknown
- * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave no
- * version.
+ * off. Bits that are always in force may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`.
+ * Unknown bits are `NETLIB_INVALID_ARGUMENT`, as are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave
+ * no version.
  * @param bits of `enum netlib_tls_option`, joined by `|`.
  */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
 
-/** Returns the bits of `enum netlib_tls_option` in force: those that were set, and those that are always true.
+/** Returns the bits of `enum netlib_tls_option` in force: the bits that were set, and those that are always in force.
  * (Python's `SSLContext.options` has only what was set.)
  */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
-/** Returns the name of the same suite in OpenSSL and Python, as a constant.
+/** Returns the name, in OpenSSL and Python, of a cipher suite that is offered (`netlib_tls_context_cipher_suite`): a
+ * constant.
  * @param index 0, the most preferred, to count - 1; beyond, NULL is returned.
  */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
@@ -4759,8 +4850,8 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 /* ---- Old names of urllib3. ---- */
 
 /** The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
- * @param methods `count` method names; letter case does not count.
- * @param count how many; 0 allows none.
+ * @param methods an array of `count` method names, compared case-insensitively.
+ * @param count the number of methods; 0 allows none.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
 void netlib_retry_options_set_method_whitelist(netlib_retry_options *options, const char *const *methods,
@@ -4790,7 +4881,7 @@ double netlib_backoff_max(void);
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 
-/** Parses a URL, and gives it the scheme "http" if it has none.
+/** Parses a URL, and gives it the scheme "http" if it has no scheme.
  * @param url the text, in UTF-8.
  * @param out its scheme, host and port are the results of the old function.
  * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
@@ -4799,14 +4890,15 @@ NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
 NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
 /** Finds the first occurrence of a delimiter, and splits the text there: the text before is `text[0]` to
- * `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are the
- * text's length. Of two delimiters at the same place, the earlier in the list is found. The text after begins one
- * UTF-8 character after the place, however long the delimiter is. The cost grows with `count`.
+ * `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When no delimiter is found, both offsets
+ * are the text's length. If two delimiters begin at the same place, the one that comes first in the list is found. The
+ * text after begins one UTF-8 character after that place, however long the delimiter is. The running time grows with
+ * `count`.
  * @param text the text, in UTF-8.
  * @param delimiters `count` NUL-terminated strings, none of them NULL.
  * @param before_end out: the offset in bytes at which the text before ends.
  * @param after_start out: the offset in bytes at which the text after begins.
- * @param delimiter out: the index of the delimiter found; -1 when none was.
+ * @param delimiter out: the index of the delimiter found; -1 when no delimiter was found.
  * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
@@ -4816,9 +4908,9 @@ NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, c
 
 /** Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
  * `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
- * only. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
- * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
- * `netlib_tls_options_set_maximum_version`.
+ * only. With SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+ * `NETLIB_SSL_VERSION_TLSv1_2` and, as in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with
+ * `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`.
  * @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
