@@ -1,5 +1,5 @@
-//! The functions of a program that netlib calls: clocks, sleep, randomness. Each has a default of the system's, and
-//! what a program's own returns is checked before it is used.
+//! The application's callbacks: clocks, sleep and randomness. Without a callback the system's function is used. The
+//! result of a callback is checked before use.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,13 +13,13 @@ pub type Clock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 /// The time of day: seconds since 1970-01-01 00:00:00 UTC.
 pub type WallClock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
-/// Waits for so many seconds.
+/// Waits for the given number of seconds.
 pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
 
-/// A random number, 0 or more and less than 1, each as likely.
+/// Returns a uniformly distributed random number of at least 0 and less than 1.
 pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
-/// The decision of a callback. A callback that failed returns an error instead.
+/// The decision of a callback. A callback that fails returns an error instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
@@ -32,7 +32,7 @@ pub struct CallbackId {
     pub function: usize,
     pub ctx: usize,
     /// The serial number of a `ctx` that netlib releases. A later `ctx` may have the same address, but not the same
-    /// number.
+    /// serial number.
     pub serial: u64,
 }
 
@@ -46,10 +46,10 @@ impl CallbackId {
     }
 }
 
-/// The time of day by the given clock, or by the system's.
+/// Returns the time of day by the given clock, or by the system's.
 pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
     let Some(clock) = clock else {
-        // A system clock before 1970 counts backwards from it.
+        // With a system clock before 1970 the time is negative.
         return Ok(match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => since.as_secs_f64(),
             Err(before) => -before.duration().as_secs_f64(),
@@ -62,13 +62,13 @@ pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
     Ok(seconds)
 }
 
-/// A number in [0, 1) from the given source, or from the system's.
+/// Returns a number in [0, 1) from the given source, or from the system's.
 pub(crate) fn random_unit(random: Option<&Random>) -> Result<f64> {
     let Some(random) = random else {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes)
             .map_err(|error| Error::new(Status::Io, format!("the system gave no random number: {error}")))?;
-        // The 53 bits that a double holds exactly.
+        // Uses 53 bits, the number that a double holds exactly.
         return Ok((u64::from_ne_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64);
     };
     let value = random()?;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_callbacks_return_is_checked() {
+    fn clocks_and_random_sources_are_checked() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let clock: WallClock = Arc::new(move || Ok(value));
             assert_eq!(wall_time(Some(&clock)).unwrap_err().status(), Status::CallbackFailed);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_own_make_sense() {
+    fn the_system_clock_and_random_source_give_valid_numbers() {
         assert!(wall_time(None).unwrap() > 1.7e9);
         let draws: Vec<f64> = (0..64).map(|_| random_unit(None).unwrap()).collect();
         assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));

@@ -1,4 +1,4 @@
-//! What a connection is made of, as a text to find it by in a pool: two requests whose keys differ must not share a
+//! Connection keys: texts that identify connections in a pool. Two requests with different keys must not share a
 //! connection.
 
 use std::ffi::CString;
@@ -10,16 +10,16 @@ use crate::status::Status;
 use crate::tls::Context;
 use crate::url::Url;
 
-/// With its NUL.
+/// The size of a key, including its NUL.
 pub const SIZE: usize = 65;
 
-/// All that decides to whom a connection leads, and as whom it is made.
+/// The settings that determine the peer of a connection, and the identity that the caller has there.
 pub struct Parts<'a> {
     pub url: &'a Url,
     pub proxy: Option<&'a Url>,
     pub context: Option<&'a Context>,
     pub options: &'a ConnectOptions,
-    /// What else the program says.
+    /// Further data of the caller that must be part of the key.
     pub extra: &'a [&'a [u8]],
 }
 
@@ -35,8 +35,8 @@ pub fn of(parts: &Parts<'_>) -> Result<CString> {
         .finish_text())
 }
 
-/// The end that a URL names, and whoever its user is. No scheme counts as http; where case means nothing it does not
-/// count, nor whether a scheme's own port is written.
+/// Returns the digest of a URL's scheme, host, port and userinfo. A missing scheme means http, and a missing port is
+/// the scheme's default port. Letter case is ignored where URLs ignore it.
 fn end(url: &Url, parameter: &str) -> Result<Digest> {
     let Some(host) = url.host().filter(|host| !host.is_empty()) else {
         let message = format!("{parameter} has no host");
@@ -45,7 +45,7 @@ fn end(url: &Url, parameter: &str) -> Result<Digest> {
     let scheme = url.scheme().map_or(&b"http"[..], |scheme| scheme.to_bytes()).to_ascii_lowercase();
     let mut host = host.to_bytes().to_vec();
     if matches!(&scheme[..], b"http" | b"https") {
-        // Not the zone of an IPv6 address: interfaces may differ in case alone.
+        // The zone of an IPv6 address keeps its case, because names of interfaces may differ only in case.
         let zone = host.iter().position(|byte| *byte == b'%' && host.starts_with(b"[")).unwrap_or(host.len());
         host.get_mut(..zone).unwrap_or_default().make_ascii_lowercase();
     }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_write_one_end_are_one() {
+    fn spellings_of_one_origin_and_user_have_one_key() {
         for (urls, are_one) in [
             (["http://example.com/", "HTTP://EXAMPLE.com:80/a?b#c"], true),
             (["https://example.com", "https://example.com:443/"], true),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_takes_anothers_place() {
+    fn different_parts_have_different_keys() {
         let mut keys: Vec<_> = [
             key("http://a/", None, &[]),
             key("http://b/", None, &[]),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_without_a_host_leads_nowhere() {
+    fn a_url_without_a_host_is_refused() {
         for (url, proxy, message) in [("/a", None, "url has no host"), ("http://a/", Some("/b"), "proxy has no host")]
         {
             let error = key(url, proxy, &[]).unwrap_err();

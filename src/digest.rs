@@ -1,5 +1,5 @@
-//! Digests of settings: SHA-256 over what each setting is, its name and lengths before it, so that no two lists of
-//! settings read alike by where one ends and the next begins.
+//! Digests of settings: SHA-256 over the name and the value of each setting, each preceded by its length. So two
+//! different lists of settings never have the same input.
 
 use std::ffi::CString;
 use std::fmt::Write as _;
@@ -11,16 +11,16 @@ use crate::memory;
 
 pub(crate) type Digest = [u8; 32];
 
-/// Settings on their way into a digest.
+/// Collects settings for a digest.
 pub(crate) struct Settings(Sha256);
 
 impl Settings {
-    /// `of` says of what: the same settings of something else have another digest.
+    /// `of` names the object that the settings belong to. The same settings of another object have another digest.
     pub(crate) fn new(of: &str) -> Settings {
         Settings(Sha256::new()).with("netlib", of.as_bytes())
     }
 
-    /// A setting that is there.
+    /// Adds a setting.
     pub(crate) fn with(mut self, name: &str, value: &[u8]) -> Settings {
         for bytes in [name.as_bytes(), value] {
             self.0.update((bytes.len() as u64).to_be_bytes());
@@ -29,7 +29,7 @@ impl Settings {
         self
     }
 
-    /// A setting that may not be there, which is something else than one that is empty.
+    /// Adds an optional setting. An absent value and an empty value have different digests.
     pub(crate) fn with_option(self, name: &str, value: Option<&[u8]>) -> Settings {
         let there = self.with(name, &[u8::from(value.is_some())]);
         match value {
@@ -42,14 +42,14 @@ impl Settings {
         self.with(name, &value.into().to_be_bytes())
     }
 
-    /// In their order.
+    /// Adds a list whose order matters.
     pub(crate) fn with_list<'a>(self, name: &str, values: impl Iterator<Item = &'a [u8]>) -> Settings {
         let (list, count) =
             values.fold((Settings::new(name), 0_u64), |(list, count), value| (list.with("item", value), count + 1));
         self.with_number(name, count).with("items", &list.finish())
     }
 
-    /// In any order, and each once.
+    /// Adds a set: neither order nor repetition matters.
     pub(crate) fn with_set(self, name: &str, digests: impl Iterator<Item = Digest>) -> Result<Settings> {
         let mut set = Vec::new();
         for digest in digests {
@@ -64,7 +64,7 @@ impl Settings {
         self.0.finalize().into()
     }
 
-    /// Lower hex.
+    /// Returns the digest in lower-case hex.
     pub(crate) fn finish_text(self) -> CString {
         let text = self.finish().iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_lists_of_settings_read_alike() {
+    fn different_settings_have_different_digests() {
         let list = |items: &[&str]| Settings::new("x").with_list("l", items.iter().map(|item| item.as_bytes()));
         let set = |items: &[&str]| Settings::new("x").with_set("l", items.iter().map(|item| of(item.as_bytes())));
         let mut seen = vec![
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_lower_hex() {
+    fn the_text_is_64_lower_case_hex_digits() {
         let text = Settings::new("x").finish_text();
         assert!(text.count_bytes() == 64 && text.to_bytes().iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
     }

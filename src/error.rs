@@ -1,4 +1,4 @@
-//! The error that every fallible operation returns: a status, a one-line message, and the details behind them.
+//! The error that every fallible operation returns: a status, a one-line message, and further details.
 
 mod api_name;
 mod options;
@@ -13,19 +13,19 @@ use crate::status::{RetryKind, Status, StatusClass};
 pub use api_name::{Advice, ApiName};
 pub use options::ErrorOptions;
 
-/// How many causes deep an error may go. A deeper chain keeps its nearest causes, so that neither dropping
-/// nor printing an error can recurse without bound.
+/// The maximum depth of a chain of causes. A deeper chain keeps its nearest causes, so that neither dropping nor
+/// printing an error can recurse without bound.
 const MAX_DEPTH: usize = 16;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The maximum number of errors in a tree: one, its causes, and theirs. A cause that would exceed it is kept without
-/// its own causes. Otherwise it would take exponential time to walk the wide and deep trees that a caller can build of
-/// shared causes.
+/// The maximum number of errors in a tree: the error, its causes, and their causes. A cause that would exceed the
+/// maximum is kept without its own causes. Without this bound, walking a tree of shared causes could take exponential
+/// time.
 const MAX_ERRORS: usize = 1024;
 
 /// An error: immutable once made, cheap to share behind an `Arc`. Its data is behind a pointer, because every `Result`
-/// has room for its error even on success, on the fast path too.
+/// reserves room for its error, even on success.
 #[derive(Clone, Debug)]
 pub struct Error(Box<ErrorInner>);
 
@@ -84,9 +84,9 @@ pub enum CertificateProblem {
 }
 
 impl Error {
-    /// The message is one line; bytes that would break it (controls, NUL) are shown escaped.
+    /// Creates an error. Its message becomes one line: control characters and NUL are escaped.
     pub fn new(status: Status, message: impl AsRef<str>) -> Error {
-        // netlib's own messages are short, so that only a process without any memory sees none.
+        // netlib's own messages are short, so a message is lost only if the process has no memory left.
         Error::with_message(status, one_line(message.as_ref()).unwrap_or_default())
     }
 
@@ -112,14 +112,14 @@ impl Error {
         }))
     }
 
-    /// An error whose message is `before`, the name and `after`.
+    /// Creates an error whose message is `before`, the name and `after`.
     pub fn naming(status: Status, before: &str, name: ApiName, after: &str) -> Error {
         let mut error = Error::new(status, format!("{before}{after}"));
         error.0.name = Some((name, before.len()));
         error
     }
 
-    /// A failure of the caller's own layer, given by number.
+    /// Creates an error for a failure in the caller's own code; `code` is its status.
     pub fn reported(code: i32, message: &str, options: &ErrorOptions) -> Result<Error> {
         let status = Status::from_code(code)
             .filter(|status| !matches!(status.class(), StatusClass::Success | StatusClass::Progress))
@@ -127,7 +127,8 @@ impl Error {
         Ok(options.apply(Error::with_message(status, one_line(message)?)))
     }
 
-    /// A failed system call. `what` says what was being done, as in "cannot connect to 127.0.0.1 port 80".
+    /// Creates the error of a failed system call. `what` says what was being done, as in "cannot connect to 127.0.0.1
+    /// port 80".
     pub fn from_io(status: Status, what: impl AsRef<str>, error: &std::io::Error) -> Error {
         let errno = error.raw_os_error().unwrap_or(0);
         Error::new(status, format!("{}: {}", what.as_ref(), describe_io(error))).with_errno(errno)
@@ -153,13 +154,13 @@ impl Error {
         self
     }
 
-    /// At which certificate of the peer's chain, its own being 0.
+    /// Sets the index of the certificate in the peer's chain that the error is about; 0 is the peer's own certificate.
     pub fn at_certificate(mut self, index: Option<usize>) -> Error {
         self.0.certificate_index = index.and_then(|index| u16::try_from(index).ok());
         self
     }
 
-    /// The byte of the input at which the problem is.
+    /// Sets the offset of the input byte at which the problem is.
     pub fn at(mut self, offset: usize) -> Error {
         self.0.offset = Some(offset);
         self
@@ -170,13 +171,14 @@ impl Error {
         self
     }
 
-    /// The same error with the name of the setting that caused it before its message, as in "set_total: …".
+    /// Puts the name of the setting that caused the error before the message, as in "set_total: …".
     pub fn about(mut self, setting: ApiName) -> Error {
         self.0.name = Some((setting, 0));
         self
     }
 
-    /// Puts the names of the API into the texts of the error and its causes. The C ABI does so before it hands it out.
+    /// Inserts the names of API parts into the texts of the error and its causes. The C ABI does this before it returns
+    /// the error.
     pub fn with_names(mut self, spell: fn(ApiName) -> &'static str) -> Error {
         self.insert_names(spell);
         self
@@ -200,7 +202,8 @@ impl Error {
         self.0.name.is_some() || self.0.advice.is_some() || self.0.causes.iter().any(|cause| cause.has_names())
     }
 
-    /// If a cause records that data was sent, this is a read error too, unless it is never retried.
+    /// Adds a cause. If the cause records that data was sent, this error becomes a read error, unless it is never
+    /// retried.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
         if cause.0.retry_kind == Some(RetryKind::Read) {
             self = self.after_request_was_sent();
@@ -213,7 +216,7 @@ impl Error {
         self
     }
 
-    /// The server may have acted on the request: a failure that may be retried counts as a read error from here on.
+    /// Records that the server may have acted on the request: an error that may be retried becomes a read error.
     pub fn after_request_was_sent(mut self) -> Error {
         if self.retry_kind() != RetryKind::Never {
             self.0.retry_kind = Some(RetryKind::Read);
@@ -221,7 +224,7 @@ impl Error {
         self
     }
 
-    /// Sending the same request again would fail the same way.
+    /// Records that sending the same request again would fail in the same way.
     pub fn never_retried(mut self) -> Error {
         self.0.retry_kind = Some(RetryKind::Never);
         self
@@ -233,13 +236,13 @@ impl Error {
         self
     }
 
-    /// What a server that rejected Encrypted Client Hello wants used instead.
+    /// Sets the ECHConfigList that a server sent when it rejected Encrypted Client Hello, for the next attempt.
     pub fn with_ech_retry_configs(mut self, list: Option<Vec<u8>>) -> Error {
         self.0.ech_retry_configs = list;
         self
     }
 
-    /// The same error with words put before its message, as in "Location: …".
+    /// Puts `prefix` and a colon before the message, as in "Location: …".
     pub fn prefixed(mut self, prefix: &str) -> Error {
         let length = self.message().len();
         self.0.message = one_line(&format!("{prefix}: {}", self.message())).unwrap_or_default();
@@ -248,7 +251,7 @@ impl Error {
         self
     }
 
-    /// A proxy's failure keeps the kind that its cause gave it.
+    /// Returns the error without its causes. A proxy's failure keeps the retry kind that its cause gave it.
     fn without_causes(&self) -> Error {
         let is_by_cause = self.0.status.retry_kind() == RetryKind::ByCause;
         let retry_kind = if is_by_cause { Some(self.retry_kind()) } else { self.0.retry_kind };
@@ -262,8 +265,9 @@ impl Error {
         }))
     }
 
-    /// The same error without a payload, its own or a cause's. A Retry's history keeps errors in this form: an error
-    /// that held a Retry whose history held an error that held a Retry would be freed with unbounded recursion.
+    /// Returns the error without the payloads of itself and its causes. A Retry's history keeps errors in this form.
+    /// Otherwise an error could hold a Retry whose history holds such an error again, and dropping it would recurse
+    /// without bound.
     pub fn without_payload(self: &Arc<Error>) -> Arc<Error> {
         if !self.has_payload() {
             return Arc::clone(self);
@@ -288,12 +292,12 @@ impl Error {
         &self.0.message
     }
 
-    /// 0 when no system call failed.
+    /// Returns the errno, or 0 if no system call failed.
     pub fn errno(&self) -> i32 {
         self.0.errno
     }
 
-    /// The `EAI_*` code of a failed lookup, 0 when there was none.
+    /// Returns the `EAI_*` code of a failed lookup, or 0 if no lookup failed.
     pub fn resolver_code(&self) -> i32 {
         self.0.resolver_code
     }
@@ -318,7 +322,7 @@ impl Error {
         self.0.advice.as_ref()
     }
 
-    /// The advice after [`Error::with_names`].
+    /// Returns the advice, once [`Error::with_names`] has inserted the names.
     pub fn advice_text(&self) -> Option<&CStr> {
         self.0.advice_text.as_deref()
     }
@@ -327,7 +331,7 @@ impl Error {
         &self.0.causes
     }
 
-    /// The attached value, if it is a `T`.
+    /// Returns the attached value, if it is a `T`.
     pub fn payload<T: Any>(&self) -> Option<&T> {
         self.0.payload.as_ref()?.downcast_ref()
     }
@@ -336,11 +340,11 @@ impl Error {
         self.0.ech_retry_configs.as_deref()
     }
 
-    /// The counter this failure consumes: the one set for this error, otherwise its status's. A proxy's failure counts
-    /// as its first cause, or as `Other` without one. Never `ByCause`.
+    /// Returns the retry counter that this failure consumes: the kind set for this error, otherwise that of its status.
+    /// A proxy's failure has the kind of its first cause, or `Other` without a cause. Never `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
         match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
-            // A forward proxy may have passed the request on: a read error must not become repeatable here.
+            // A forward proxy may have passed the request on, so a read error must not become repeatable here.
             RetryKind::ByCause => self.0.causes.first().map_or(RetryKind::Other, |cause| cause.retry_kind()),
             kind => kind,
         }
@@ -355,7 +359,8 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Controls are escaped. How long a message is may be the caller's choice: see `memory`.
+/// Makes the text one line by escaping control characters. Fails if memory runs out, because the caller may choose the
+/// length of the text: see `memory`.
 fn one_line(text: &str) -> Result<CString> {
     let escaped = |c: char| if c.is_control() { c.escape_default().len() } else { c.len_utf8() };
     let mut clean = Vec::new();
@@ -371,13 +376,13 @@ fn one_line(text: &str) -> Result<CString> {
     Ok(CString::from_vec_with_nul(clean).unwrap_or_default())
 }
 
-/// Text of a caller for a message: enough to recognise it by.
+/// Shortens a text of the caller for a message: enough remains to recognise it.
 pub(crate) fn shown(text: &str) -> &str {
     const SHOWN: usize = 80;
     text.char_indices().nth(SHOWN).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
-/// The system's words without Rust's " (os error N)" tail: the number has its own accessor.
+/// Returns the system's message without Rust's " (os error N)" suffix, because the number has its own accessor.
 pub(crate) fn describe_io(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
@@ -441,7 +446,7 @@ mod tests {
         assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
     }
 
-    /// Every level has 16 causes that are one shared error: written out, that would be 16 to the 8.
+    /// Every level has 16 causes, all of them the same shared error. Expanded, that would be 16^8 errors.
     #[test]
     fn cause_trees_are_bounded() {
         fn walk(error: &Error) -> usize {
@@ -481,14 +486,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_stays_sent() {
+    fn a_cause_that_was_sent_makes_a_read_error() {
         for &status in Status::ALL {
             let error = Error::new(status, "x");
             let is_never = error.retry_kind() == RetryKind::Never;
             let sent = error.after_request_was_sent();
             let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
             assert_eq!(sent.retry_kind(), expected, "{status:?}");
-            // An error around it is a read error too, unless either is never retried.
+            // An error with this one as its cause also becomes a read error, unless either of them is never retried.
             for outer in
                 [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
             {

@@ -1,13 +1,13 @@
 //! fork(2): identifies the current process, and makes a fork wait for critical sections.
 //!
-//! A forked child has the memory of its parent and one of its threads. A lock that another thread held at the fork
-//! stays locked for ever in the child, and aws-lc aborts a child that was forked while another thread signed with the
-//! same key (`rsa_blinding_get`). So every lock that a child needs is taken, and aws-lc is called, under a [`Delay`];
-//! fork(2) waits, in a handler of pthread_atfork(3), until no thread holds one. Both sides wait for a bounded time
-//! only: handlers of other libraries can make two threads wait for each other.
+//! A forked child has a copy of its parent's memory, but only one of its threads. A lock that another thread held at
+//! the time of the fork stays locked forever in the child. aws-lc aborts a child that was forked while another thread
+//! signed with the same key (`rsa_blinding_get`). So every lock that a child needs is taken, and aws-lc is called, only
+//! under a [`Delay`]. fork(2) waits, in a handler of pthread_atfork(3), until no thread holds a [`Delay`]. Both sides
+//! wait for a bounded time only, because handlers of other libraries can make two threads wait for each other.
 //!
-//! vfork(2) and clone(2) with CLONE_VM share the memory, so both sides see every change. Handlers do not run for `_Fork`
-//! and clone(2) without CLONE_VM; there the kernel's wiped page still tells the processes apart.
+//! vfork(2) and clone(2) with CLONE_VM share the memory, so both sides see every change. Handlers do not run for
+//! `_Fork` and clone(2) without CLONE_VM. In these cases the kernel's wiped page still distinguishes the processes.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -29,13 +29,13 @@ use crate::status::Status;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(NonZeroU64);
 
-/// The current process; 0 after a fork, until it is first queried.
+/// The current process; 0 after a fork, until the process is queried again.
 static CURRENT: OnceRef<'static, AtomicU64> = OnceRef::new();
-/// Used instead if the kernel cannot wipe a page: then the child's handler clears it.
+/// Used if the kernel cannot wipe a page. The child's handler clears it.
 static UNWIPED: AtomicU64 = AtomicU64::new(0);
 
 impl Process {
-    /// Async-signal-safe once it has been called in this process or an ancestor.
+    /// Returns the current process. Async-signal-safe once it has been called in this process or an ancestor.
     #[inline(always)]
     pub(crate) fn current() -> Process {
         let known = CURRENT.get().and_then(|current| NonZeroU64::new(current.load(Ordering::Relaxed)));
@@ -44,7 +44,7 @@ impl Process {
 
     #[cold]
     fn first_seen() -> Process {
-        /// The generation: how many forks led to this process. It is ordinary memory, so a child inherits it.
+        /// The generation: the number of forks that led to this process. It is ordinary memory, so a child inherits it.
         static GENERATION: AtomicU32 = AtomicU32::new(0);
         let current = current();
         let generation = GENERATION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -60,13 +60,13 @@ impl Process {
         Process(NonZeroU64::MIN | u64::from(number) << 32)
     }
 
-    /// The process number, as from getpid(2).
+    /// Returns the process number, as from getpid(2).
     pub(crate) fn id(self) -> u32 {
         (self.0.get() >> 32) as u32
     }
 
-    /// Refuses an object with keys in every process but the one that made it: two processes that continued from the
-    /// same state would encrypt different data with the same key and nonce.
+    /// Fails in every process except the one that made the object, whose keys must not be used by two processes: both
+    /// would encrypt different data with the same key and nonce.
     #[inline(always)]
     pub(crate) fn check_owner(self, what: &str) -> Result<()> {
         let current = Process::current();
@@ -91,7 +91,8 @@ fn current() -> &'static AtomicU64 {
     })
 }
 
-/// Two threads that race both install the handler, so that neither continues without it. It may then run twice.
+/// Installs the fork handler. If two threads race, both install it, so that neither continues without a handler; it may
+/// then run twice.
 fn install() {
     if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
         INSTALLED.store(true, Ordering::Relaxed);
@@ -100,10 +101,10 @@ fn install() {
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Delays forks while it exists, for a bounded time. May be nested.
+/// Delays forks while it exists, for a bounded time. Delays may be nested.
 #[must_use = "forks are delayed only while it exists"]
 pub(crate) struct Delay {
-    /// A delay counts for its thread, so it must stay there.
+    /// A delay is counted for its thread, so it must not move to another thread.
     not_send: PhantomData<*const ()>,
 }
 
@@ -138,7 +139,7 @@ const LANE_COUNT: usize = 16;
 static LANES: [Lane; LANE_COUNT] = [const { Lane(AtomicIsize::new(0)) }; LANE_COUNT];
 /// The forking thread; 0 if there is none.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
-/// The process before that fork.
+/// The process that called that fork.
 static FORKED_FROM: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -146,11 +147,11 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Threads with a [`Delay`] are counted in their lanes; the thread that forks keeps others out and waits for those inside.
+/// Counts threads with a [`Delay`] in lanes. The forking thread keeps new threads out and waits for those inside.
 struct Gate;
 
 impl Gate {
-    /// Identifies the current thread among those that exist.
+    /// Returns a number that identifies the current thread among those that exist.
     fn thread() -> usize {
         DEPTH.with(|depth| NonNull::from(depth).addr().get())
     }
@@ -185,7 +186,7 @@ impl Gate {
         }
     }
 
-    /// No other thread holds a delay.
+    /// Returns whether no other thread holds a delay.
     fn is_quiet() -> bool {
         let own = isize::from(DEPTH.get() > 0);
         LANES.iter().map(|lane| lane.0.load(Ordering::SeqCst)).sum::<isize>() <= own
@@ -215,7 +216,7 @@ impl ForkHandler for Gate {
         }
     }
 
-    /// Uses atomic operations only, because the child may do no more.
+    /// Runs in the child after the fork. Uses only atomic operations, because nothing else is allowed there.
     fn in_child() {
         for lane in &LANES {
             lane.0.store(0, Ordering::Relaxed);
@@ -228,7 +229,7 @@ impl ForkHandler for Gate {
     }
 }
 
-/// Returns false if the condition was not met in time.
+/// Waits until a condition is met or `time` is reached. Returns false if the condition was not met in time.
 fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
     for turn in 0_u32.. {
         if is_so() {
@@ -243,7 +244,7 @@ fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
     false
 }
 
-/// A mutex that is not locked during a fork. It ignores poisoning.
+/// A mutex that no thread holds during a fork. It ignores poisoning.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 
@@ -263,7 +264,7 @@ impl<T> Mutex<T> {
         Locked { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
     }
 
-    /// `None` if the mutex is locked.
+    /// Locks the mutex; `None` if it is locked.
     pub(crate) fn try_lock(&self) -> Option<Locked<'_, T>> {
         let delay = delay();
         let value = match self.0.try_lock() {
@@ -289,7 +290,7 @@ impl<T> std::ops::DerefMut for Locked<'_, T> {
     }
 }
 
-/// [`OnceLock::get_or_init`] that is never in progress during a fork.
+/// Like [`OnceLock::get_or_init`], but never in progress during a fork.
 pub(crate) fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     match cell.get() {
         Some(value) => value,

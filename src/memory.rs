@@ -1,5 +1,5 @@
-//! Copies of what a caller gives. How large that is is the caller's choice, so that a copy for which there is no memory
-//! must be an error: an allocation that cannot fail would end the process.
+//! Copies data of the caller. The caller chooses its size, so running out of memory must be an error here: an
+//! infallible allocation would abort the process.
 
 use std::ffi::CString;
 use std::hint::black_box;
@@ -7,7 +7,7 @@ use std::hint::black_box;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// `what` names the thing in the message, as in "a body".
+/// Copies `bytes`. `what` names the data in the error message, as in "a body".
 pub(crate) fn copy(bytes: &[u8], what: &str) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     reserve(&mut copy, bytes.len(), what)?;
@@ -15,7 +15,8 @@ pub(crate) fn copy(bytes: &[u8], what: &str) -> Result<Vec<u8>> {
     Ok(copy)
 }
 
-/// With a NUL behind it. `bytes` has none: what could hold one is checked before, and a NUL here ends the text.
+/// Copies `bytes` and appends a NUL. The caller has checked that `bytes` contains no NUL; a NUL would end the text
+/// early.
 pub(crate) fn copy_c(bytes: &[u8], what: &str) -> Result<CString> {
     let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let mut copy = Vec::new();
@@ -25,12 +26,12 @@ pub(crate) fn copy_c(bytes: &[u8], what: &str) -> Result<CString> {
     Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
 }
 
-/// Room for `more` elements, and no more than that.
+/// Reserves room for exactly `more` elements.
 pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     list.try_reserve_exact(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
 }
 
-/// Room for `more` elements in a list to which others will be added.
+/// Reserves room for `more` elements in a list that will grow further.
 pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     list.try_reserve(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
 }
@@ -41,7 +42,7 @@ pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// As [`grow`], but wipes the old list when a larger one replaces it.
+/// Like [`grow`], but wipes the old allocation when a larger one replaces it.
 pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result<()> {
     if list.capacity() - list.len() >= more {
         return Ok(());
@@ -58,16 +59,16 @@ pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result
 /// times as long for a record buffer.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
-    // Otherwise the compiler may remove a write that nothing reads.
+    // Keeps the compiler from removing writes that nothing reads.
     black_box(bytes);
 }
 
-/// Whether so many bytes are there, before something allocates them that does not ask: what is there for a moment is
-/// likely to be there in the next.
+/// Fails if `bytes` bytes cannot be allocated now. Called before code whose allocations abort on failure: memory that
+/// is free now is likely still free then.
 pub(crate) fn probe(bytes: usize, what: &str) -> Result<()> {
     let mut room: Vec<u8> = Vec::new();
     reserve(&mut room, bytes, what)?;
-    // The compiler might see that nobody uses it.
+    // Keeps the compiler from removing the unused allocation.
     black_box(&mut room);
     Ok(())
 }
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_an_error() {
+    fn running_out_of_memory_is_an_error() {
         let mut list: Vec<u64> = Vec::new();
         let error = reserve(&mut list, usize::MAX / 16, "a list").unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);

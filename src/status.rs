@@ -1,9 +1,9 @@
-//! The status table: the one list from which the Rust enum, the C constants, the classes, names, texts,
-//! retry kinds and `docs/reference/statuses.md` are made. A number is never reused and never changes.
+//! The status table: the one list from which the Rust enum, the C constants, the classes, names, texts, retry kinds and
+//! `docs/reference/statuses.md` are generated. A number never changes and is never reused.
 
 use std::ffi::CStr;
 
-/// Which retry counter a failure consumes when it is reported to `Retry::increment`.
+/// The retry counter that a failure consumes when it is reported to `Retry::increment`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryKind {
@@ -11,7 +11,7 @@ pub enum RetryKind {
     Never = 0,
     /// The request did not reach the server: the `connect` counter.
     Connect = 1,
-    /// The request was sent, its effect is unknown: the `read` counter.
+    /// The request was sent, but its effect is unknown: the `read` counter.
     Read = 2,
     /// Any other failure: the `other` counter.
     Other = 3,
@@ -20,7 +20,7 @@ pub enum RetryKind {
 }
 
 impl RetryKind {
-    /// The kind with this number, if there is one.
+    /// Returns the kind with this number, if there is one.
     pub const fn from_code(code: i32) -> Option<RetryKind> {
         match code {
             0 => Some(RetryKind::Never),
@@ -33,7 +33,7 @@ impl RetryKind {
     }
 }
 
-/// Groups of statuses, so that a caller can switch on few cases. A status' hundreds are its class.
+/// Groups of statuses, so that a caller can switch on a few cases. The hundreds digit of a status is its class.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusClass {
@@ -52,7 +52,7 @@ pub enum StatusClass {
 
 macro_rules! statuses {
     ($($variant:ident = $code:literal $name:ident $class:ident $retry:ident $text:literal;)*) => {
-        /// What every fallible operation answers.
+        /// The result of every fallible operation.
         #[repr(i32)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Status { $(#[doc = $text] $variant = $code),* }
@@ -74,7 +74,7 @@ macro_rules! statuses {
                 }),* }
             }
 
-            /// The status with this number, if there is one.
+            /// Returns the status with this number, if there is one.
             pub const fn from_code(code: i32) -> Option<Status> {
                 match code { $($code => Some(Status::$variant),)* _ => None }
             }
@@ -118,7 +118,7 @@ statuses! {
 
     Internal            =  400 INTERNAL            System   Never   "an error inside this library was caught: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be reserved";
-    // 403 was TOO_MANY_LOOKUPS; lookups are queued now. No number is used again.
+    // 403 was TOO_MANY_LOOKUPS. Lookups are now queued, and the number is not reused.
     Io                  =  402 IO                  System   Read    "a system call failed";
 
     Cancelled           =  500 CANCELLED           Time     Never   "the limit was cancelled";
@@ -157,12 +157,12 @@ statuses! {
 }
 
 impl Status {
-    /// The constant's name in C.
+    /// Returns the constant's name in C.
     pub const fn name(self) -> &'static CStr {
         self.row().name
     }
 
-    /// One sentence saying what the status means.
+    /// Returns one sentence saying what the status means.
     pub const fn text(self) -> &'static CStr {
         self.row().text
     }

@@ -1,4 +1,4 @@
-//! Names of the public API in the texts of errors. Only the C ABI knows how they are spelled.
+//! Names of the public API in the texts of errors. Only `src/ffi` knows how C spells them.
 
 use std::borrow::Cow;
 
@@ -52,32 +52,32 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Use this part of the API for this purpose.
+    /// Advises to use this part of the API for this purpose.
     pub const fn new(purpose: &'static str, name: ApiName) -> Advice {
         Advice::with_usage(purpose, name, "")
     }
 
-    /// `usage` follows the name, as in " with 0".
+    /// Like [`Advice::new`]; `usage` follows the name, as in " with 0".
     pub const fn with_usage(purpose: &'static str, name: ApiName, usage: &'static str) -> Advice {
         Advice { purpose: Cow::Borrowed(purpose), name: Some(name), usage }
     }
 
-    /// As [`Advice::with_usage`], for a purpose that names something of the failed operation.
+    /// Like [`Advice::with_usage`], for a purpose that contains details of the failed operation.
     pub fn for_purpose(purpose: String, name: ApiName, usage: &'static str) -> Advice {
         Advice { purpose: Cow::Owned(purpose), name: Some(name), usage }
     }
 
-    /// Advice that names nothing of the API.
+    /// Returns advice that names no part of the API.
     pub const fn text(text: &'static str) -> Advice {
         Advice { purpose: Cow::Borrowed(text), name: None, usage: "" }
     }
 
-    /// As [`Advice::text`], for text that names something of the failed operation.
+    /// Like [`Advice::text`], for text that contains details of the failed operation.
     pub fn owned_text(text: String) -> Advice {
         Advice { purpose: Cow::Owned(text), name: None, usage: "" }
     }
 
-    /// `spell` returns the spelling of a name.
+    /// Returns the text of the advice. `spell` returns the spelling of a name.
     pub fn spelled(&self, spell: fn(ApiName) -> &'static str) -> Cow<'_, str> {
         match self.name {
             Some(name) => Cow::Owned(format!("{}: {}{}", self.purpose, spell(name), self.usage)),

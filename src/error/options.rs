@@ -1,4 +1,4 @@
-//! What a caller chooses for an error of its own.
+//! Options for an error that the caller creates.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl ErrorOptions {
         self.cause = cause;
     }
 
-    /// By number. `ByCause` is refused: it is not a kind, but asks another error for one.
+    /// Sets the retry kind by its number. `ByCause` is refused, because it stands for the kind of another error.
     pub fn set_retry_kind(&mut self, code: i32) -> Result<()> {
         match RetryKind::from_code(code) {
             Some(kind) if kind != RetryKind::ByCause => {
@@ -32,7 +32,7 @@ impl ErrorOptions {
         }
     }
 
-    /// The chosen kind wins over the cause's.
+    /// Applies the options. The chosen retry kind takes precedence over the cause's.
     pub(super) fn apply(&self, mut error: Error) -> Error {
         if let Some(cause) = &self.cause {
             error = error.with_cause(Arc::clone(cause));

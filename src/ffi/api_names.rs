@@ -1,4 +1,4 @@
-//! How C spells the names of the public API that errors mention.
+//! The C names of the parts of the public API that errors mention.
 
 use crate::error::ApiName;
 

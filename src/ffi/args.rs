@@ -1,4 +1,5 @@
-//! Arguments on their way in. Each macro takes the parameter itself, so that the error names it as the header does.
+//! Converts the arguments of exported functions. Each macro takes the parameter itself, so that an error names it as
+//! the header does.
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -9,10 +10,10 @@ use crate::ffi::handle::null_argument;
 use crate::memory;
 use crate::status::Status;
 
-/// The length that says "up to the NUL".
+/// A length of this value means that the text ends at its NUL.
 pub(crate) const NTS: usize = usize::MAX;
 
-/// A live handle: `&Value`, or an error naming the parameter.
+/// Borrows a live handle: `&Value`, or an error naming the parameter.
 macro_rules! arg {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a live handle of this type.
@@ -20,7 +21,7 @@ macro_rules! arg {
     };
 }
 
-/// A handle that may be NULL: `Option<&Value>`.
+/// Borrows a handle that may be NULL: `Option<&Value>`.
 macro_rules! arg_opt {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a live handle of this type.
@@ -28,7 +29,7 @@ macro_rules! arg_opt {
     };
 }
 
-/// A handle used by one thread at a time: `&mut Value`.
+/// Borrows a handle that one thread at a time may use: `&mut Value`.
 macro_rules! arg_mut {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a live handle of this type that no other call is using.
@@ -36,7 +37,7 @@ macro_rules! arg_mut {
     };
 }
 
-/// The same for a function that only reads the value, and whose callbacks may call the handle.
+/// Like `arg_mut`, for a function that only reads the value but whose callbacks may call the handle.
 macro_rules! arg_exclusive {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a live handle of this type that no other call is using.
@@ -44,7 +45,7 @@ macro_rules! arg_exclusive {
     };
 }
 
-/// A shared handle for a call that may run callbacks, one of which may free it.
+/// Borrows a shared handle and keeps its value alive: the call may run a callback that frees the handle.
 macro_rules! arg_held {
     ($p:ident, $may_call_back:expr) => {
         // SAFETY: netlib.h: NULL or a live handle of this type.
@@ -52,7 +53,7 @@ macro_rules! arg_held {
     };
 }
 
-/// A shared handle that the callee keeps: `Arc<Value>`.
+/// Counts a reference to a shared handle, for a callee that keeps the value: `Arc<Value>`.
 macro_rules! arg_shared {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a live handle of this type.
@@ -60,7 +61,7 @@ macro_rules! arg_shared {
     };
 }
 
-/// A shared handle that the callee keeps and that may be NULL: `Option<Arc<Value>>`.
+/// Like `arg_shared`, for a handle that may be NULL: `Option<Arc<Value>>`.
 macro_rules! arg_shared_opt {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a live handle of this type.
@@ -68,7 +69,7 @@ macro_rules! arg_shared_opt {
     };
 }
 
-/// A NUL-terminated string: `&CStr`.
+/// Reads a NUL-terminated string: `&CStr`.
 macro_rules! arg_cstr {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
@@ -76,7 +77,7 @@ macro_rules! arg_cstr {
     };
 }
 
-/// A NUL-terminated string that must be text: `&str`.
+/// Reads a NUL-terminated string that must be UTF-8: `&str`.
 macro_rules! arg_str {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
@@ -84,7 +85,7 @@ macro_rules! arg_str {
     };
 }
 
-/// A method, which the core asks to be a token: `&str`, because a token is ASCII.
+/// Reads a method as `&str`. The core accepts only tokens, which are ASCII.
 macro_rules! arg_method {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
@@ -92,7 +93,7 @@ macro_rules! arg_method {
     };
 }
 
-/// As `arg_str`, NULL being `None`.
+/// Like `arg_str`, but NULL is `None`.
 macro_rules! arg_str_opt {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
@@ -100,7 +101,8 @@ macro_rules! arg_str_opt {
     };
 }
 
-/// Bytes given as pointer and length, where `(NULL, 0)` is empty and the length `NETLIB_NTS` means "up to the NUL".
+/// Reads bytes given as pointer and length. `(NULL, 0)` is empty; with the length `NETLIB_NTS` the text ends at its
+/// NUL.
 macro_rules! arg_bytes {
     ($p:ident, $len:ident) => {
         // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS.
@@ -108,8 +110,8 @@ macro_rules! arg_bytes {
     };
 }
 
-/// As `arg_bytes` for what may be absent: NULL with the length 0 or `NETLIB_NTS` is `None`. With another one there
-/// should be bytes, and a program that has lost them must not go on as if it had wanted none.
+/// Like `arg_bytes`, for an optional argument: NULL with the length 0 or `NETLIB_NTS` is `None`. NULL with any other
+/// length is an error, because the caller has probably lost the bytes.
 macro_rules! arg_bytes_opt {
     ($p:ident, $len:ident) => {
         // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS; or NULL.
@@ -117,7 +119,7 @@ macro_rules! arg_bytes_opt {
     };
 }
 
-/// Bytes that are no text, where `(NULL, 0)` is empty: a length of -1 is a mistake here, not `NETLIB_NTS`.
+/// Reads bytes that are not text; `(NULL, 0)` is empty. A length of -1 is an error here, not `NETLIB_NTS`.
 macro_rules! arg_data {
     ($p:ident, $len:ident) => {
         // SAFETY: netlib.h: `$len` readable bytes.
@@ -125,7 +127,7 @@ macro_rules! arg_data {
     };
 }
 
-/// An array of NUL-terminated strings, where `(NULL, 0)` is empty: `Vec<&CStr>`.
+/// Reads an array of NUL-terminated strings, where `(NULL, 0)` is empty: `Vec<&CStr>`.
 macro_rules! arg_cstrs {
     ($p:ident, $count:ident) => {
         // SAFETY: netlib.h: `$count` pointers, each to a NUL-terminated string that lives across the call.
@@ -133,7 +135,7 @@ macro_rules! arg_cstrs {
     };
 }
 
-/// An array of numbers, where `(NULL, 0)` is empty: `&[i32]`.
+/// Reads an array of numbers, where `(NULL, 0)` is empty: `&[i32]`.
 macro_rules! arg_i32s {
     ($p:ident, $count:ident) => {
         // SAFETY: netlib.h: `$count` readable numbers.
@@ -141,7 +143,7 @@ macro_rules! arg_i32s {
     };
 }
 
-/// As `arg_cstr`, NULL being `None`.
+/// Like `arg_cstr`, but NULL is `None`.
 macro_rules! arg_cstr_opt {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
@@ -149,14 +151,14 @@ macro_rules! arg_cstr_opt {
     };
 }
 
-/// The path of a file: a NUL-terminated string of any bytes.
+/// Reads the path of a file: a NUL-terminated string of any bytes.
 macro_rules! arg_path {
     ($p:ident) => {
         $crate::ffi::args::path(arg_cstr!($p).to_bytes(), stringify!($p))?
     };
 }
 
-/// A number that may be NULL: `Option<f64>`.
+/// Reads a number through a pointer that may be NULL: `Option<f64>`.
 macro_rules! arg_f64_opt {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or a readable number.
@@ -164,14 +166,14 @@ macro_rules! arg_f64_opt {
     };
 }
 
-/// A C truth value: 0 or 1, anything else is refused.
+/// Reads a C boolean: 0 or 1. Any other value is refused.
 macro_rules! arg_bool {
     ($p:ident) => {
         $crate::ffi::args::boolean($p, stringify!($p))?
     };
 }
 
-/// Memory to be filled: `&mut [u8]`, where `(NULL, 0)` is empty.
+/// Borrows memory that the call fills: `&mut [u8]`, where `(NULL, 0)` is empty.
 macro_rules! arg_buffer {
     ($p:ident, $len:ident) => {
         // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
@@ -179,7 +181,7 @@ macro_rules! arg_buffer {
     };
 }
 
-/// A port: 0 to 65535.
+/// Reads a port: 0 to 65535.
 macro_rules! arg_port {
     ($p:ident) => {
         $crate::ffi::args::port($p, stringify!($p))?
@@ -294,7 +296,7 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     })
 }
 
-/// The longest path that systems open: Linux's PATH_MAX. Everything that is made of a path is small so.
+/// The longest path that systems open: Linux's PATH_MAX. It also bounds every text that contains a path.
 const MAX_PATH: usize = 4096;
 
 pub(crate) fn path(bytes: &[u8], name: &str) -> Result<PathBuf> {
@@ -313,7 +315,7 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
     }
 }
 
-/// A string for a function that has no way to report an error: `None` for NULL.
+/// Reads a string for a function that cannot report an error: `None` for NULL.
 ///
 /// # Safety
 /// As [`c_str`].
@@ -322,7 +324,7 @@ pub(crate) unsafe fn bytes_or_none<'a>(p: *const c_char) -> Option<&'a [u8]> {
     if p.is_null() { None } else { Some(unsafe { CStr::from_ptr(p) }.to_bytes()) }
 }
 
-/// What the bytes hold before is never read: they are C's, and may not have been written yet.
+/// Borrows `len` bytes to fill. Their previous contents are never read, because C may not have initialised them.
 ///
 /// # Safety
 /// `p` points to `len` writable bytes that nothing else uses for `'a`; or `len` is 0.

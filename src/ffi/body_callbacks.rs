@@ -1,5 +1,5 @@
-//! A program's own body: its functions, as closures that the core can hold. What they store is numbers, which every
-//! bit pattern is; the core checks them.
+//! Wraps the callbacks of an application's body in closures that the core can hold. The callbacks store numbers, for
+//! which every bit pattern is valid; the core checks their values.
 
 use std::ffi::c_void;
 
@@ -24,7 +24,7 @@ pub(crate) fn callbacks(
     let [of_read, of_tell, of_seek, of_is_closed] = [ctx; 4].map(CallbackContext::clone);
     Callbacks {
         read: Box::new(move |buffer| {
-            // Preset to an invalid count: a callback that raised an exception before it stored one has failed.
+            // Preset to an invalid count: a callback that raised an exception before it stored a count has failed.
             let mut n = usize::MAX;
             // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
             succeeded(unsafe { read(of_read.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;

@@ -1,7 +1,7 @@
-//! Functions of the program that netlib calls, as closures that the core can hold.
+//! Wraps the application's callbacks in closures that the core can hold.
 //!
-//! netlib.h asks of each that it and its `ctx` may be used on any thread that uses the handle holding them, until
-//! the handle's last reference is freed.
+//! netlib.h requires that a callback and its `ctx` can be used on any thread that uses the handle that holds them,
+//! until the handle's last reference is freed.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::status::Status;
 /// Stores a number through its second parameter: a clock, a random source.
 pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32;
 
-/// Waits for so many seconds.
+/// Waits for the given number of seconds.
 pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
 
-/// Says whether an address may be connected to.
+/// Decides whether netlib may connect to an address.
 pub(crate) type AddressFn =
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
 
@@ -38,7 +38,7 @@ pub(crate) type ResolveFn = unsafe extern "C" fn(
     list: *mut netlib_addresses,
 ) -> i32;
 
-/// `name` is the callback's, for its error.
+/// Wraps a callback that returns a number. `name` is the name of the callback in its error.
 pub(crate) fn number(
     callback: Option<NumberFn>,
     ctx: CallbackContext,
@@ -46,7 +46,7 @@ pub(crate) fn number(
 ) -> Option<Arc<dyn Fn() -> Result<f64> + Send + Sync>> {
     let callback = callback?;
     Some(Arc::new(move || {
-        // What a callback forgets to store is no number, which the core refuses.
+        // NaN if the callback stores nothing; the core refuses it.
         let mut value = f64::NAN;
         // SAFETY: netlib.h: the function takes its `ctx` and a place for a double.
         let result = unsafe { callback(ctx.pointer(), &mut value) };
@@ -67,7 +67,7 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: CallbackContext) -> Option<S
 pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Option<AddressCallback> {
     let callback = callback?;
     Some(Arc::new(move |address: &Endpoint, classes: Classes| {
-        // As connect(2) gets it.
+        // The same bytes that connect(2) gets.
         let address = address.to_sockaddr();
         // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
         let result =
@@ -98,7 +98,7 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Opti
     }))
 }
 
-/// The result of a callback that has an output: a status.
+/// Converts the result of a callback that has an output: a status.
 pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
     match result {
         0 => Ok(()),
@@ -106,7 +106,7 @@ pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
     }
 }
 
-/// The result of a callback that acts: a `netlib_outcome`.
+/// Converts the result of a callback that acts: a `netlib_outcome`.
 pub(super) fn done(result: i32, name: &str) -> Result<()> {
     const DONE: i32 = netlib_outcome::NETLIB_OUTCOME_DONE as i32;
     match result {
@@ -115,7 +115,7 @@ pub(super) fn done(result: i32, name: &str) -> Result<()> {
     }
 }
 
-/// The result of a callback that decides: a `netlib_verdict`.
+/// Converts the result of a callback that decides: a `netlib_verdict`.
 pub(super) fn verdict(result: i32, name: &str) -> Result<Verdict> {
     const ALLOW: i32 = netlib_verdict::NETLIB_VERDICT_ALLOW as i32;
     const REFUSE: i32 = netlib_verdict::NETLIB_VERDICT_REFUSE as i32;
@@ -126,7 +126,8 @@ pub(super) fn verdict(result: i32, name: &str) -> Result<Verdict> {
     }
 }
 
-/// Foreign-function layers return 0 if the callback raised an exception, so 0 is not a valid result.
+/// Returns the error for an unexpected result. Foreign-function layers return 0 if the callback raised an exception, so
+/// 0 is not a valid result.
 fn failed(result: i32, name: &str, expected: &str) -> Error {
     let message = match result {
         0 => format!("the {name} callback failed: it returned 0"),

@@ -10,18 +10,18 @@ use crate::ffi::cancellation::DisableCancellation;
 /// Releases the `ctx` of a callback.
 pub(crate) type CtxFreeFn = unsafe extern "C" fn(ctx: *mut c_void);
 
-/// The `ctx` of one or several callbacks. Each closure that calls one of them holds a clone; the last that is dropped
-/// calls `ctx_free`.
+/// The `ctx` of one or more callbacks. Each closure that calls one of these callbacks holds a clone. Dropping the last
+/// clone calls `ctx_free`.
 ///
-/// netlib never drops the last one under a lock: `ctx_free` may call netlib.
+/// netlib never drops the last clone while it holds a lock, because `ctx_free` may call netlib.
 #[derive(Clone)]
 pub(crate) struct CallbackContext(Arc<Owned>);
 
 struct Owned {
     ctx: *mut c_void,
     ctx_free: Option<CtxFreeFn>,
-    /// Distinguishes this `ctx` from a later one at the same address. 0 without `ctx_free`: then the address alone
-    /// counts, and the caller must not reuse it.
+    /// Distinguishes this `ctx` from a later one at the same address. It is 0 without a `ctx_free`: then only the
+    /// address identifies the `ctx`, and the caller must not reuse the address.
     serial: u64,
 }
 
@@ -38,12 +38,13 @@ impl CallbackContext {
         CallbackContext(Arc::new(Owned { ctx, ctx_free, serial }))
     }
 
-    // A closure that calls a method captures the whole `CallbackContext`, not the bare pointer in it.
+    // A method, so that a closure that calls it captures the whole `CallbackContext` and not the bare pointer in it.
     pub(super) fn pointer(&self) -> *mut c_void {
         self.0.ctx
     }
 
-    /// The id of a callback that is set as an option. `None` means no callback, whatever its `ctx`.
+    /// Returns the id of a callback that is set as an option. Without a function there is no callback, whatever the
+    /// `ctx`.
     pub(crate) fn id(&self, function: Option<*const ()>) -> CallbackId {
         function.map_or_else(CallbackId::default, |function| CallbackId {
             function: function.addr(),
@@ -58,7 +59,7 @@ impl Drop for Owned {
         let Some(ctx_free) = self.ctx_free else { return };
         // Handles are also dropped in calls that do not disable cancellation themselves.
         let _disabled = DisableCancellation::begin();
-        // SAFETY: netlib.h: the function accepts the `ctx` that it was passed with, once.
+        // SAFETY: netlib.h: the function accepts the `ctx` that was passed together with it, and is called once.
         unsafe { ctx_free(self.ctx) };
     }
 }

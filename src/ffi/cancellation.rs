@@ -1,9 +1,9 @@
 //! Disables pthread_cancel(3) inside netlib. glibc cancels a thread by unwinding its stack, and Rust aborts the process
-//! when that reaches its frames. musl does not unwind, so the locks of netlib would stay locked. A canceled thread ends
-//! at its next cancellation point after the call.
+//! when the unwinding reaches Rust frames. musl does not unwind, so netlib's locks would stay locked. A cancelled
+//! thread ends at its next cancellation point after the call.
 //!
-//! This covers deferred cancellation only. POSIX lets a thread with asynchronous cancellation call three functions, and
-//! none of them is in netlib.
+//! This covers deferred cancellation only. POSIX allows a thread with asynchronous cancellation to call only three
+//! functions, and none of them is in netlib.
 
 /// Cancellation of the calling thread is disabled while this lives.
 pub(super) struct DisableCancellation(system::State);

@@ -1,8 +1,8 @@
-//! The types of parameters and results that take one value of one C enum: `enum_netlib_x` here is `enum netlib_x` in
-//! netlib.h, so that C compilers see when a value of another enum is passed. Rust keeps a plain number, because C may
-//! pass any, and each function checks it.
+//! The types of parameters and results that hold one value of a C enum: `enum_netlib_x` here is `enum netlib_x` in
+//! netlib.h, so that C compilers warn about a value of another enum. In Rust the type is a plain number, because C may
+//! pass any number, and each function checks it.
 //!
-//! `tests/contract/header.rs` renames by this rule. Bit masks and `netlib_status` are integers in C too.
+//! `tests/contract/header.rs` renames the types by this rule. In C, bit masks and `netlib_status` are also integers.
 #![allow(non_camel_case_types)]
 
 pub type enum_netlib_action = i32;

@@ -12,7 +12,8 @@ use crate::ffi::cancellation::DisableCancellation;
 use crate::ffi::handle::{self, Handle, Shared};
 use crate::status::Status;
 
-/// For functions that return a `netlib_status`: overwrites `*err` with the error, or with NULL on success and progress.
+/// Runs the body of a function that returns a `netlib_status`. Overwrites `*err` with the error, or with NULL on
+/// success and progress.
 ///
 /// # Safety
 /// `err` is NULL or points to a writable `netlib_error *`.
@@ -26,21 +27,22 @@ where
     unsafe { nonblocking::status(err, body) }
 }
 
-/// For functions that return a value and cannot report an error: they return `fallback` for invalid arguments, as
-/// netlib.h documents.
+/// Runs the body of a function that returns a value and cannot report an error. It returns `fallback` for invalid
+/// arguments, as netlib.h documents.
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     let _disabled = DisableCancellation::begin();
     nonblocking::value(fallback, body)
 }
 
-/// For functions that return nothing.
+/// Runs the body of a function that returns nothing.
 pub(crate) fn nothing(body: impl FnOnce()) {
     let _disabled = DisableCancellation::begin();
     nonblocking::nothing(body);
 }
 
-/// The same without disabling cancellation, for functions that make no system call and call no callback: they contain
-/// no cancellation point. Most of them take so little time that the two calls of pthread_setcancelstate(3) would count.
+/// The same guards without disabling cancellation, for functions that make no system call and call no callback, so they
+/// contain no cancellation point. Most of these functions are so short that two calls of pthread_setcancelstate(3)
+/// would be a noticeable part of their time.
 pub(crate) mod nonblocking {
     use super::*;
 
@@ -53,7 +55,7 @@ pub(crate) mod nonblocking {
         E: Handle<Value = Error, Ownership = Shared>,
         T: Into<Status>,
     {
-        // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex that is then poisoned, or it
+        // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex, which is then poisoned, or it
         // belongs to a single-threaded handle whose fields are valid in any combination.
         let error = match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(done)) => {

@@ -1,13 +1,13 @@
-//! Handles: how a C pointer owns a Rust value, said once per type and checked by the compiler.
+//! Handles: how a C pointer owns a Rust value. Each handle type declares it once, and the compiler checks it.
 //!
-//! A handle type such as `netlib_url` is an empty struct that C never sees inside. Its [`Handle`] implementation names
-//! the Rust value behind the pointer and who owns it: [`Shared`] (an `Arc`: immutable, `_clone` counts), [`Counted`] (the
-//! value counts its own references) or [`Unique`] (a [`Slot`]: one owner). A `Unique` handle cannot be freed as a `Shared`
-//! one, or cloned: there is no code for it.
+//! A handle type such as `netlib_url` is an opaque struct in C. Its [`Handle`] implementation names the Rust value
+//! behind the pointer and the kind of ownership: [`Shared`] (an `Arc`: immutable, `_clone` counts a reference),
+//! [`Counted`] (the value counts its own references) or [`Unique`] (a [`Slot`]: one owner). A `Unique` handle cannot be
+//! cloned, or freed as a `Shared` one, because there is no code for that.
 //!
-//! A callback may call the handle that it runs for. A call that changes a `Unique` value marks its slot: until it ends,
-//! another call is `NETLIB_BUSY`, and a `_free` is deferred to its end. A call on a `Shared` value that may run
-//! callbacks holds its own reference: [`held`].
+//! A callback may call the handle that it runs for. A call that changes a `Unique` value marks its slot. Until that
+//! call ends, any other call fails with `NETLIB_BUSY`, and a `_free` is deferred to the end of the call. A call on a
+//! `Shared` value that may run callbacks holds a reference of its own: [`held`].
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -38,17 +38,21 @@ pub(crate) trait Ownership<V> {
 
     fn into_raw(owned: Self::Owned) -> *mut ();
 
+    /// Takes the owner back.
+    ///
     /// # Safety
     /// `raw` came from `into_raw` and has not been given back since.
     unsafe fn from_raw(raw: *mut ()) -> Self::Owned;
 
+    /// Borrows the value.
+    ///
     /// # Safety
     /// `raw` came from `into_raw` or `as_raw` of a value that lives and is not changed during `'a`.
     unsafe fn borrow<'a>(raw: *const ()) -> Self::Borrowed<'a>
     where
         V: 'a;
 
-    /// Whether a call is changing the value, so that no other call may read or change it.
+    /// Returns whether a call is changing the value, so that no other call may read or change it.
     ///
     /// # Safety
     /// As [`Ownership::borrow`], but the value may be changed.
@@ -66,7 +70,7 @@ pub(crate) trait Ownership<V> {
     }
 }
 
-/// The ownerships under which a value has any number of handles.
+/// The kinds of ownership under which a value may have several handles.
 pub(crate) trait Sharing<V>: Ownership<V> {
     fn as_raw(owned: &Self::Owned) -> *const ();
 
@@ -82,7 +86,7 @@ pub(crate) enum Counted {}
 /// One owner.
 pub(crate) enum Unique {}
 
-// The `Sync` bound is the promise that a shared handle may be used from any number of threads.
+// The `Sync` bound guarantees that a shared handle can be used from any number of threads.
 impl<V: Send + Sync> Ownership<V> for Shared {
     type Owned = Arc<V>;
     type Borrowed<'a>
@@ -118,7 +122,7 @@ impl<V: Send + Sync> Sharing<V> for Shared {
     }
 }
 
-/// A counted reference that was not counted: it belongs to the handle it was borrowed from.
+/// A reference that is not counted: the handle that it was borrowed from owns the count.
 pub(crate) struct Uncounted<V>(ManuallyDrop<V>);
 
 impl<V> Deref for Uncounted<V> {
@@ -161,14 +165,14 @@ impl Sharing<Url> for Counted {
     }
 }
 
-/// The value of a `Unique` handle, and its state. Nothing here is atomic: one thread at a time uses such a handle, so
-/// only a callback can make a nested call.
+/// The value of a `Unique` handle, and its state. Nothing here is atomic: only one thread at a time uses such a handle,
+/// so only a callback can make a nested call.
 pub(crate) struct Slot<V> {
     /// An [`Exclusive`] exists.
     busy: Cell<bool>,
-    /// Freed while it was busy: the end of that call drops the value.
+    /// The handle was freed while it was busy. The end of that call drops the value.
     freed: Cell<bool>,
-    /// Owned by netlib and lent to a callback: a `_free` does nothing.
+    /// netlib owns the value and lends it to a callback. A `_free` does nothing.
     lent: Cell<bool>,
     value: UnsafeCell<V>,
 }
@@ -187,7 +191,7 @@ impl<V: Send> Ownership<V> for Unique {
     }
 
     unsafe fn from_raw(raw: *mut ()) -> Box<V> {
-        // SAFETY: the caller's promise: `into_raw` made it of a `Box`.
+        // SAFETY: the caller's promise: `into_raw` made the pointer from a `Box`.
         Box::new(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) }.value.into_inner())
     }
 
@@ -200,7 +204,7 @@ impl<V: Send> Ownership<V> for Unique {
     }
 
     unsafe fn is_busy(raw: *const ()) -> bool {
-        // SAFETY: a live handle is a slot, of which only the value is ever borrowed mutably.
+        // SAFETY: a live handle is a slot, and only the slot's value is ever borrowed mutably.
         unsafe { &*raw.cast::<Slot<V>>() }.busy.get()
     }
 
@@ -208,7 +212,7 @@ impl<V: Send> Ownership<V> for Unique {
         // SAFETY: as in `is_busy`. The reference ends before the slot is dropped.
         let is_kept = unsafe { &*raw.cast::<Slot<V>>() }.outlives_free();
         if !is_kept {
-            // SAFETY: the caller gives it up, and no call uses it.
+            // SAFETY: the caller gives up the handle, and no call uses it.
             drop(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) });
         }
     }
@@ -233,7 +237,7 @@ pub(crate) struct Exclusive<'a, V> {
 
 impl<V> Exclusive<'_, V> {
     fn slot(&self) -> &Slot<V> {
-        // SAFETY: the slot lives until this is dropped: a `_free` meanwhile is deferred to that drop.
+        // SAFETY: the slot lives until this is dropped, because a `_free` in the meantime is deferred until then.
         unsafe { self.slot.as_ref() }
     }
 }
@@ -258,16 +262,16 @@ impl<V> Drop for Exclusive<'_, V> {
     fn drop(&mut self) {
         self.slot().busy.set(false);
         if self.slot().freed.get() {
-            // SAFETY: its owner has freed it during the call, which ends here.
+            // SAFETY: the owner freed the handle during the call that ends here.
             drop(unsafe { Box::from_raw(self.slot.as_ptr()) });
         }
     }
 }
 
-/// What a handle type owns when it owns it.
+/// The type that owns the value of a handle type.
 pub(crate) type Owned<H> = <<H as Handle>::Ownership as Ownership<<H as Handle>::Value>>::Owned;
 
-/// What a call sees of a handle's value.
+/// The type through which a call accesses a handle's value.
 pub(crate) type Borrowed<'a, H> = <<H as Handle>::Ownership as Ownership<<H as Handle>::Value>>::Borrowed<'a>;
 
 /// Gives the value to C.
@@ -278,7 +282,7 @@ pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
 /// Lends a value to a callback until [`take`] takes it back: the callback cannot free it.
 pub(crate) fn give_lent<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
     let raw = Unique::into_raw(owned);
-    // SAFETY: a slot, made above.
+    // SAFETY: the pointer was made from a slot above.
     unsafe { &*raw.cast::<Slot<H::Value>>() }.lent.set(true);
     raw.cast()
 }
@@ -291,6 +295,8 @@ where
     value.map_or(std::ptr::null(), |value| H::Ownership::as_raw(value).cast())
 }
 
+/// Borrows the value of a handle. `name` is the name of the parameter in the error.
+///
 /// # Safety
 /// `handle` is NULL or a live handle of type `H` that stays alive for `'a`.
 pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Result<Borrowed<'a, H>> {
@@ -305,11 +311,11 @@ pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Resu
     Ok(unsafe { H::Ownership::borrow(handle.cast()) })
 }
 
-/// The value of a single-threaded handle, for one call. If a callback of that call uses the handle, it gets
+/// Borrows the value of a single-threaded handle for one call. If a callback of that call uses the handle, it gets
 /// `NETLIB_BUSY`.
 ///
 /// # Safety
-/// As [`borrow`]; and, as netlib.h asks of a single-threaded handle, no call of another thread is using it.
+/// As [`borrow`]; and, as netlib.h requires for a single-threaded handle, no call on another thread is using it.
 pub(crate) unsafe fn borrow_mut<'a, H: Handle<Ownership = Unique>>(
     handle: *mut H,
     name: &str,
@@ -318,14 +324,15 @@ where
     Unique: Ownership<H::Value>,
 {
     let slot = NonNull::new(handle.cast::<Slot<H::Value>>()).ok_or_else(|| null_argument(name))?;
-    // SAFETY: a live handle is a slot, of which only the value is ever borrowed mutably.
+    // SAFETY: a live handle is a slot, and only the slot's value is ever borrowed mutably.
     if unsafe { slot.as_ref() }.busy.replace(true) {
         return Err(busy_argument(name));
     }
     Ok(Exclusive { slot, value: PhantomData })
 }
 
-/// The value of a shared handle, kept alive for a call that may run a callback: that may free the handle.
+/// The value of a shared handle, kept alive for a call that may run a callback, because the callback may free the
+/// handle.
 pub(crate) struct Held<'a, V> {
     value: &'a V,
     _count: Option<Arc<V>>,
@@ -339,7 +346,7 @@ impl<V> Deref for Held<'_, V> {
     }
 }
 
-/// As [`borrow`]. Counts a reference only if `may_call_back` says so, because this check is cheaper than counting.
+/// Like [`borrow`], but counts a reference if `may_call_back` returns true. The check is cheaper than counting.
 ///
 /// # Safety
 /// As [`borrow`].
@@ -358,7 +365,7 @@ where
     Ok(Held { value, _count: count })
 }
 
-/// Another reference to the value of a shared handle.
+/// Counts and returns another reference to the value of a shared handle.
 ///
 /// # Safety
 /// As [`borrow`].
@@ -369,12 +376,13 @@ where
     if handle.is_null() {
         return Err(null_argument(name));
     }
-    // SAFETY: a live shared handle came from `give` or `lend`, so its count is at least one, and that one is not released.
+    // SAFETY: a live shared handle came from `give` or `lend`, so its count is at least one, and `ManuallyDrop` keeps
+    // this reference from being released.
     let owned = ManuallyDrop::new(unsafe { H::Ownership::from_raw(handle.cast_mut().cast()) });
     Ok(H::Ownership::another(&owned))
 }
 
-/// The body of a `_clone`: another reference to a shared value, NULL for NULL.
+/// Runs the body of a `_clone`: returns another reference to a shared value, NULL for NULL.
 ///
 /// # Safety
 /// As [`borrow`].
@@ -386,6 +394,8 @@ where
     guard::value(std::ptr::null_mut(), || Ok(give::<H>(unsafe { share(handle, "handle") }?)))
 }
 
+/// Runs the body of a `_free`.
+///
 /// # Safety
 /// `handle` is NULL or owned by the caller, who gives it up.
 pub(crate) unsafe fn free<H: Handle>(handle: *mut H) {
@@ -395,7 +405,7 @@ pub(crate) unsafe fn free<H: Handle>(handle: *mut H) {
     }
 }
 
-/// Takes over what the program gives up; `None` for NULL.
+/// Takes ownership of a handle that the caller gives up; `None` for NULL.
 ///
 /// # Safety
 /// As [`free`].

@@ -1,4 +1,5 @@
-//! Option builders: setters return nothing; the first bad value is kept and reported by the function that uses them.
+//! Option builders. Setters return nothing: the first invalid value is kept, and the function that uses the options
+//! reports it.
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -9,8 +10,8 @@ use crate::ffi::callback_context::{CallbackContext, CtxFreeFn};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
-/// The value behind every `netlib_…_options` handle. Counted, so that what is made of options can keep them without a
-/// copy; a setter that comes later copies them first.
+/// The value behind every `netlib_…_options` handle. It is reference counted, so that an object made from options can
+/// keep them without a copy. A setter that is called later copies the options first.
 #[derive(Default)]
 pub(crate) struct Options<T> {
     value: Arc<T>,
@@ -22,7 +23,7 @@ impl<T: Clone> Options<T> {
         Options { value: value.into(), first_error: None }
     }
 
-    /// The collected options, or the first bad value's error.
+    /// Returns the collected options, or the error of the first invalid value.
     fn check(&self) -> Result<&Arc<T>> {
         match &self.first_error {
             Some(error) => Err(error.clone()),
@@ -31,8 +32,8 @@ impl<T: Clone> Options<T> {
     }
 }
 
-/// The body of a setter. The error it keeps begins with the setter's name. NULL options: nothing happens, because
-/// there is nowhere to report it.
+/// Runs the body of a setter. The error that it keeps begins with the setter's name. For NULL options nothing happens,
+/// because there is nowhere to report an error.
 ///
 /// # Safety
 /// `options` is NULL or a live handle that no other call is using.
@@ -52,10 +53,11 @@ where
     });
 }
 
-/// The body of a setter of a callback: as [`set`]. It takes `ctx` over, whatever becomes of the options. `replace` returns
+/// Runs the body of a setter for a callback, like [`set`]. Takes ownership of `ctx` in every case. `replace` returns
 /// the callback that was set before.
 ///
-/// Callbacks are dropped only after the borrow of the options has ended: their `ctx_free` may use and free the options.
+/// Callbacks are dropped only after the borrow of the options has ended, because their `ctx_free` may use and free the
+/// options.
 ///
 /// # Safety
 /// As [`set`].
@@ -79,12 +81,12 @@ pub(crate) unsafe fn set_callback<H, T, Old>(
                 Ok(())
             });
         }
-        // Then `ctx`, in case the options did not keep it.
+        // Dropped before `ctx`, which the options may not have kept.
         drop(replaced);
     });
 }
 
-/// The value of options that may be NULL, which stands for all defaults. Borrowed: they may hold megabytes.
+/// Borrows the value of options. NULL stands for the defaults. The value is not copied, because it may hold megabytes.
 ///
 /// # Safety
 /// `options` is NULL or a live handle that stays alive for `'a`.
@@ -101,7 +103,7 @@ where
     unsafe { handle::borrow(options, "options") }?.check().map(|value| Cow::Borrowed(&**value))
 }
 
-/// As [`borrowed`], to be kept.
+/// Like [`borrowed`], but returns a counted reference that the caller may keep.
 ///
 /// # Safety
 /// `options` is NULL or a live handle.
@@ -118,7 +120,7 @@ where
     unsafe { handle::borrow(options, "options") }?.check().map(Arc::clone)
 }
 
-/// A copy of [`borrowed`].
+/// Like [`borrowed`], but returns a copy.
 ///
 /// # Safety
 /// `options` is NULL or a live handle.

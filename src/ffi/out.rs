@@ -1,4 +1,4 @@
-//! Outputs: zeroed before anything can fail, filled only on success.
+//! Output parameters: zeroed before anything can fail, and filled only on success.
 
 use std::ffi::c_int;
 
@@ -19,7 +19,7 @@ unsafe impl OutValue for f64 {}
 unsafe impl<T> OutValue for *mut T {}
 unsafe impl<T> OutValue for *const T {}
 
-/// A place that the caller gave for a result.
+/// An output parameter.
 pub(crate) struct Out<'a, T>(&'a mut T);
 
 impl<T> Out<'_, T> {
@@ -36,12 +36,14 @@ impl Out<'_, i32> {
 }
 
 impl<H: Handle> Out<'_, *mut H> {
-    /// Gives the caller ownership.
+    /// Stores a handle and gives the caller ownership.
     pub(crate) fn give(self, owned: Owned<H>) {
         self.set(handle::give(owned));
     }
 }
 
+/// Zeroes an output parameter.
+///
 /// # Safety
 /// `p` is NULL or points to writable memory for a `T`.
 pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
@@ -51,6 +53,8 @@ pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
     }
 }
 
+/// Returns an output parameter; fails for NULL.
+///
 /// # Safety
 /// `p` is NULL or points to an initialised `T`, as [`zero`] leaves it, that nothing else uses during the call.
 pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'a, T>> {
@@ -58,8 +62,8 @@ pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'
     unsafe { p.as_mut() }.map(Out).ok_or_else(|| null_argument(name))
 }
 
-/// Zeroes every given output, then makes a tuple of [`Out`]s, or an error naming the first that is NULL.
-/// Stands first in a body, so that no earlier failure leaves an output as it was.
+/// Zeroes every given output parameter, then makes a tuple of [`Out`]s, or an error naming the first one that is NULL.
+/// Must come first in a body, so that an earlier failure cannot leave an output parameter unchanged.
 macro_rules! outs {
     ($($p:ident),+) => {{
         // SAFETY: netlib.h: each is NULL or points to memory for its type, and none aliases another argument.
@@ -70,7 +74,7 @@ macro_rules! outs {
     }};
 }
 
-/// Zeroes an output that may be NULL, and makes an [`Out`] of one that is not. Stands before [`outs`].
+/// Zeroes an output parameter that may be NULL, and makes an [`Out`] if it is not NULL. Must come before [`outs`].
 macro_rules! out_opt {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or points to memory for its type, which aliases no other argument.
@@ -81,7 +85,7 @@ macro_rules! out_opt {
     };
 }
 
-/// Reads an in/out parameter; NULL reads as 0. Call it before [`out_opt`], which zeroes the parameter.
+/// Reads an in/out parameter; NULL reads as 0. Call this before [`out_opt`], which zeroes the parameter.
 macro_rules! in_out {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or points to an initialised value of its type.
@@ -89,7 +93,8 @@ macro_rules! in_out {
     };
 }
 
-/// A place for a descriptor, which is -1 until it is set: 0 would be the program's standard input to close.
+/// Returns an output parameter for a descriptor. It is -1 until it is set, because a caller that closes 0 would close
+/// its standard input.
 ///
 /// # Safety
 /// `p` is NULL or points to writable memory for an `int` that nothing else uses during the call.
@@ -98,11 +103,11 @@ pub(crate) unsafe fn descriptor<'a>(p: *mut c_int, name: &str) -> Result<Out<'a,
         // SAFETY: writable by the caller's promise.
         unsafe { p.write(-1) };
     }
-    // SAFETY: the caller's promise, and initialised above.
+    // SAFETY: the caller's promise; the value was initialised above.
     unsafe { out(p, name) }
 }
 
-/// As [`outs`] for one descriptor.
+/// Like [`outs`], for one descriptor.
 macro_rules! out_fd {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or points to memory for an int that aliases no other argument.

@@ -1,4 +1,4 @@
-//! Data in several pieces on its way in.
+//! Converts data that C passes in several pieces.
 
 use crate::error::{Error, Result};
 use crate::ffi::api::tls::stream::netlib_slice;
@@ -6,17 +6,17 @@ use crate::ffi::args;
 use crate::memory;
 use crate::status::Status;
 
-/// The most pieces of one call: Linux's IOV_MAX.
+/// The maximum number of pieces in one call: Linux's IOV_MAX.
 const MAX_COUNT: usize = 1024;
 
-/// So many are described on the stack.
+/// Up to this many pieces are described on the stack.
 const FEW: usize = 32;
 
-/// Calls `call` with the pieces, whose lengths, added, fit a `usize`.
+/// Calls `call` with the pieces. The sum of their lengths fits in a `usize`.
 ///
 /// # Safety
-/// `slices` points to `count` initialised values, each of whose `data` points to `len` readable bytes; both live
-/// across the call. Or a count or length is 0.
+/// `slices` points to `count` initialised values, each of whose `data` points to `len` readable bytes; both live across
+/// the call. Or a count or length is 0.
 pub(crate) unsafe fn with<T>(
     slices: *const netlib_slice,
     count: usize,

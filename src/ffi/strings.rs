@@ -1,11 +1,11 @@
-//! Strings on their way out: borrowed from a handle, NUL-terminated, with an optional length.
+//! Returns strings to C: borrowed from a handle, NUL-terminated, with an optional length.
 
 use std::ffi::{CStr, c_char};
 
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle};
 
-/// The body of a getter that lends text: NULL with length 0 when it is absent or the handle is NULL.
+/// Runs the body of a getter that lends text: NULL with length 0 if the text is absent or the handle is NULL.
 ///
 /// # Safety
 /// `handle` is NULL or live; `len` is NULL or writable.
@@ -18,7 +18,7 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr(), text.count_bytes()))) }
 }
 
-/// As [`lend_text`] for text whose last byte is its NUL: nothing looks for its end.
+/// Like [`lend_text`], for bytes whose last one is the NUL, so that no search for the NUL is needed.
 ///
 /// # Safety
 /// As [`lend_text`].
@@ -31,7 +31,7 @@ pub(crate) unsafe fn lend_terminated<H: Handle>(
     unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr().cast(), text.len().saturating_sub(1)))) }
 }
 
-/// The body of a getter that lends bytes: NULL with length 0 when they are absent or the handle is NULL.
+/// Runs the body of a getter that lends bytes: NULL with length 0 if the bytes are absent or the handle is NULL.
 ///
 /// # Safety
 /// As [`lend_text`].
@@ -54,7 +54,7 @@ unsafe fn lend<H: Handle, T>(
     guard::value(std::ptr::null(), || {
         // SAFETY: the caller's promise.
         let len = unsafe { len.as_mut() };
-        // Zero until there is something to lend, a panic included.
+        // The length stays 0 if there is nothing to lend, or after a panic.
         let len = len.map(|len| {
             *len = 0;
             len
@@ -74,13 +74,13 @@ unsafe fn lend<H: Handle, T>(
     })
 }
 
-/// The body of a getter that cannot fail: `fallback` when the handle is NULL. What makes a system call takes a
-/// [`guard`](crate::ffi::guard) around it.
+/// Runs the body of a getter that cannot fail: `fallback` if the handle is NULL. A getter that makes a system call must
+/// also use a [`guard`](crate::ffi::guard).
 ///
 /// # Safety
 /// `handle` is NULL or live.
 pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl FnOnce(&H::Value) -> T) -> T {
-    // Checked first, so that a NULL allocates no error: `netlib_limit_cancel` runs in signal handlers.
+    // Checked first, so that NULL allocates no error: `netlib_limit_cancel` runs in signal handlers.
     if handle.is_null() {
         return fallback;
     }
@@ -90,7 +90,7 @@ pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl
     })
 }
 
-/// As [`read`] for a boolean: 1 or 0.
+/// Like [`read`], for a boolean: 1 or 0.
 ///
 /// # Safety
 /// As [`read`].
@@ -120,7 +120,7 @@ impl<const N: usize> TextList<N> {
         TextList(pointers)
     }
 
-    /// The array and, through `count`, its length.
+    /// Returns the array and stores its length through `count`.
     ///
     /// # Safety
     /// `count` is NULL or writable.
@@ -130,7 +130,7 @@ impl<const N: usize> TextList<N> {
     }
 }
 
-/// A constant list of numbers: the array and, through `count`, its length.
+/// Returns a constant array of numbers and stores its length through `count`.
 ///
 /// # Safety
 /// `count` is NULL or writable.

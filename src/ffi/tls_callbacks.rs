@@ -1,6 +1,6 @@
-//! The functions of a program that TLS calls, as closures that the core can hold: a transport, and who decides by a
-//! client's server name. The numbers that they return are checked by the core; a context that they hand over is taken
-//! over whatever else they answer, so that nothing is lost.
+//! Wraps the application's TLS callbacks in closures that the core can hold: the transport callbacks, and the
+//! server-name callback. The core checks the numbers that they return. A context that the server-name callback stores
+//! is always taken over, whatever the callback returns, so that it is not leaked.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: CallbackContext) 
         let mut replacement = std::ptr::null_mut();
         // SAFETY: netlib.h: the function takes its `ctx`, a text or NULL, and a place for a context.
         let answer = unsafe { callback(ctx.pointer(), name, &mut replacement) };
-        // SAFETY: netlib.h: what is stored there is a reference that the program gives up.
+        // SAFETY: netlib.h: a stored context is a reference that the application gives up.
         let replacement = unsafe { handle::take(replacement) };
         Ok(match (verdict(answer, "server-name")?, replacement) {
             (Verdict::Allow, None) => Choice::Stay,

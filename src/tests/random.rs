@@ -11,7 +11,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `end - 1`.
+    /// Returns a number from 0 to `end - 1`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
@@ -24,7 +24,7 @@ impl Random {
         choices[self.below(choices.len())].clone()
     }
 
-    /// The same letters, each in a random case.
+    /// Returns the text with each letter in a random case.
     pub(crate) fn mix_case(&mut self, text: &str) -> String {
         let case = |c: char| if self.one_in(2) { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
         text.chars().map(case).collect()
