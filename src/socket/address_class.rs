@@ -10,8 +10,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::error::{Error, Result, shown};
 use crate::status::Status;
 
-/// A set of classes. An address may have several: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6 address also has the
-/// classes of the IPv4 addresses that it embeds, so that a refused class cannot be reached through them.
+/// A set of classes. An address may have several classes: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6 address
+/// also has the classes of the IPv4 addresses that it embeds, so that a refused class cannot be reached through an IPv6
+/// address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes(i32);
 
@@ -28,12 +29,12 @@ impl Classes {
     pub const BENCHMARKING: Classes = Classes(1 << 9);
     pub const SPECIAL: Classes = Classes(1 << 10);
     pub const UNIX: Classes = Classes(1 << 11);
-    /// Never combined with another class.
+    /// GLOBAL is never combined with another class.
     pub const GLOBAL: Classes = Classes(1 << 12);
 
     const NONE: Classes = Classes(0);
 
-    /// In the order of the bits.
+    /// The names of the classes, in the order of the bits.
     const NAMES: [&CStr; 13] = [
         c"metadata",
         c"loopback",
@@ -50,7 +51,7 @@ impl Classes {
         c"global",
     ];
 
-    /// `None` if a bit is not a class.
+    /// Converts bits to classes; `None` if a bit is not a class.
     pub fn from_bits(bits: i32) -> Option<Classes> {
         (bits >> Classes::NAMES.len() == 0).then_some(Classes(bits))
     }
@@ -71,7 +72,8 @@ impl Classes {
         Classes(self.0 & other.0)
     }
 
-    /// The name of the first class in the order of the bits, which is the most specific one. `None` for the empty set.
+    /// Returns the name of the first class in the order of the bits, which is the most specific one. `None` for the
+    /// empty set.
     pub fn name(self) -> Option<&'static CStr> {
         Classes::NAMES.get(self.0.trailing_zeros() as usize).copied()
     }
@@ -111,7 +113,7 @@ fn classify_v6(address: Ipv6Addr) -> Classes {
         .normalized()
 }
 
-/// Classifies an address written as text: IPv4 in four decimals, IPv6 with or without brackets and zone.
+/// Classifies an address written as text: IPv4 as four decimal numbers, IPv6 with or without brackets and zone.
 pub fn classify_text(text: &str) -> Result<Classes> {
     let refused = || {
         let what =

@@ -1,5 +1,5 @@
-//! The policy that allows or refuses addresses. Each attempt checks the very address that it passes to connect(2), so the
-//! result of an earlier lookup of the same name does not matter.
+//! The policy that allows or refuses addresses. Each attempt checks the same address value that it passes to
+//! connect(2), so the result of an earlier lookup of the same name does not matter.
 
 use std::fmt;
 use std::mem;
@@ -14,7 +14,7 @@ use crate::status::Status;
 /// Allows or refuses an address.
 pub type AddressCallback = Arc<dyn Fn(&Endpoint, Classes) -> Result<Verdict> + Send + Sync>;
 
-/// Allows every address by default.
+/// An address policy. It allows every address by default.
 #[derive(Clone, Default)]
 pub struct AddressPolicy {
     refused: Classes,
@@ -40,7 +40,7 @@ impl AddressPolicy {
         self.refused
     }
 
-    /// Returns the callback that was set before, for the caller to drop.
+    /// Sets the callback. Returns the callback that was set before, for the caller to drop.
     pub fn set_callback(&mut self, callback: Option<AddressCallback>) -> Option<AddressCallback> {
         mem::replace(&mut self.callback, callback)
     }

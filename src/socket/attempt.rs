@@ -25,9 +25,10 @@ pub(super) const BACKLOG_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Connected,
-    /// The socket becomes writable when there is a [`result`].
+    /// The socket becomes writable as soon as there is a [`result`].
     Pending,
-    /// The backlog of a Unix domain socket is full. No event reports room, so [`connect`] must be called again.
+    /// The backlog of a Unix domain socket is full. No event tells when there is room again, so [`connect`] must be
+    /// called again.
     BacklogFull,
 }
 
@@ -38,7 +39,7 @@ pub(super) fn start(
     source: Option<&SourceAddresses>,
     blocking: bool,
 ) -> Result<(Socket, Progress), AttemptFailure> {
-    // The policy checks the very value that connect(2) gets, so the address cannot change in between. A refused address
+    // The policy checks the same value that connect(2) gets, so the address cannot change in between. A refused address
     // costs no descriptor.
     options.policy.check(endpoint).map_err(|error| AttemptFailure::from_policy(&error))?;
     let socket = new_socket(endpoint.domain(), blocking)
@@ -74,7 +75,7 @@ pub(super) fn start(
     Ok((socket, progress))
 }
 
-/// Opens a close-on-exec socket. Systems with flags for that and for O_NONBLOCK need one system call.
+/// Opens a close-on-exec socket. Systems with flags for close-on-exec and O_NONBLOCK need only one system call.
 fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     #[cfg(any(
         target_os = "linux",
@@ -98,14 +99,14 @@ fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     }
 }
 
-/// Options of IP and TCP are ignored for Unix domain sockets, as the source address is, so that the same options can be
-/// used for both.
+/// Returns whether an option applies to an endpoint. Unix domain sockets ignore options of IP and TCP, and the source
+/// address, so that the same options can be used for both kinds of sockets.
 fn applies_to(endpoint: &Endpoint, level: i32) -> bool {
     matches!(endpoint, Endpoint::Ip(_)) || level == libc::SOL_SOCKET
 }
 
-/// Calls connect(2). Called again on the same socket after [`Progress::BacklogFull`]; that is still the same attempt, so
-/// the policy is not asked again.
+/// Calls connect(2). Called again on the same socket after [`Progress::BacklogFull`]; that is still the same attempt,
+/// so the policy is not checked again.
 pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure> {
     let address = endpoint.to_sockaddr();
     loop {
@@ -122,7 +123,7 @@ pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, 
     }
 }
 
-/// The result of [`Progress::Pending`], once the socket is writable.
+/// Returns the result after [`Progress::Pending`], once the socket is writable.
 pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     match socket.take_error() {
         Ok(None) => check_self_connection(socket, endpoint),
@@ -132,12 +133,12 @@ pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), Attempt
 
 fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
     if local.port() == 0 {
-        // Leaves the choice to connect(2), which may choose a port that is in use with another peer. Systems without
-        // this option have fewer ports to choose from, which is no failure.
+        // Leaves the choice of the port to connect(2), which may choose a port that is in use with another peer.
+        // Systems without this option have fewer ports to choose from, so its failure is ignored.
         let _ = sys::bind_without_port(socket.as_raw_fd());
         return Ok(());
     }
-    // Concurrent attempts share the port, also with a failed attempt whose socket is not closed yet.
+    // Concurrent attempts share the port, even with a failed attempt whose socket is not closed yet.
     socket.set_reuse_address(true)
 }
 
@@ -147,7 +148,7 @@ fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), Att
     let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
     let Endpoint::Ip(requested) = endpoint else { return Ok(()) };
     let Some(local) = address(socket.local_addr()) else { return Ok(()) };
-    // Compared with the actual peer, because a connect to 0.0.0.0 ends at another address.
+    // The actual peer is compared, because a connect to 0.0.0.0 ends at another address.
     if local.port() != requested.port() || address(socket.peer_addr()) != Some(local) {
         return Ok(());
     }
@@ -161,7 +162,7 @@ pub(super) fn make_blocking(socket: &Socket) -> Result<(), AttemptFailure> {
     sys::make_blocking(socket.as_raw_fd()).map_err(|error| AttemptFailure::from_connect(&error))
 }
 
-/// The addresses to bind to, resolved once for all attempts.
+/// The addresses to bind to. They are resolved once for all attempts.
 pub(super) enum SourceAddresses {
     /// The wildcard address with this port.
     AnyWithPort(u16),
@@ -169,7 +170,7 @@ pub(super) enum SourceAddresses {
 }
 
 impl SourceAddresses {
-    /// The first source address of the peer's family.
+    /// Returns the first source address of the peer's family.
     fn for_peer(&self, peer: &SocketAddr) -> Option<SocketAddr> {
         match self {
             SourceAddresses::AnyWithPort(port) if peer.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
@@ -192,7 +193,7 @@ impl AttemptFailure {
         AttemptFailure::from_system(error, error::describe_io(error))
     }
 
-    /// Explains what the system's message leaves open.
+    /// Adds to the system's message the likely reason that it does not state.
     fn from_unix_connect(address: &UnixAddress, error: &io::Error) -> AttemptFailure {
         let explained = match error.raw_os_error() {
             Some(libc::ECONNREFUSED) if address.is_abstract() => ": nobody listens on this name",
@@ -217,7 +218,7 @@ impl AttemptFailure {
         AttemptFailure { status, errno, reason }
     }
 
-    /// The process or the system has no free descriptor. The address may be fine.
+    /// Returns whether the process or the system has no free descriptor. The address itself may be usable.
     pub(super) fn is_out_of_descriptors(&self) -> bool {
         sys::is_out_of_descriptors(self.errno)
     }
@@ -227,7 +228,7 @@ impl AttemptFailure {
         AttemptFailure { status: Status::ConnectTimeout, errno: 0, reason }
     }
 
-    /// Waiting failed, or the limit ended it.
+    /// Makes the failure of an attempt whose wait failed or was ended by the limit.
     pub(super) fn from_wait(error: &Error) -> AttemptFailure {
         let status = if is_final(error.status()) { error.status() } else { Status::ConnectFailed };
         AttemptFailure { status, errno: error.errno(), reason: error.message().to_owned() }
@@ -264,14 +265,14 @@ fn is_limit_status(status: Status) -> bool {
     matches!(status, Status::Cancelled | Status::DeadlineExceeded)
 }
 
-/// No other address is tried: the limit has ended, or the address callback has failed. A callback that failed for one
-/// address may also be wrong about the next.
+/// Returns whether no other address is tried after this status: the limit has ended, or the address callback has
+/// failed. A callback that failed for one address may fail for the next one in the same way.
 pub(super) fn is_final(status: Status) -> bool {
     is_limit_status(status) || status == Status::CallbackFailed
 }
 
-/// The error of a connect that ended before its first attempt. A limit's error gets the name of the host. A failed system
-/// call becomes `ConnectFailed`, because the server has seen nothing.
+/// Returns the error of a connect that ended before its first attempt. If the limit ended it, the message names the
+/// host. A failed system call becomes `ConnectFailed`, because nothing was sent to the server.
 pub(super) fn setup_failed(target: &dyn fmt::Display, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
     match error.status() {
@@ -283,7 +284,7 @@ pub(super) fn setup_failed(target: &dyn fmt::Display, error: Error) -> Error {
     }
 }
 
-/// The error of a connect that ended between two attempts. The failed attempts are its causes.
+/// Returns the error of a connect that ended between two attempts. The failed attempts are its causes.
 pub(super) fn interrupted_between_attempts(
     target: &dyn fmt::Display,
     error: Error,
@@ -296,9 +297,10 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) 
     failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
 }
 
-/// The error of a connect whose attempts have all failed: the status and the reason of the attempt that ended last, with
-/// one cause for each attempt. An address that the policy refused counts as last only if all were refused, because the
-/// other failures may be temporary. `left_out`: the number of addresses beyond [`MAX_ADDRESSES`].
+/// Returns the error of a connect whose attempts have all failed. It has the status and the reason of the attempt that
+/// ended last, and one cause for each attempt. An address that the policy refused counts as the last one only if all
+/// addresses were refused, because the other failures may be temporary. `left_out` is the number of addresses beyond
+/// [`MAX_ADDRESSES`].
 pub(super) fn all_failed(target: &dyn fmt::Display, failures: Vec<FailedAttempt>, left_out: usize) -> Error {
     let was_tried = |failed: &&FailedAttempt| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));

@@ -1,7 +1,7 @@
 //! Connecting to a host: resolves it, then runs the [`Scheduler`], all within the limit.
 //!
-//! [`Connect`] is driven by steps that never wait, for event loops. [`Connect::run`] steps and waits.
-//! [`create_connection`] runs one with the sequential schedule.
+//! An event loop drives a [`Connect`] by steps that never wait. [`Connect::run`] takes steps and waits between them.
+//! [`create_connection`] runs a connect with the sequential schedule.
 
 mod system_network;
 #[cfg(test)]
@@ -55,12 +55,14 @@ pub(crate) struct Connect {
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     schedule: Schedule,
-    /// Steps may block in getaddrinfo(3) and connect(2), because no limit can end the call early.
+    /// Steps may block in getaddrinfo(3) and connect(2), because no limit can end the connect early.
     may_block: bool,
     limit: Option<Arc<Limit>>,
-    /// Readable when the limit is cancelled. Each connect has its own, because epoll accepts a descriptor only once.
+    /// Becomes readable when the limit is cancelled. Each connect has its own descriptor, because epoll accepts a
+    /// descriptor only once.
     limit_fd: Option<OwnedFd>,
-    /// The descriptors of limits that were replaced since the last step, and before it. Closed like `ended_lookup`.
+    /// The descriptors of limits that were replaced since the last step, and before it. Closed at the same time as
+    /// `ended_lookup`.
     replaced_limit_fds: Vec<OwnedFd>,
     closing_limit_fds: Vec<OwnedFd>,
     started: Option<Instant>,
@@ -69,11 +71,11 @@ pub(crate) struct Connect {
     source: Option<SourceAddresses>,
     /// A lookup that has ended, closed by the next step: see [`Connect::interests`].
     ended_lookup: Option<Lookup>,
-    /// Kept after the end, for the report.
+    /// Kept after the end of the connect, for the report.
     scheduler: Option<Scheduler<SystemNetwork>>,
 }
 
-/// What the next step does.
+/// The action of the next step.
 enum Phase {
     ResolveSource(Target),
     AwaitSource(Lookup, Target),
@@ -158,7 +160,7 @@ impl Connect {
 
     /// Sets the limit for the following steps.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
-        // Opened here, because `interests` cannot fail.
+        // Opened here, because `interests` cannot report an error.
         let watched = limit.as_ref().filter(|_| !self.is_over());
         let limit_fd = watched.map(|limit| follow(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.limit_fd, limit_fd);
@@ -192,7 +194,8 @@ impl Connect {
         result
     }
 
-    /// Closes what the last step ended. A limit's descriptor that was replaced since then stays open for one more step.
+    /// Closes the descriptors that the last step ended. A limit's descriptor that was replaced since then stays open
+    /// for one more step.
     fn close_ended(&mut self) {
         self.ended_lookup = None;
         self.closing_limit_fds = std::mem::take(&mut self.replaced_limit_fds);
@@ -201,7 +204,7 @@ impl Connect {
         }
     }
 
-    /// Steps and waits until the end.
+    /// Takes steps and waits until the connect has ended.
     pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
         if limit.is_some() {
             self.limit = limit;
@@ -224,7 +227,7 @@ impl Connect {
         self.run(limit)
     }
 
-    /// The lookup in progress.
+    /// Returns the lookup in progress.
     fn lookup(&self) -> Option<&Lookup> {
         match &self.phase {
             Phase::AwaitSource(lookup, _) | Phase::AwaitTarget(lookup) => Some(lookup),
@@ -240,7 +243,7 @@ impl Connect {
         }
         sys::poll(&mut fds, self.next_timer())
             .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
-        // Each of these errors would end every following wait immediately, for ever.
+        // Each of these errors would end every following wait immediately, so the loop would spin.
         let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
         let lookup =
             self.lookup().filter(|lookup| fds.first().is_some_and(|fd| fd.fd == lookup.fd() && fd.revents != 0));
@@ -258,8 +261,9 @@ impl Connect {
         Ok(())
     }
 
-    /// The descriptors to wait for before the next step. A number returned after two consecutive steps is the same
-    /// descriptor: ended ones are closed one step late, so that their numbers are not reused before that.
+    /// Returns the descriptors to wait for before the next step. If a number is returned after two consecutive steps,
+    /// it is the same descriptor: ended ones are closed one step late, so that their numbers are not reused before
+    /// that.
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest> {
         let limit = self.limit_fd.as_ref().filter(|_| self.is_in_progress());
         let limit = limit.map(|fd| Interest { fd: fd.as_raw_fd(), events: sys::POLL_IN });
@@ -273,7 +277,7 @@ impl Connect {
         lookup.into_iter().chain(sockets)
     }
 
-    /// The seconds until a step is due even if no descriptor is ready.
+    /// Returns the seconds until the next step is due, even if no descriptor becomes ready.
     pub(crate) fn seconds_to_timer(&self) -> f64 {
         if !self.is_over() && self.started.is_none() {
             return 0.0;
@@ -300,7 +304,7 @@ impl Connect {
         self.scheduler.as_ref().and_then(Scheduler::winner)
     }
 
-    /// The start and the end of an attempt, in seconds since the first step.
+    /// Returns the start and the end of an attempt, in seconds since the first step.
     pub(crate) fn times(&self, attempt: &Attempt<Socket>) -> (f64, Option<f64>) {
         let since = |time: Instant| match self.started {
             Some(started) => time.saturating_duration_since(started).as_secs_f64(),
@@ -326,7 +330,7 @@ impl Connect {
         self.close_all();
     }
 
-    /// Closes everything: nothing is waited for any more.
+    /// Closes every descriptor, because nothing is waited for any more.
     fn close_all(&mut self) {
         (self.ended_lookup, self.limit_fd) = (None, None);
         self.replaced_limit_fds.clear();
@@ -339,7 +343,7 @@ impl Connect {
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
         self.started.get_or_insert_with(Instant::now);
         loop {
-            // Phases that start a lookup check the limit only then: a numeric host needs none.
+            // A phase that may start a lookup checks the limit only before the lookup: a numeric host needs no lookup.
             if !matches!(self.phase, Phase::ResolveSource(_) | Phase::ResolveTarget(_)) {
                 self.check_limit().map_err(|error| self.interrupted(error))?;
             }
@@ -363,7 +367,7 @@ impl Connect {
                 Phase::RunScheduler => {
                     let Some(scheduler) = &mut self.scheduler else { return Ok(None) };
                     match scheduler.step(self.ended_lookup.is_some()) {
-                        // The address callback may have taken long, so the limit is checked again.
+                        // The address callback may have taken a long time, so the limit is checked again.
                         Step::Started => Phase::RunScheduler,
                         Step::Pending => return Ok(None),
                         Step::Failed => return Err(scheduler.error(&self.name)),
@@ -372,8 +376,8 @@ impl Connect {
                 }
                 over @ (Phase::Connected | Phase::Failed(_)) => over,
             };
-            // A lookup is polled by the step after the one that started it, however fast it is: so the number of steps
-            // does not depend on timing.
+            // A lookup is first polled by the step after the one that started it, however fast the lookup is. So the
+            // number of steps does not depend on timing.
             if self.lookup().is_some() || self.is_over() {
                 return Ok(None);
             }
@@ -395,7 +399,7 @@ impl Connect {
         self.resolver.start(host).map(Resolution::Pending)
     }
 
-    /// The state of a lookup. An ended one is kept for one more step.
+    /// Returns the state of a lookup. An ended lookup is kept for one more step.
     fn poll_lookup(&mut self, lookup: Lookup) -> Result<Resolution> {
         if lookup.is_orphaned() {
             let restarted = self.resolver.restart(&lookup)?;
@@ -462,7 +466,8 @@ impl Connect {
         setup_failed(&self.name, error)
     }
 
-    /// The error when the limit has ended or a wait has failed: `error`, with the failed attempts as causes.
+    /// Returns the error of a connect whose limit has ended or whose wait has failed: `error`, with the failed attempts
+    /// as its causes.
     fn interrupted(&mut self, error: Error) -> Error {
         let Some(scheduler) = &mut self.scheduler else {
             let of_source = matches!(self.phase, Phase::AwaitSource(..));
@@ -476,7 +481,8 @@ impl Connect {
     }
 }
 
-/// The target in messages: "example.com port 80", or the path of a Unix domain socket. Formatted only for an error.
+/// The name of the target in messages: "example.com port 80", or the path of a Unix domain socket. It is formatted only
+/// for an error.
 struct TargetName {
     host: String,
     port: Option<u16>,

@@ -17,17 +17,17 @@ use crate::timeout;
 /// The options of a connect.
 #[derive(Clone)]
 pub struct ConnectOptions {
-    /// The timeout of each attempt, in seconds. Without one, only the system ends an attempt.
+    /// The timeout of each attempt, in seconds. Without a timeout, only the system ends an attempt.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
-    /// Applied before `socket_options`, which may override them.
+    /// Applied before `socket_options`, which may override these options.
     pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
     /// The addresses that may be connected to. It does not apply to the source address.
     pub policy: AddressPolicy,
     /// The time between the starts of two racing attempts.
     pub attempt_delay: Duration,
-    /// Resolves names instead of the system's resolver.
+    /// The callback that resolves names instead of the system's resolver.
     pub resolve: Option<Resolve>,
     /// Identify the callbacks in `resolve` and `policy`.
     pub(crate) resolve_id: CallbackId,
@@ -56,7 +56,7 @@ impl Default for ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// Equal options have equal digests.
+    /// Returns a digest; equal options have equal digests.
     pub(crate) fn digest(&self) -> Digest {
         // Destructured, so that a new option does not compile until it is part of the digest.
         let ConnectOptions {
@@ -91,14 +91,14 @@ impl ConnectOptions {
     }
 
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
-        // Validates the number. The process default is read when the connect starts.
+        // Only validates the number. The process default is read when the connect starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())
     }
 
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
-        // Validates before it copies: the host may be of any length.
+        // The host is validated before it is copied, because it may be of any length.
         if !host.is_empty() {
             HostPort::new(host, port)?;
         }
@@ -110,7 +110,7 @@ impl ConnectOptions {
         self.policy.refuse(classes)
     }
 
-    /// Returns the callback that was set before, for the caller to drop.
+    /// Sets the callback. Returns the callback that was set before, for the caller to drop.
     pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) -> Option<AddressCallback> {
         self.policy.set_callback(callback)
     }
@@ -130,7 +130,7 @@ impl ConnectOptions {
     }
 }
 
-/// The local address of connections. The system chooses for an empty host or port 0.
+/// The local address of connections. For an empty host or port 0 the system chooses.
 #[derive(Clone, Debug)]
 pub struct SourceAddress {
     pub host: String,
@@ -138,7 +138,7 @@ pub struct SourceAddress {
 }
 
 impl SourceAddress {
-    /// The host to resolve; `None` for any address.
+    /// Returns the host to resolve; `None` for any address.
     pub(super) fn host_port(&self) -> Result<Option<HostPort>> {
         if self.host.is_empty() {
             return Ok(None);
@@ -156,6 +156,6 @@ pub(super) fn in_source_address(error: Error) -> Error {
 pub struct SocketOption {
     pub level: i32,
     pub name: i32,
-    /// May be long, so copies of the options share it.
+    /// The value may be long, so copies of the options share it.
     pub value: Arc<Vec<u8>>,
 }

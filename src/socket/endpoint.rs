@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::socket::address_class::{Classes, classify};
 use crate::status::Status;
 
-/// An address that connect(2) takes.
+/// An address that can be passed to connect(2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     Ip(SocketAddr),
@@ -25,7 +25,7 @@ impl Endpoint {
         addresses.into_iter().map(Endpoint::Ip).collect()
     }
 
-    /// The bytes that both connect(2) and the address callback get.
+    /// Returns the bytes that both connect(2) and the address callback get.
     pub(crate) fn to_sockaddr(&self) -> SockAddr {
         match self {
             Endpoint::Ip(address) => SockAddr::from(*address),
@@ -54,7 +54,7 @@ impl Endpoint {
         }
     }
 
-    /// As text without the port: "192.0.2.1", "fe80::1%2", "/run/socket", "@abstract".
+    /// Returns the address without the port as text: "192.0.2.1", "fe80::1%2", "/run/socket", "@abstract".
     pub(crate) fn name(&self) -> String {
         match self {
             Endpoint::Ip(SocketAddr::V6(v6)) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
@@ -70,7 +70,7 @@ impl From<SocketAddr> for Endpoint {
     }
 }
 
-/// For messages: "192.0.2.1 port 80".
+/// The form in messages: "192.0.2.1 port 80".
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port() {
@@ -89,7 +89,7 @@ const SUN_PATH: usize = size_of::<sockaddr_un>() - offset_of!(sockaddr_un, sun_p
 const HAS_ABSTRACT_NAMES: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 impl UnixAddress {
-    /// `name` is a path without its NUL, or an abstract name with its leading NUL.
+    /// Creates an address. `name` is a path without its NUL, or an abstract name with its leading NUL.
     pub fn new(name: &[u8]) -> Result<UnixAddress> {
         let refused = |message| Err(Error::new(Status::InvalidArgument, message));
         let is_abstract = name.first() == Some(&0);
@@ -97,7 +97,7 @@ impl UnixAddress {
         if name.is_empty() {
             return refused("the path of a Unix domain socket is empty".to_owned());
         }
-        // A zeroed sockaddr_un, into which no path was written.
+        // All bytes are 0: a zeroed sockaddr_un, into which no path was written.
         if name.iter().all(|byte| *byte == 0) {
             return refused("the address of a Unix domain socket is nothing but NUL bytes".to_owned());
         }
@@ -125,7 +125,7 @@ impl UnixAddress {
         self.0.as_pathname().is_none()
     }
 
-    /// The path, or "@" and the abstract name. Unprintable bytes and backslashes are escaped as in C.
+    /// Returns the path, or "@" and the abstract name. Unprintable bytes and backslashes are escaped as in C.
     fn printable(&self) -> String {
         let (mark, name) = match self.0.as_pathname() {
             Some(path) => ("", path.as_os_str().as_bytes()),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_as_text() {
+    fn endpoints_have_a_name_and_a_text() {
         for (name, text) in [
             (b"/run/socket".as_slice(), "/run/socket"),
             (b"relative", "relative"),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_unix_addresses() {
+    fn invalid_unix_addresses_are_refused() {
         let socket = "of a Unix domain socket";
         for (name, message, at) in [
             (b"".as_slice(), format!("the path {socket} is empty"), None),
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_for_connect() {
+    fn unix_addresses_convert_to_sockaddr_bytes() {
         let family = (libc::AF_UNIX as libc::sa_family_t).to_ne_bytes();
         let longest = [b'p'; 107];
         let longest_abstract = [&[0], [b'n'; 107].as_slice()].concat();
         for (name, end) in [
             (b"/s".as_slice(), b"\0".as_slice()),
             (&longest, b"\0"),
-            // An abstract name ends with the length, not with a NUL.
+            // The length ends an abstract name; no NUL follows.
             (b"\0n", b""),
             (b"\0n\0", b""),
             (&longest_abstract, b""),

@@ -11,32 +11,33 @@ use crate::socket::sys;
 use crate::status::Status;
 use crate::url;
 
-/// An application-defined resolver: returns the addresses of an ASCII host and a port. The last argument is the time
+/// A resolver of the application: returns the addresses of an ASCII host and a port. The last argument is the time
 /// left, in seconds.
 pub(crate) type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
-/// Bounds the work for hostile input. A domain name has at most 253 bytes.
+/// Bounds the work for hostile input. A valid domain name has at most 253 bytes.
 const MAX_HOST: usize = 1024;
-/// RFC 1035 section 2.3.4.
+/// The maximum length of a label: RFC 1035 section 2.3.4.
 const MAX_LABEL: usize = 63;
 
 /// A host and a port.
 #[derive(Clone, Debug)]
 pub(crate) struct HostPort {
-    /// In ASCII and without brackets.
+    /// The host in ASCII, without brackets.
     host: CString,
     port: u16,
 }
 
 impl HostPort {
-    /// `host` is a name, which may be internationalised, an IPv4 address, or an IPv6 address with or without brackets.
+    /// Validates a host: a name, which may be internationalised, an IPv4 address, or an IPv6 address with or without
+    /// brackets.
     pub(crate) fn new(host: &str, port: u16) -> Result<HostPort> {
         let (inner, skipped) = match host.strip_prefix('[') {
             Some(rest) => (rest.strip_suffix(']').unwrap_or(rest), 1),
             None => (host, 0),
         };
         let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", quoted(host)));
-        // This may be userinfo with a password, which must not be in a message.
+        // The text before the "@" may be userinfo with a password, which must not appear in a message.
         if let Some(at) = host.bytes().position(|b| b == b'@') {
             return Err(Error::new(Status::InvalidUrl, format!("the host has an \"@\" at byte {at}")).at(at));
         }
@@ -60,7 +61,7 @@ impl HostPort {
         if let Some((at, byte)) = find(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
             return Err(refused(&format!("has {byte:?} at byte {at}: of a URL only the host belongs here")).at(at));
         }
-        // Only an IPv6 address has colons, at least two. Its dots and its zone do not separate labels.
+        // Only an IPv6 address contains colons, at least two. Dots in it and in its zone do not separate labels.
         if let Some(colon) = inner.find(':') {
             if inner.rfind(':') == Some(colon) {
                 return Err(refused("has a port, which is a parameter of its own").at(colon + skipped));
@@ -108,7 +109,7 @@ impl HostPort {
         self.host.to_str().unwrap_or("")
     }
 
-    /// The address of a numeric host, in any form that inet_aton(3) or inet_pton(3) reads. `None` for a name.
+    /// Returns the address of a numeric host, in any form that inet_aton(3) or inet_pton(3) reads. `None` for a name.
     pub(super) fn numeric(&self) -> Option<Result<Vec<SocketAddr>>> {
         if let Ok(address) = self.host_text().parse::<IpAddr>() {
             return Some(Ok(vec![SocketAddr::new(address, self.port)]));
@@ -120,7 +121,7 @@ impl HostPort {
         }
     }
 
-    /// Calls the application's resolver, unless the host is numeric. Nothing interrupts the callback.
+    /// Calls the application's resolver, unless the host is numeric. The limit cannot interrupt the callback.
     pub(crate) fn resolve_with(&self, resolve: &Resolve, limit: Option<&Limit>) -> Result<Vec<Endpoint>> {
         if let Some(found) = self.numeric() {
             return found.map(Endpoint::all_ip);
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn valid_and_invalid_hosts() {
+    fn hosts_are_converted_to_ascii_or_refused() {
         let host = |text| match HostPort::new(text, 80) {
             Ok(host_port) => Ok(host_port.host_text().to_owned()),
             Err(error) => Err((error.status(), error.offset())),
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_the_byte() {
+    fn messages_state_the_offset_of_the_byte() {
         for (input, expected) in [
             ("", "the host is empty"),
             ("[]", "the host is empty"),

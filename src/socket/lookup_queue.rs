@@ -1,4 +1,4 @@
-//! Runs lookups on their own threads. The number of threads per process is bounded; other lookups wait in a queue.
+//! Runs lookups on their own threads. The number of threads per process is bounded; further lookups wait in a queue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,10 +10,10 @@ use crate::socket::sys;
 /// The stack size of lookup threads. An explicit size keeps the standard library from reading the environment.
 const STACK: usize = 1 << 20;
 
-/// A lookup. Dropping it must not use the queue, because it may be dropped under the lock of the queue.
+/// A lookup. Dropping it must not use the queue, because the queue may drop it while holding its lock.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// The lookups of this process. A forked child has no threads of its parent, so it starts with an empty queue.
+/// The lookups of this process. A forked child has none of its parent's threads, so it starts with an empty queue.
 pub(crate) struct LookupQueue {
     state: Mutex<State>,
     spawn: fn(Job) -> io::Result<()>,
@@ -21,7 +21,7 @@ pub(crate) struct LookupQueue {
 
 struct State {
     process: Option<Process>,
-    /// The number of threads. Jobs wait only while it is the maximum.
+    /// The number of threads. Jobs wait only while the maximum number of threads runs.
     running: usize,
     next_ticket: u64,
     waiting: BTreeMap<u64, Job>,
@@ -36,18 +36,18 @@ impl LookupQueue {
         LookupQueue::with_spawn(start_thread)
     }
 
-    /// Starts threads with `spawn`, which tests replace by one that fails.
+    /// Creates a queue that starts threads with `spawn`. Tests pass a `spawn` that fails.
     pub(super) const fn with_spawn(spawn: fn(Job) -> io::Result<()>) -> LookupQueue {
         let state = State { process: None, running: 0, next_ticket: 0, waiting: BTreeMap::new() };
         LookupQueue { state: Mutex::new(state), spawn }
     }
 
-    /// Runs a job on its own thread. If `max_threads` run already, the job waits for one of them and a ticket is returned.
-    /// If the thread cannot be started, the job is dropped and the caller gets the error.
+    /// Runs a job on its own thread. If `max_threads` threads are running, the job waits for one of them, and a ticket
+    /// is returned. If the thread cannot be started, the job is dropped and the caller gets the error.
     pub(super) fn submit(&'static self, max_threads: usize, job: Job) -> io::Result<Option<Ticket>> {
         let mut state = self.state();
         if state.running < max_threads {
-            // Under the lock, so that no job waits for a thread that then fails to start.
+            // The thread is started under the lock, so that no job waits for a thread that then fails to start.
             (self.spawn)(Box::new(move || self.run(job)))?;
             state.running += 1;
             return Ok(None);
@@ -67,7 +67,7 @@ impl LookupQueue {
     fn run(&self, first: Job) {
         let mut next = Some(first);
         while let Some(job) = next {
-            // A job that panics reports it itself, and the thread continues with other jobs.
+            // A job that panics reports the panic itself, and the thread continues with other jobs.
             let _ = catch_unwind(AssertUnwindSafe(job));
             let mut state = self.state();
             next = state.waiting.pop_first().map(|(_, job)| job);
@@ -99,7 +99,7 @@ impl LookupQueue {
     }
 }
 
-/// Starts a detached thread that blocks all signals, so that they are handled by threads of the application.
+/// Starts a detached thread. It blocks all signals, so that threads of the application handle them.
 fn start_thread(run: Job) -> io::Result<()> {
     let _signals = sys::SignalsBlocked::new();
     std::thread::Builder::new().name("netlib-lookup".into()).stack_size(STACK).spawn(run).map(drop)

@@ -1,5 +1,5 @@
-//! Name resolution that obeys a limit. getaddrinfo(3) cannot be interrupted, so a lookup that a limit may end runs on its
-//! own thread. Abandoning it takes no time; the thread frees what is left.
+//! Name resolution that obeys a limit. getaddrinfo(3) cannot be interrupted, so a lookup that a limit may end runs on
+//! its own thread. Abandoning a lookup takes no time; its thread frees the remaining data.
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
@@ -14,7 +14,7 @@ use crate::socket::lookup_queue::{LookupQueue, Ticket};
 use crate::socket::sys::{self, Wake};
 use crate::status::Status;
 
-/// Looks up the addresses of a name. It may block for any time.
+/// Looks up the addresses of a name. It may block for any length of time.
 type LookupFn = dyn Fn(&HostPort) -> Result<Vec<SocketAddr>> + Send + Sync;
 
 /// A lookup function and the threads that run it.
@@ -30,7 +30,7 @@ const MAX_THREADS: usize = 64;
 static QUEUE: LookupQueue = LookupQueue::new();
 
 impl Resolver {
-    /// Uses getaddrinfo(3).
+    /// Returns a resolver that calls getaddrinfo(3).
     pub(crate) fn system() -> Resolver {
         Resolver::new(Arc::new(system_lookup), &QUEUE, MAX_THREADS)
     }
@@ -51,7 +51,7 @@ impl Resolver {
         let done_fd = done.fd();
         let state = Arc::new(Mutex::new(LookupState { reported: false, result: None, done: Some(done) }));
         let process = Process::current();
-        // Weak, so that abandoning the lookup frees its state although the thread still runs.
+        // The reference is weak, so that abandoning the lookup frees its state although the thread still runs.
         let reporter = Reporter { process, state: Arc::downgrade(&state) };
         let (lookup, thread_host) = (Arc::clone(&self.lookup), host.clone());
         let job = move || reporter.report(lookup(&thread_host).and_then(|found| thread_host.at_least_one(found)));
@@ -70,7 +70,7 @@ impl Resolver {
 /// A lookup on its own thread. Dropping it abandons it without waiting.
 pub(crate) struct Lookup {
     host: HostPort,
-    /// The process that runs the thread.
+    /// The process in which the thread runs.
     process: Process,
     /// Its place in the queue, if it was not started immediately.
     queued: Option<(&'static LookupQueue, Ticket)>,
@@ -79,7 +79,7 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// Readable when the lookup has ended.
+    /// Returns a descriptor that becomes readable when the lookup has ended.
     pub(crate) fn fd(&self) -> RawFd {
         self.done_fd
     }
@@ -89,13 +89,14 @@ impl Lookup {
         self.state.lock().result.take()
     }
 
-    /// A result can be taken. False although the descriptor is readable: something else made it readable.
+    /// Returns whether a result can be taken. If this is false and the descriptor is readable, something else made it
+    /// readable.
     pub(crate) fn is_done(&self) -> bool {
         self.state.lock().result.is_some()
     }
 
-    /// This process is a forked child, which has no copy of the thread. No result will come, although the parent's thread
-    /// makes the shared descriptor readable.
+    /// Returns whether this process is a forked child, which has no copy of the thread. Then no result will come,
+    /// although the parent's thread makes the shared descriptor readable.
     pub(crate) fn is_orphaned(&self) -> bool {
         self.process != Process::current()
     }
@@ -108,9 +109,9 @@ impl Drop for Lookup {
         {
             queue.cancel(ticket);
         }
-        // A fork waits until the thread releases the lock, but not for ever, so a child must not rely on it.
+        // A fork waits until the thread releases the lock, but only for a bounded time, so a child must not rely on it.
         let state = if self.is_orphaned() { self.state.try_lock() } else { Some(self.state.lock()) };
-        // Closes the descriptor now, not when the thread drops the state.
+        // Closes the descriptor now, instead of when the thread drops the state.
         drop(state.and_then(|mut state| state.done.take()));
     }
 }
@@ -125,11 +126,11 @@ fn no_result() -> Error {
     Error::new(Status::Internal, "a lookup ended without an answer")
 }
 
-/// The address family for lookups: any if this system can bind an IPv6 address, else only IPv4.
+/// Returns the address family for lookups: any family if this system can bind an IPv6 address, otherwise only IPv4.
 pub(crate) fn allowed_gai_family() -> i32 {
     let loopback = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     match Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| socket.bind(&loopback.into())) {
-        // Without a free descriptor for the test, IPv6 is assumed to work.
+        // If there is no free descriptor for the test, IPv6 is assumed to work.
         Err(error) if !error.raw_os_error().is_some_and(sys::is_out_of_descriptors) => libc::AF_INET,
         _ => libc::AF_UNSPEC,
     }
@@ -143,7 +144,7 @@ fn system_lookup(host: &HostPort) -> Result<Vec<SocketAddr>> {
 struct LookupState {
     reported: bool,
     result: Option<Result<Vec<SocketAddr>>>,
-    /// Raised at the end; `None` once the lookup is abandoned.
+    /// Raised when the lookup has ended; `None` once the lookup is abandoned.
     done: Option<Wake>,
 }
 
@@ -188,7 +189,7 @@ mod tests {
     use crate::limit::Limit;
     use crate::socket::wait::wait;
 
-    /// Waits for a lookup within a limit, as a connect does.
+    /// Waits for a lookup within a limit, like a connect does.
     fn resolve(resolver: &Resolver, host: HostPort, limit: &Limit) -> Result<Vec<SocketAddr>> {
         limit.check()?;
         let lookup = resolver.start(host)?;
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!((error.status(), error.resolver_code()), (Status::NameResolution, libc::EAI_NONAME));
     }
 
-    /// A lookup function that blocks until the returned sender is dropped.
+    /// Returns a lookup function that blocks until the returned sender is dropped.
     fn blocked_lookup() -> (mpsc::Sender<()>, Arc<LookupFn>) {
         let (release, held) = mpsc::channel();
         let held = Mutex::new(held);
@@ -277,7 +278,7 @@ mod tests {
             resolve(&resolver, name(), &limit).unwrap_err().status()
         };
         assert_eq!([status(), status(), status()], [Status::DeadlineExceeded; 3]);
-        // The other lookups never ran, and left the queue when they were abandoned.
+        // The other lookups never ran. Abandoning them removed them from the queue.
         assert_eq!([status(), status()], [Status::DeadlineExceeded; 2]);
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (3, 0));
         drop(release);

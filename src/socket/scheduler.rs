@@ -1,7 +1,7 @@
 //! Connection attempts to a list of addresses, as a state machine that never waits.
 //!
-//! Attempts start in order. Each one continues until it is connected, it fails, or its timeout passes. The first
-//! connection wins and all other attempts are closed. When the last started attempt fails, the next one starts
+//! Attempts start in order. Each attempt continues until it is connected, it fails, or its timeout passes. The first
+//! connection wins and all other attempts are closed. When the most recently started attempt fails, the next one starts
 //! immediately. The [`Schedule`] decides whether an attempt may also start while others are in progress.
 //!
 //! [`Connect`](crate::socket::connect::Connect) resolves the host before, and applies the limit.
@@ -26,10 +26,10 @@ use crate::status::Status;
 /// The order and the pace of the attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Schedule {
-    /// In the given order, one attempt at a time.
+    /// One attempt at a time, in the given order.
     Sequential,
     /// RFC 8305 ("Happy Eyeballs"): address families alternate, and the next attempt starts after this Connection
-    /// Attempt Delay even if the last one is still in progress.
+    /// Attempt Delay even if the previous one is still in progress.
     Racing(Duration),
 }
 
@@ -45,16 +45,16 @@ pub(super) trait Network {
     /// Calls connect(2) again after [`Progress::BacklogFull`].
     fn retry(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure>;
 
-    /// The result after [`Progress::Pending`]; `None` while there is none.
+    /// Returns the result after [`Progress::Pending`]; `None` while the attempt is in progress.
     fn result(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Option<Result<(), AttemptFailure>>;
 }
 
 /// The result of a step.
 pub(super) enum Step<S> {
     Connected(S),
-    /// Started an attempt. The caller takes the next step without waiting.
+    /// An attempt was started. The caller takes the next step without waiting.
     Started,
-    /// The caller waits for a descriptor or the timer.
+    /// The caller must wait for a descriptor or the timer.
     Pending,
     /// No address is left and no attempt is in progress.
     Failed,
@@ -62,28 +62,29 @@ pub(super) enum Step<S> {
 
 pub(super) struct Scheduler<N: Network> {
     network: N,
-    /// In the order of their attempts.
+    /// The addresses in the order of their attempts.
     addresses: Vec<Endpoint>,
     /// The number of addresses beyond [`MAX_ADDRESSES`].
     left_out: usize,
-    /// The attempts so far: attempt `i` is to address `i`.
+    /// The attempts so far: attempt `i` connects to address `i`.
     attempts: Vec<Attempt<N::Socket>>,
     schedule: Schedule,
     timeout: Option<Duration>,
     /// Sockets of failed attempts, closed by the next step: see `Connect::interests`.
     to_close: Vec<N::Socket>,
-    /// When to retry the next address, for which there was no free descriptor.
+    /// The time at which to retry the next address, if no descriptor was free for it.
     retry_at: Option<Instant>,
 }
 
-/// An attempt to connect to one address, with what the report says about it.
+/// An attempt to connect to one address, with the data for the report.
 pub(crate) struct Attempt<S> {
     endpoint: Endpoint,
     /// The address as text. Only reports need it.
     text: OnceCell<CString>,
     started: Instant,
     timeout_at: Option<Instant>,
-    /// In progress, but the backlog is full: when to call connect(2) again. The descriptor never becomes ready.
+    /// The attempt is in progress, but the backlog is full: the time of the next connect(2). The descriptor never
+    /// becomes ready.
     backlog_retry_at: Option<Instant>,
     ended: Option<Instant>,
     state: State<S>,
@@ -93,7 +94,7 @@ enum State<S> {
     InProgress(S),
     Failed(AttemptFailure),
     Won,
-    /// In progress when another attempt won.
+    /// The attempt was in progress when another attempt won.
     Lost,
 }
 
@@ -105,7 +106,7 @@ impl<N: Network> Scheduler<N> {
         timeout: Option<Duration>,
     ) -> Scheduler<N> {
         if let Schedule::Racing(_) = schedule {
-            // Before the list is truncated, so that no family is missing.
+            // Interleaved before the list is truncated, so that no address family is lost.
             addresses = interleave::interleave_families(addresses);
         }
         let left_out = addresses.len().saturating_sub(MAX_ADDRESSES);
@@ -131,7 +132,7 @@ impl<N: Network> Scheduler<N> {
         self.to_close.clear();
     }
 
-    /// When a step is due even if no descriptor is ready.
+    /// Returns the time at which the next step is due, even if no descriptor becomes ready.
     pub(super) fn next_timer(&self) -> Option<Instant> {
         let next_start = match self.attempts.last() {
             _ if self.retry_at.is_some() => self.retry_at,
@@ -146,7 +147,7 @@ impl<N: Network> Scheduler<N> {
         self.in_progress().map(|(attempt, _)| timer(attempt)).fold(next_start, earlier)
     }
 
-    /// The next address, if its attempt is due.
+    /// Returns the next address, if its attempt is due.
     fn next_due(&self, now: Instant) -> Option<Endpoint> {
         let next = self.addresses.get(self.attempts.len())?;
         let is_due = match (self.retry_at, self.attempts.last()) {
@@ -159,7 +160,7 @@ impl<N: Network> Scheduler<N> {
         is_due.then(|| next.clone())
     }
 
-    /// The Connection Attempt Delay. `None`: an attempt in progress is never overtaken.
+    /// Returns the Connection Attempt Delay. `None`: no attempt starts while another is in progress.
     fn delay(&self) -> Option<Duration> {
         match self.schedule {
             Schedule::Sequential => None,
@@ -212,8 +213,8 @@ impl<N: Network> Scheduler<N> {
         step
     }
 
-    /// When to retry after the system had no free descriptor; `None` if this connect will not free one. The end of any
-    /// attempt also triggers a retry.
+    /// Returns the time of the next retry after the system had no free descriptor; `None` if this connect will not free
+    /// a descriptor. The end of any attempt also triggers a retry.
     fn descriptor_retry_time(&self, now: Instant, will_free_descriptor: bool) -> Option<Instant> {
         if will_free_descriptor || !self.to_close.is_empty() {
             return Some(now);
@@ -284,7 +285,7 @@ impl<N: Network> Scheduler<N> {
         })
     }
 
-    /// The sockets that become writable when their attempts end.
+    /// Returns the sockets that become writable when their attempts end.
     pub(super) fn pollable(&self) -> impl Iterator<Item = &N::Socket> {
         self.in_progress().filter(|(attempt, _)| attempt.backlog_retry_at.is_none()).map(|(_, socket)| socket)
     }
@@ -293,9 +294,9 @@ impl<N: Network> Scheduler<N> {
         self.attempts.iter().position(|attempt| matches!(attempt.state, State::Won))
     }
 
-    /// The error when no attempt won.
+    /// Returns the error of a connect in which no attempt won.
     pub(super) fn error(&self, target: &dyn fmt::Display) -> Error {
-        // Addresses that were left out count only if all others were tried.
+        // The error mentions addresses that were left out only if all others were tried.
         let ended_early = self.failures().any(|failed| is_final(failed.failure.status));
         attempt::all_failed(target, self.failures().collect(), if ended_early { 0 } else { self.left_out })
     }
@@ -326,12 +327,12 @@ impl<S> Attempt<S> {
         }
     }
 
-    /// The address without the port.
+    /// Returns the address without the port.
     pub(crate) fn text(&self) -> &CStr {
         self.text.get_or_init(|| CString::new(self.endpoint.name()).unwrap_or_default())
     }
 
-    /// `None` for a Unix domain socket.
+    /// Returns the port; `None` for a Unix domain socket.
     pub(crate) fn port(&self) -> Option<u16> {
         self.endpoint.port()
     }
@@ -344,7 +345,7 @@ impl<S> Attempt<S> {
         self.ended
     }
 
-    /// `WantWrite` while it is in progress, `Closed` if another attempt won.
+    /// Returns the status: `WantWrite` while the attempt is in progress, `Closed` if another attempt won.
     pub(crate) fn status(&self) -> Status {
         match &self.state {
             State::InProgress(_) => Status::WantWrite,

@@ -44,11 +44,11 @@ pub(crate) enum Sockaddr<'a> {
     Unix(&'a [u8]),
 }
 
-/// The classes of an address in the form that connect(2) takes.
+/// Returns the classes of an address in the form that connect(2) takes.
 pub fn classify(bytes: &[u8]) -> Result<Classes> {
     Ok(match read(bytes)? {
         Sockaddr::Ip(address) => address_class::classify(address.ip()),
-        // Even a path to which no socket can be bound.
+        // Also for a path to which no socket can be bound.
         Sockaddr::Unix(_) => Classes::UNIX,
     })
 }
@@ -100,7 +100,7 @@ fn read_v6(bytes: &[u8]) -> Option<SocketAddrV6> {
     whole::<sockaddr_in6>(bytes)?;
     let address: [u8; 16] = part(bytes, offset_of!(sockaddr_in6, sin6_addr))?;
     let port = part(bytes, offset_of!(sockaddr_in6, sin6_port)).map(u16::from_be_bytes)?;
-    // Not converted: the standard library passes both to connect(2) as they are.
+    // Neither value is converted, because the standard library passes both to connect(2) unchanged.
     let flow = part(bytes, offset_of!(sockaddr_in6, sin6_flowinfo)).map(u32::from_ne_bytes)?;
     let scope = part(bytes, offset_of!(sockaddr_in6, sin6_scope_id)).map(u32::from_ne_bytes)?;
     Some(SocketAddrV6::new(Ipv6Addr::from(address), port, flow, scope))
@@ -122,7 +122,7 @@ mod tests {
         crate::socket::sys::bytes_of_sockaddr(&Endpoint::Ip(address.parse().unwrap()).to_sockaddr())
     }
 
-    /// A sockaddr_un with this `sun_path`.
+    /// Returns a sockaddr_un with this `sun_path`.
     fn unix(sun_path: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; offset_of!(sockaddr_un, sun_path)];
         let at = offset_of!(sockaddr, sa_family);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn ip_addresses() {
+    fn ip_sockaddrs_are_parsed_or_refused() {
         for text in ["192.0.2.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[2001:db8::1]:443", "[fe80::1%3]:1"] {
             let mut bytes = bytes_of(text);
             let address: SocketAddr = text.parse().unwrap();
@@ -165,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn unix_addresses() {
+    fn unix_sockaddrs_are_parsed_or_refused() {
         let of = |name: &[u8]| Ok(Endpoint::Unix(UnixAddress::new(name).unwrap()));
         let refused = |message: &str| Err(format!("the {message}"));
         let zeros = "address of a Unix domain socket is nothing but NUL bytes";
         let path_108 = [b'p'; 108];
         for (sun_path, expected) in [
-            // With and without the NUL, in a whole sockaddr_un, and with other bytes after the NUL.
+            // A path with and without its NUL, in a whole sockaddr_un, and with other bytes after the NUL.
             (b"/s".as_slice(), of(b"/s")),
             (b"/s\0", of(b"/s")),
             (&[b"/s".as_slice(), &[0; 106]].concat(), of(b"/s")),
@@ -194,13 +194,13 @@ mod tests {
             let found = endpoint(&unix(sun_path)).map_err(|error| error.message().to_owned());
             assert_eq!(found, expected, "{sun_path:?}");
         }
-        // The address of an unbound client, as accept(2) returns it, is valid but cannot be connected.
+        // An unbound client, as accept(2) returns it, has a valid address that nobody can connect to.
         assert_eq!(read(&unix(b"")).unwrap(), Sockaddr::Unix(b""));
         assert!(read(&unix(b"")[..1]).is_err());
     }
 
     #[test]
-    fn a_list_is_bounded() {
+    fn the_length_of_a_list_is_limited() {
         let mut list = AddressList::default();
         let bytes = bytes_of("192.0.2.1:80");
         for _ in 0..MAX_ADDRESSES {

@@ -1,5 +1,5 @@
-//! System calls behind safe functions. Each is safe for every argument: a bad descriptor is EBADF, never undefined
-//! behaviour.
+//! System calls behind safe functions. Each function is safe for every argument: a bad descriptor results in EBADF,
+//! never in undefined behaviour.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsString};
@@ -30,8 +30,8 @@ pub(crate) fn poll_fd(fd: RawFd, events: i16) -> PollFd {
     PollFd { fd, events, revents: 0 }
 }
 
-/// Waits until a descriptor is ready or the deadline has passed. Continues with the time left after EINTR.
-/// Returns the number of ready descriptors; 0 if the deadline has passed.
+/// Waits until a descriptor is ready or the deadline has passed. After EINTR it continues with the time left. Returns
+/// the number of ready descriptors; 0 if the deadline has passed.
 pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<usize> {
     loop {
         let wait = match deadline {
@@ -62,16 +62,16 @@ pub(crate) fn look(fds: &mut [PollFd]) -> io::Result<usize> {
     retried(|| unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) as isize })
 }
 
-/// Rounds up, because a wait that ended early would spin.
+/// Rounds up, because a wait that ends too early would spin.
 fn round_up_to_ms(wait: Duration) -> i32 {
     wait.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i32
 }
 
-/// A descriptor that becomes readable for good by [`Wake::raise`], to wake a poll(2).
+/// A descriptor to wake a poll(2): [`Wake::raise`] makes it readable permanently.
 #[derive(Debug)]
 pub(crate) struct Wake {
     read: OwnedFd,
-    /// Linux has one eventfd; other systems use a pipe.
+    /// Linux needs one eventfd; other systems need a pipe.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     write: OwnedFd,
 }
@@ -88,7 +88,7 @@ impl Wake {
     pub(crate) fn open() -> Result<Wake> {
         let (read, write) = std::io::pipe().map_err(cannot_open_wake)?;
         let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
-        // So that a raise in a signal handler cannot block on a pipe that was raised many times.
+        // Nonblocking, so that a raise in a signal handler cannot block on a pipe that was raised many times.
         socket2::SockRef::from(&write).set_nonblocking(true).map_err(cannot_open_wake)?;
         Ok(Wake { read, write })
     }
@@ -97,7 +97,7 @@ impl Wake {
         self.read.as_raw_fd()
     }
 
-    /// Async-signal-safe. Preserves errno.
+    /// Makes the descriptor readable. Async-signal-safe; preserves errno.
     pub(crate) fn raise(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let fd = self.read.as_raw_fd();
@@ -125,7 +125,7 @@ use libc::__errno_location as errno_location;
 #[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
 use libc::__error as errno_location;
 
-/// The number of a network interface.
+/// Returns the number of a network interface.
 #[cfg(target_vendor = "apple")]
 pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     let name = std::ffi::CString::new(name)?;
@@ -136,7 +136,7 @@ pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// The process or the system has no free descriptor.
+/// Returns whether the errno means that the process or the system has no free descriptor.
 pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
     matches!(errno, libc::EMFILE | libc::ENFILE)
 }
@@ -147,20 +147,20 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was opened for this call and nobody else knows it.
+    // SAFETY: the descriptor was opened for this call, and no other code knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
 pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
 
-/// recv(2) with `MSG_…` flags. Restarts after EINTR.
+/// Calls recv(2) with `MSG_…` flags. Restarts after EINTR.
 pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `buffer`, which lives across the call.
     retried(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
-/// send(2) that never raises SIGPIPE. Restarts after EINTR.
+/// Calls send(2), but never raises SIGPIPE. Restarts after EINTR.
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
     retried(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
@@ -183,10 +183,10 @@ unsafe extern "C" {
     fn secure_getenv(name: *const libc::c_char) -> *mut libc::c_char;
 }
 
-/// An environment variable. Always `None` in a program that runs with elevated privileges, such as set-user-ID.
+/// Returns an environment variable; always `None` in a program that runs with elevated privileges, such as set-user-ID.
 pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
-    // SAFETY: the name is NUL-terminated. What comes back is NUL-terminated and lives until the program changes its
-    // environment, which no thread may do beside this call: getenv(3)'s own rule.
+    // SAFETY: the name is NUL-terminated. The result is NUL-terminated and lives until the application changes its
+    // environment, which no thread may do during this call: that is the rule of getenv(3) itself.
     unsafe {
         #[cfg(target_os = "linux")]
         let value = secure_getenv(name.as_ptr());
@@ -224,8 +224,8 @@ pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
     return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
 }
 
-/// Opens another close-on-exec descriptor that is readable when `fd` is. An event loop forgets it when it is closed; epoll
-/// would keep a duplicate until the original is closed too.
+/// Opens another close-on-exec descriptor that is readable when `fd` is. When it is closed, an event loop forgets it; a
+/// duplicate would stay registered with epoll until the original is closed as well.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
@@ -245,7 +245,7 @@ pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was opened by this call and nobody else knows it.
+    // SAFETY: the descriptor was opened by this call, and no other code knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
@@ -260,14 +260,14 @@ fn socket_option(fd: RawFd, name: i32) -> io::Result<i32> {
     }
 }
 
-/// True for a listening socket, on which waiting for data never ends.
+/// Returns whether the socket is listening; waiting for data on such a socket never ends.
 pub(crate) fn is_listening(fd: RawFd) -> bool {
     socket_option(fd, libc::SO_ACCEPTCONN).is_ok_and(|listening| listening != 0)
 }
 
-/// Why the system's resolver gave no addresses.
+/// The reason why the system's resolver returned no addresses.
 pub(crate) struct LookupFailure {
-    /// `EAI_…`.
+    /// An `EAI_…` code.
     pub code: i32,
     /// The text of gai_strerror(3).
     pub text: String,
@@ -275,7 +275,8 @@ pub(crate) struct LookupFailure {
     pub system: Option<io::Error>,
 }
 
-/// getaddrinfo(3) for stream sockets: the addresses in its order, without duplicates. It may block for any time.
+/// Calls getaddrinfo(3) for stream sockets. Returns the addresses in its order, without duplicates. It may block for
+/// any length of time.
 pub(crate) fn getaddrinfo(
     host: &CStr,
     port: u16,
@@ -288,7 +289,7 @@ pub(crate) fn getaddrinfo(
     hints.ai_socktype = libc::SOCK_STREAM;
     hints.ai_flags = flags;
     let mut list = std::ptr::null_mut();
-    // SAFETY: the host is NUL-terminated, no service is asked for, and `list` is written on success only.
+    // SAFETY: the host is NUL-terminated, the service is NULL, and `list` is written on success only.
     let code = unsafe { libc::getaddrinfo(host.as_ptr(), std::ptr::null(), &hints, &mut list) };
     if code != 0 {
         let system = (code == libc::EAI_SYSTEM).then(io::Error::last_os_error);
@@ -296,7 +297,7 @@ pub(crate) fn getaddrinfo(
     }
     let mut found = Vec::new();
     let mut at = list;
-    // SAFETY: getaddrinfo gave a list that ends with NULL and lives until it is freed, below.
+    // SAFETY: getaddrinfo returned a list that ends with NULL and lives until it is freed below.
     while let Some(entry) = unsafe { at.as_ref() } {
         // SAFETY: the entry's address is `ai_addrlen` bytes long.
         if let Some(mut address) = unsafe { read_address(entry) } {
@@ -312,6 +313,8 @@ pub(crate) fn getaddrinfo(
     Ok(found)
 }
 
+/// Reads the address of an entry.
+///
 /// # Safety
 /// `entry.ai_addr` is NULL or points to `entry.ai_addrlen` readable bytes.
 unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
@@ -327,7 +330,7 @@ unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
 }
 
 fn gai_text(code: i32) -> String {
-    // SAFETY: gai_strerror gives a string that is never freed, for every number.
+    // SAFETY: for every number, gai_strerror returns a string that is never freed.
     unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy().into_owned()
 }
 
@@ -360,7 +363,7 @@ impl Drop for SignalsBlocked {
     }
 }
 
-/// The time of the monotonic clock, in seconds.
+/// Returns the time of the monotonic clock, in seconds.
 pub(crate) fn monotonic_seconds() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
@@ -370,13 +373,13 @@ pub(crate) fn monotonic_seconds() -> f64 {
 
 /* Forks. */
 
-/// A word that is 0 in every forked child, however it was forked: the kernel wipes its page (MADV_WIPEONFORK, Linux
-/// 4.14). `None` if no such page is available.
+/// Returns a word that is 0 in every forked child, even if no fork handler ran: the kernel wipes its page
+/// (MADV_WIPEONFORK, Linux 4.14). `None` if no such page is available.
 pub(crate) fn wiped_by_fork() -> Option<&'static AtomicU64> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays valid for
-    // as long as the process lives. madvise(2) changes no mapping but the new one. An advice that does not exist must be
-    // refused: some versions of QEMU accept every advice and obey none.
+    // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays
+    // valid for as long as the process lives. madvise(2) changes only the new mapping. The advice -1, which does not
+    // exist, must be refused: some versions of QEMU accept every advice and obey none.
     unsafe {
         const NO_ADVICE: i32 = -1;
         let size = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).ok()?;
@@ -402,7 +405,7 @@ pub(crate) trait ForkHandler {
     fn in_child();
 }
 
-/// Installs a handler for good: the library is never unloaded (`-z nodelete`). False: there is no memory for it.
+/// Installs a handler permanently: the library is never unloaded (`-z nodelete`). Returns false if memory runs out.
 pub(crate) fn at_fork<H: ForkHandler>() -> bool {
     extern "C" fn before<H: ForkHandler>() {
         H::before();
@@ -419,13 +422,13 @@ pub(crate) fn at_fork<H: ForkHandler>() -> bool {
 
 /* Files, for bodies. */
 
-/// read(2). Restarts after EINTR.
+/// Calls read(2). Restarts after EINTR.
 pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `buffer`, which lives across the call.
     retried(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
-/// write(2) that raises no SIGPIPE. Files have no flag for that, so the signal is blocked and then consumed.
+/// Calls write(2), but raises no SIGPIPE. write(2) has no flag for that, so the signal is blocked and then consumed.
 pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> {
     // SAFETY: the sets are written before they are read; the pointer and length describe `data`, which lives across
     // the call. sigwait takes a signal that is pending, so it does not wait.
@@ -451,7 +454,7 @@ pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> 
     }
 }
 
-/// The position of a file.
+/// Returns the position of a file.
 pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
     lseek(fd, 0, libc::SEEK_CUR)
 }
@@ -466,13 +469,13 @@ fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
     // SAFETY: no pointers are passed.
     match unsafe { libc::lseek(fd, offset, whence) } {
         -1 => Err(io::Error::last_os_error()),
-        // Narrower where off_t is.
+        // The cast is needed on systems with a narrower off_t.
         #[allow(clippy::unnecessary_cast)]
         position => Ok(position as i64),
     }
 }
 
-/// The bytes between the position and the end of a file; `None` if it is not a regular file.
+/// Returns the number of bytes between the position and the end of a file; `None` if it is not a regular file.
 pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
     // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
     let stat = unsafe {
@@ -488,7 +491,7 @@ pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
     Ok(Some((stat.st_size as i64).saturating_sub(tell(fd)?).max(0)))
 }
 
-/// The descriptor is open and does not have O_NONBLOCK.
+/// Returns whether the descriptor is open and does not have O_NONBLOCK.
 pub(crate) fn is_blocking(fd: RawFd) -> bool {
     // SAFETY: no pointers are passed.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
@@ -502,7 +505,7 @@ pub(crate) fn is_open(fd: RawFd) -> bool {
 
 #[cfg(test)]
 pub(crate) fn bytes_of_sockaddr(address: &socket2::SockAddr) -> Vec<u8> {
-    // SAFETY: the address is as many bytes long as it says, each of them initialised.
+    // SAFETY: the address has `len()` bytes, all of them initialised.
     unsafe { std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), address.len() as usize) }.to_vec()
 }
 
@@ -529,7 +532,7 @@ mod tests {
     #[test]
     fn a_failed_raise_keeps_errno_and_readability() {
         let wake = Wake::open().unwrap();
-        // Fills the counter or the pipe, so that another raise fails.
+        // Fills the counter or the pipe, so that the next raise fails.
         let nearly_full = (u64::MAX - 1).to_ne_bytes();
         for _ in 0..10_000 {
             // SAFETY: the buffer is eight readable bytes.
@@ -544,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn send_and_recv() {
+    fn send_and_recv_report_bytes_end_and_errors() {
         let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
         let (near_fd, far_fd) = (near.as_raw_fd(), far.as_raw_fd());
         let mut buffer = [0; 16];

@@ -12,7 +12,7 @@ use crate::socket::attempt::AttemptFailure;
 use crate::status::Status;
 use crate::timeout;
 
-/// `None` keeps the system's default.
+/// Options of a TCP socket. `None` keeps the system's default.
 #[derive(Clone, Debug, Default)]
 pub struct TcpOptions {
     interface: Option<String>,
@@ -22,7 +22,8 @@ pub struct TcpOptions {
     user_timeout: Option<Duration>,
 }
 
-/// In whole seconds, the system's unit. On systems without times per socket, keep-alive is only turned on.
+/// Keep-alive times in whole seconds, the system's unit. On systems without times per socket, keep-alive is only turned
+/// on.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
 struct Keepalive {
@@ -39,7 +40,7 @@ const MAX_KEEPALIVE: f64 = 32_767.0;
 const MAX_PROBES: u32 = 127;
 /// INT_MAX milliseconds, in whole seconds.
 const MAX_USER_TIMEOUT: f64 = 2_147_483.0;
-/// Without the NUL.
+/// The maximum length of an interface name, without the NUL.
 const MAX_INTERFACE: usize = libc::IF_NAMESIZE - 1;
 
 const HAS_KEEPALIVE_TIMES: bool = cfg!(any(
@@ -74,7 +75,7 @@ impl TcpOptions {
         self.no_delay = Some(enable);
     }
 
-    /// [`timeout::DEFAULT`] and [`Count::None`] keep the system's value.
+    /// Turns keep-alive on. [`timeout::DEFAULT`] and [`Count::None`] keep the system's values.
     pub fn set_keepalive(&mut self, idle: f64, interval: f64, count: Count) -> Result<()> {
         let idle = whole("idle", idle, SECOND, MAX_KEEPALIVE)?;
         let interval = whole("interval", interval, SECOND, MAX_KEEPALIVE)?;
@@ -95,7 +96,7 @@ impl TcpOptions {
         Ok(())
     }
 
-    /// Equal options have equal digests.
+    /// Returns a digest; equal options have equal digests.
     pub(super) fn digest(&self) -> Digest {
         // Destructured, so that a new option does not compile until it is part of the digest.
         let TcpOptions { interface, no_delay, keepalive, user_timeout } = self;
@@ -115,7 +116,7 @@ impl TcpOptions {
             .finish()
     }
 
-    /// Before the socket is bound or connected. The order is that of the setters' documentation.
+    /// Applies the options, before the socket is bound or connected. The order is that of the setters' documentation.
     pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), AttemptFailure> {
         if let Some(name) = &self.interface {
             bind_to_interface(socket, name)
@@ -158,12 +159,12 @@ impl Keepalive {
                 times = times.with_retries(count);
             }
         }
-        // Also turns keep-alive on.
+        // This also turns keep-alive on.
         socket.set_tcp_keepalive(&times)
     }
 }
 
-/// Rounds up to whole units, so that nothing ends early. The result is never 0, whose meaning depends on the system.
+/// Rounds up to whole units, so that no time ends early. The result is never 0, whose meaning depends on the system.
 fn whole(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
     if seconds == timeout::DEFAULT {
         return Ok(None);
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn interface_names() {
+    fn interface_names_are_checked() {
         let set = |name: &str| TcpOptions::default().set_interface(name);
         for name in ["lo", "eth0.100", "wg-office", "fifteen-bytes-x", "br_ü"] {
             assert_eq!(

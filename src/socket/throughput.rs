@@ -78,7 +78,8 @@ impl Throughput {
         }
     }
 
-    /// Nothing was received and the caller returns to the application. Time continues to count until the next wait.
+    /// Continues the wait: nothing was received and the caller returns to the application. Time counts until the next
+    /// wait.
     pub(crate) fn wait_on(&mut self, now: Instant) -> std::result::Result<(), Slow> {
         self.end_wait(now);
         if self.is_used_up() {
@@ -88,7 +89,7 @@ impl Throughput {
         Ok(())
     }
 
-    /// A wait has used up the window.
+    /// Ends the window after a wait that has used it up.
     pub(crate) fn end_window(&mut self, now: Instant) -> Slow {
         self.end_wait(now);
         self.fail()
@@ -113,7 +114,7 @@ impl Throughput {
         slow
     }
 
-    /// Like `wait::wait_for` for reading, but waits no longer than the window.
+    /// Waits like `wait::wait_for` for reading, but no longer than the window.
     pub fn wait_for_read(&mut self, fd: RawFd, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
         let timeout = timeout::resolve(seconds, "timeout")?;
         let slow = |slow: Slow| slow.error(&format!("descriptor {fd}"), "");
@@ -135,7 +136,7 @@ impl Throughput {
 }
 
 impl Slow {
-    /// `during`: " during …" or empty.
+    /// Makes the error. `during` is " during …" or empty.
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
         let message = format!(
@@ -152,25 +153,25 @@ mod tests {
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    /// What happens to a guard; times in seconds.
+    /// An event of a connection; times are in seconds.
     #[derive(Clone, Copy, Debug)]
     enum Event {
-        /// A wait of so long that ends because something can be read, and what was read.
+        /// A wait of this time, after which this many bytes are received.
         Wait(u64, usize),
-        /// A wait in which nothing came, given up by the program after so long.
+        /// A wait of this time without any bytes, after which the call returns to the application.
         Nothing(u64),
-        /// The program does something else.
+        /// The application does other work for this time.
         Work(u64),
-        /// Comes without a wait.
+        /// This many bytes are received without a wait.
         Add(usize),
         Restart,
     }
     use Event::*;
 
-    /// The number of the event at which it came, the bytes, and the seconds waited.
+    /// The index of the event that failed, the bytes received in the window, and the seconds waited.
     type Failure = (usize, usize, u64);
 
-    /// The first failure.
+    /// Runs the events and returns the first failure.
     fn run(bytes: usize, seconds: f64, events: &[Event]) -> Option<Failure> {
         let mut guard = Throughput::new(bytes, seconds).unwrap();
         let mut now = Instant::now();
@@ -209,27 +210,29 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_waiting() {
+    fn a_window_with_too_few_bytes_fails() {
         let rows: &[(&[Event], Option<Failure>)] = &[
             (&[], None),
-            // A byte a second.
+            // One byte per second, at a minimum of 100 bytes in 10 seconds.
             (&[Wait(1, 1); 9], None),
             (&[Wait(1, 1); 30], Some((10, 10, 10))),
-            // Just enough, and one byte less.
+            // Exactly the minimum, and one byte less.
             (&[Wait(1, 10); 100], None),
             (&[Wait(5, 50), Wait(5, 49), Wait(1, 0)], Some((2, 99, 10))),
-            // The minimum ends the window, so that the next one has all of its time.
+            // Reaching the minimum ends the window, and the next window has its full time.
             (&[Wait(9, 100), Wait(9, 100), Wait(9, 99), Wait(1, 0), Wait(0, 0)], Some((4, 99, 10))),
-            // What came at the end of the window, or too late, was delivered; what it lacks is told by the next wait.
+            // Bytes that arrive at the end of the window or later are still delivered. If they are too few, the next
+            // wait fails.
             (&[Wait(10, 100), Wait(10, 100), Wait(10, 99), Wait(0, 1)], Some((3, 99, 10))),
             (&[Wait(12, 100), Wait(9, 0)], None),
             (&[Wait(12, 99), Add(1), Wait(9, 0)], None),
-            // A burst is no credit: the window after it is like every other.
+            // A burst gives no credit: the window after it has the same minimum.
             (&[Wait(1, 1_000_000), Wait(9, 0), Wait(1, 0), Wait(0, 0)], Some((3, 0, 10))),
             (&[Wait(1, usize::MAX), Wait(1, usize::MAX), Nothing(9), Nothing(1)], Some((3, 0, 10))),
-            // The program's own time is not the peer's.
+            // The time that the application spends between waits does not count against the peer.
             (&[Wait(9, 1), Work(1000), Wait(0, 1), Work(1000), Wait(0, 98), Wait(9, 0)], None),
-            // Unless it was told that nothing had come. What came meanwhile is looked at before it is judged.
+            // It does count after a call that returned without bytes. Bytes that arrived in the meantime are received
+            // before the window can fail.
             (&[Nothing(0), Work(9), Nothing(0), Work(1), Nothing(0)], Some((4, 0, 10))),
             (&[Nothing(0), Work(1000), Wait(0, 100), Wait(9, 0)], None),
             (&[Nothing(0), Work(1000), Wait(0, 99), Wait(0, 1)], Some((3, 99, 1000))),
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_window() {
+    fn a_wait_lasts_for_the_rest_of_the_window() {
         let mut guard = Throughput::new(100, 10.0).unwrap();
         let (began, second) = (Instant::now(), Duration::from_secs(1));
         assert_eq!(guard.begin_wait(began), Ok(10 * second));
@@ -256,12 +259,13 @@ mod tests {
         guard.end_wait(began + 52 * second);
         guard.add(1);
         assert_eq!(guard.begin_wait(began + 52 * second), Ok(10 * second));
-        // A wait that the program was told of may have used up all of it: what has come is looked at first.
+        // The time after a call without bytes may use up the whole window. The next wait is then zero and only checks
+        // for data.
         assert_eq!(guard.begin_wait(began + 99 * second), Ok(Duration::ZERO));
     }
 
     #[test]
-    fn no_minimum_and_no_window() {
+    fn without_a_minimum_or_a_window_nothing_fails() {
         for (bytes, seconds) in [(0, 1.0), (0, 0.0), (0, f64::NAN), (100, f64::INFINITY), (100, f64::MAX)] {
             assert_eq!(run(bytes, seconds, &[Wait(4_000_000_000, 0); 3]), None, "{bytes} in {seconds}");
         }
@@ -270,13 +274,13 @@ mod tests {
             assert_eq!(error.status(), Status::InvalidArgument, "{seconds}");
             assert!(error.message().contains("seconds must be more than 0"));
         }
-        // Less than a clock can tell: the first wait uses it up.
+        // A window shorter than the resolution of the clock: the first wait uses it up.
         let mut guard = Throughput::new(1, f64::MIN_POSITIVE).unwrap();
         assert!(guard.begin_wait(Instant::now()).is_err());
     }
 
     #[test]
-    fn the_message_has_the_numbers() {
+    fn the_message_states_bytes_and_seconds() {
         let mut guard = Throughput::new(1000, 10.0).unwrap();
         let began = Instant::now();
         guard.add(12);
@@ -291,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn which_of_the_times_ends_a_wait() {
+    fn window_timeout_and_limit_each_end_a_wait() {
         let (near, _far) = UnixStream::pair().unwrap();
         let wait = |window, timeout, limit| {
             let limit = Limit::new(limit).unwrap();
@@ -306,7 +310,8 @@ mod tests {
         assert_eq!(wait(never, 0.0, never), Ok(Status::TimedOut));
         assert_eq!(wait(0.01, f64::NAN, never), Err(Status::InvalidArgument));
 
-        // What was waited counts, however it ended; what comes after it, only where the program was told to wait on.
+        // The time of a wait counts, whether it ended by the limit or the timeout. The time after it counts only if the
+        // caller was told to continue waiting.
         let mut guard = Throughput::new(1, 30.0).unwrap();
         let limit = Limit::new(0.01).unwrap();
         assert!(guard.wait_for_read(near.as_raw_fd(), never, Some(&limit)).is_err());

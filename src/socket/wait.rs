@@ -10,10 +10,10 @@ use crate::socket::sys::{self, poll_fd};
 use crate::status::Status;
 use crate::timeout;
 
-/// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) is possible without blocking. Returns true also if the connection
-/// was hung up or has failed: the next call on it reports that. Returns false if `timeout` passed first; zero polls once.
-/// The error is the status of the limit if that ended first. A cancelled limit ends the wait even if the descriptor is
-/// ready. A deadline does so only if it had passed when the wait started.
+/// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) is possible without blocking. Also returns true if the
+/// connection was hung up or has failed; the next call on the descriptor reports that. Returns false if `timeout`
+/// passed first; zero polls once. If the limit ended first, the error has the limit's status. A cancelled limit ends
+/// the wait even if the descriptor is ready. A deadline does so only if it had passed when the wait started.
 pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
     if timeout == Some(Duration::ZERO) {
         return look(fd, events, limit);
@@ -46,9 +46,9 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
     if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
 }
 
-/// [`wait`] that returns a status: OK or TIMED_OUT. It polls without a timeout first, because the descriptor may be ready:
-/// that costs about half of a poll(2) with a timeout, and reads no clock. Inlined into its two callers, because with
-/// mitigations against speculative execution each return after a system call is expensive.
+/// Calls [`wait`] and returns a status: OK or TIMED_OUT. It first polls without a timeout, because the descriptor may
+/// be ready: that costs about half of a poll(2) with a timeout, and reads no clock. It is inlined into its two callers,
+/// because with mitigations against speculative execution each return after a system call is expensive.
 #[inline(always)]
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
     let timeout = timeout::resolve(seconds, "timeout")?;
@@ -56,7 +56,7 @@ pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limi
     Ok(if ready { Status::Ok } else { Status::TimedOut })
 }
 
-/// [`wait`] with a timeout of zero.
+/// Calls [`wait`] with a timeout of zero.
 #[inline(always)]
 fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fd < 0 {
@@ -73,7 +73,7 @@ fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) }
 }
 
-/// Sleeps until a time (`None`: for ever) or until the limit ends.
+/// Sleeps until a time (`None`: forever) or until the limit ends.
 pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
     // Without a limit, poll(2) ignores the descriptor and only waits.
     let mut wake = [poll_fd(-1, sys::POLL_IN)];
@@ -92,7 +92,7 @@ pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()>
     }
 }
 
-/// `None` without a timeout, or if the time is out of the clock's range.
+/// Returns the deadline; `None` without a timeout, or if the time is out of the clock's range.
 pub(crate) fn deadline_in(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
@@ -123,7 +123,7 @@ mod tests {
     use std::sync::Arc;
 
     const NOW: Option<Duration> = Some(Duration::ZERO);
-    /// A test that waits for so long has hung.
+    /// A test that waits this long has hung.
     const LONG: Option<Duration> = Some(Duration::from_secs(30));
 
     #[test]

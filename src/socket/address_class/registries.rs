@@ -50,7 +50,7 @@ pub(super) const V4: &[V4Row] = &[
     v4([0, 0, 0, 0], 0, Classes::GLOBAL),
 ];
 
-/// Finds an embedded IPv4 address in the bits of an IPv6 address. `None` if it is not used.
+/// Finds an embedded IPv4 address in the bits of an IPv6 address. `None` if there is none.
 type Held = fn(u128) -> Option<u32>;
 
 pub(super) struct V6Row {
@@ -67,7 +67,7 @@ impl V6Row {
     }
 }
 
-/// `head`: the first groups of the network. The other groups are 0.
+/// Makes a row. `head` contains the first groups of the network; the other groups are 0.
 const fn v6(head: &[u16], len: u32, classes: Classes, embedded: &'static [Held]) -> V6Row {
     V6Row { network: groups(head), len, classes, embedded }
 }
@@ -84,7 +84,7 @@ const fn groups(head: &[u16]) -> u128 {
 
 pub(super) const EMBEDS_NOTHING: &[Held] = &[];
 const LAST: &[Held] = &[|bits| Some(bits as u32)];
-/// RFC 3056 section 2: in the bits after the first 16.
+/// RFC 3056 section 2: the IPv4 address follows the first 16 bits.
 const SIX_TO_FOUR: &[Held] = &[|bits| Some((bits >> 80) as u32)];
 /// RFC 4380 section 4: the inverted address of the client, and the address of its server, which gets the first packet.
 const TEREDO: &[Held] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
@@ -136,14 +136,15 @@ pub(super) const V6: &[V6Row] = &[
     v6(&[], 0, Classes::RESERVED, EMBEDS_NOTHING),       // [A] Reserved by IETF: RFC 4291 section 2.4
 ];
 
-/// ISATAP, RFC 5214 section 6.1: an interface identifier, in any network, that embeds an IPv4 address in its last 32 bits.
-/// IANA's registry of IPv6 Interface Identifiers reserves it.
+/// Returns the readers of ISATAP addresses (RFC 5214 section 6.1): an interface identifier, in any network, that embeds
+/// an IPv4 address in its last 32 bits. IANA's registry of IPv6 Interface Identifiers reserves it.
 pub(super) fn isatap(bits: u128) -> &'static [Held] {
     const UNIVERSAL: u32 = 0x0200_0000;
     if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST } else { EMBEDS_NOTHING }
 }
 
-/// Metadata services of clouds, which return credentials. If several clouds use one address, the comment names one.
+/// Metadata services of clouds, which return credentials. If several clouds use the same address, the comment names one
+/// of them.
 pub(super) const METADATA_V4: &[u32] = &[
     address([169, 254, 169, 254]), // Amazon EC2, Azure, Google Cloud, Oracle, OpenStack and most others
     address([169, 254, 170, 2]),   // Amazon ECS: credentials of a task

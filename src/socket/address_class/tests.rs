@@ -21,7 +21,7 @@ fn class_of(text: &str) -> Classes {
     classify(text.parse().unwrap())
 }
 
-/// All of IPv4, in order: from each address up to the next row's the classes are the same.
+/// All of IPv4 in ascending order: each row's classes apply from its address to the next row's.
 const V4: &[(&str, Classes)] = &[
     ("0.0.0.0", UNSPECIFIED),
     ("1.0.0.0", GLOBAL),
@@ -73,7 +73,7 @@ const V4: &[(&str, Classes)] = &[
     ("240.0.0.0", RESERVED),
 ];
 
-/// All of IPv6, likewise. `None`: what is held decides; see the tests below.
+/// All of IPv6 in ascending order. `None`: the embedded IPv4 address decides; see the tests below.
 const V6: &[(&str, Option<Classes>)] = &[
     ("::", Some(UNSPECIFIED)),
     ("::1", Some(LOOPBACK)),
@@ -136,7 +136,7 @@ const V6: &[(&str, Option<Classes>)] = &[
 ];
 
 #[test]
-fn each_edge_of_each_ipv4_block() {
+fn the_edges_of_each_ipv4_block_are_classified() {
     let starts: Vec<u32> = V4.iter().map(|(text, _)| text.parse::<Ipv4Addr>().unwrap().to_bits()).collect();
     assert!(starts.is_sorted_by(|a, b| a < b));
     for (i, (text, expected)) in V4.iter().enumerate() {
@@ -149,7 +149,7 @@ fn each_edge_of_each_ipv4_block() {
 }
 
 #[test]
-fn each_edge_of_each_ipv6_block() {
+fn the_edges_of_each_ipv6_block_are_classified() {
     let starts: Vec<u128> = V6.iter().map(|(text, _)| text.parse::<Ipv6Addr>().unwrap().to_bits()).collect();
     assert!(starts.is_sorted_by(|a, b| a < b));
     for (i, (text, expected)) in V6.iter().enumerate() {
@@ -180,10 +180,11 @@ fn no_row_of_the_tables_hides_another() {
     }
 }
 
-/// An IPv6 address that holds this IPv4 address.
+/// Embeds an IPv4 address in an IPv6 address.
 type Wrap = fn(u32) -> u128;
 
-/// Each way to hold an IPv4 address, and the class of its own. Written as the documents draw them, not as they are read.
+/// Each way to embed an IPv4 address, and the class of the IPv6 address itself. The expressions follow the diagrams of
+/// the documents, not the code under test.
 const WRAPPERS: &[(&str, Wrap, Option<Classes>)] = &[
     ("mapped", |a| 0xffff_0000_0000 | u128::from(a), None),
     ("compatible", |a| u128::from(a), Some(RESERVED)),
@@ -213,7 +214,7 @@ fn v6(text: &str) -> u128 {
 }
 
 #[test]
-fn r17_each_wrapper_has_the_classes_of_what_it_holds() {
+fn r17_ipv6_has_the_classes_of_its_embedded_ipv4() {
     let held = [
         ("127.0.0.1", LOOPBACK),
         ("169.254.169.254", METADATA.union(LINK_LOCAL)),
@@ -234,7 +235,7 @@ fn r17_each_wrapper_has_the_classes_of_what_it_holds() {
                 Some(own) if classes == GLOBAL => *own,
                 Some(own) => own.union(classes),
             };
-            // Of the four readings of a local translation the other three may add what they read.
+            // A local translation is read in four ways. The three other readings may add classes.
             let at_least = name.starts_with("local");
             let common = if at_least { found.intersection(expected) } else { found };
             assert_eq!(common, expected, "{name} of {text}: {address} is {found:?}");
@@ -244,7 +245,7 @@ fn r17_each_wrapper_has_the_classes_of_what_it_holds() {
 }
 
 #[test]
-fn r17_wrappers_written_out() {
+fn r17_literal_embedded_addresses_are_classified() {
     for (text, expected) in [
         ("::ffff:127.0.0.1", LOOPBACK),
         ("::ffff:7f00:1", LOOPBACK),
@@ -288,7 +289,7 @@ fn r17_wrappers_written_out() {
 }
 
 #[test]
-fn names_and_bits() {
+fn classes_convert_to_bits_and_names() {
     for (bit, (classes, name)) in [
         (METADATA, "metadata"),
         (LOOPBACK, "loopback"),
@@ -320,7 +321,7 @@ fn names_and_bits() {
 }
 
 #[test]
-fn addresses_as_text() {
+fn address_texts_are_classified_or_refused() {
     for (text, expected) in [
         ("127.0.0.1", LOOPBACK),
         ("[127.0.0.1]", LOOPBACK),
@@ -361,7 +362,7 @@ fn addresses_as_text() {
 }
 
 #[test]
-fn addresses_as_the_system_has_them() {
+fn sockaddrs_are_classified() {
     for (address, expected) in [
         ("127.0.0.1:80", LOOPBACK),
         ("8.8.8.8:80", GLOBAL),
@@ -375,15 +376,15 @@ fn addresses_as_the_system_has_them() {
         assert_eq!(sockaddr::classify(&longer).unwrap(), expected, "{address}, in more bytes");
         assert_eq!(sockaddr::classify(&bytes[..bytes.len() - 1]).unwrap_err().status(), Status::InvalidArgument);
     }
-    // With any path, with an abstract name, with none.
+    // A path, an abstract name, and no name.
     for path in ["/run/socket", "\0name", ""] {
         let bytes = bytes_of_sockaddr(&SockAddr::unix(path).unwrap());
         assert_eq!(sockaddr::classify(&bytes).unwrap(), Classes::UNIX, "{path:?}");
     }
 }
 
-/// Where Python 3.11 says otherwise, and why netlib is right. `true`: here Python calls global what netlib does not; `false`: the
-/// reverse.
+/// The networks on which Python 3.11 disagrees, and why netlib is right. `true`: Python calls the network global and
+/// netlib does not; `false`: the reverse.
 const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
     ("224.0.0.0", 4, true, "is_global asks no more than whether the special-purpose registry has it"),
     ("ff00::", 8, true, "likewise"),
@@ -414,7 +415,7 @@ const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
 ];
 
 #[test]
-fn as_python_but_for_what_is_listed() {
+fn classes_agree_with_python_except_for_listed_networks() {
     let same_network = |a: IpAddr, b: IpAddr, len: u32| match (a, b) {
         (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()) >> (32 - len) == 0,
         (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()) >> (128 - len) == 0,
@@ -429,7 +430,7 @@ fn as_python_but_for_what_is_listed() {
         let classes = classify(address);
         let has = |class: Classes| !classes.intersection(class).is_empty();
         for (letter, class) in [('l', LOOPBACK), ('k', LINK_LOCAL), ('m', MULTICAST), ('u', UNSPECIFIED)] {
-            // What is held inside has more classes here, and all of 0.0.0.0/8 is "this network".
+            // netlib adds the classes of embedded addresses, and all of 0.0.0.0/8 is "this network".
             assert!(!letters.contains(letter) || has(class), "{line}: {classes:?}");
         }
         let theirs = letters.contains('g');

@@ -18,7 +18,7 @@ use crate::status::Status;
 pub(super) struct SystemNetwork {
     options: Arc<ConnectOptions>,
     source: Option<SourceAddresses>,
-    /// connect(2) may block.
+    /// Whether connect(2) may block.
     blocking: bool,
 }
 
@@ -31,7 +31,7 @@ impl SystemNetwork {
         SystemNetwork { options, source, blocking }
     }
 
-    /// The caller gets a blocking socket.
+    /// Makes the socket blocking, as the caller expects it.
     fn make_blocking(&self, socket: &Socket) -> Result<(), AttemptFailure> {
         if self.blocking { Ok(()) } else { attempt::make_blocking(socket) }
     }
@@ -65,7 +65,7 @@ impl Network for SystemNetwork {
         let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
         match sys::look(&mut fds) {
             Ok(0) => None,
-            // A descriptor that the application has closed is an error of the calls that follow.
+            // If the application has closed the descriptor, one of the next calls reports it.
             Ok(_) => Some(
                 attempt::result(socket, endpoint)
                     .and_then(|()| check_has_peer(socket, fds[0].revents))
@@ -79,8 +79,8 @@ impl Network for SystemNetwork {
     }
 }
 
-/// The system reports a socket's error (SO_ERROR) once. If the application's event loop has read it, the failure is
-/// still visible: the socket is hung up and has no peer.
+/// Fails if the socket has no peer. The system reports a socket's error (SO_ERROR) only once. If the application's
+/// event loop has read it, the failure is still visible: the socket is hung up and has no peer.
 fn check_has_peer(socket: &Socket, events: i16) -> Result<(), AttemptFailure> {
     if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
         return Ok(());

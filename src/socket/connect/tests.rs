@@ -70,7 +70,7 @@ fn a_limit_ends_each_phase() {
         assert_eq!(cancelled(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
         assert!(connect.attempts().is_empty());
     }
-    // In one call, and dropped during the lookup, which does not wait for it.
+    // The limit ends a connect in one call. Dropping a connect during the lookup does not wait for the lookup.
     let mut connect = connect_by(blocked.clone(), ConnectOptions::default());
     let error = connect.run(Some(Arc::new(Limit::new(0.02).unwrap()))).unwrap_err();
     assert_eq!(error.status(), Status::DeadlineExceeded);
@@ -80,7 +80,7 @@ fn a_limit_ends_each_phase() {
     drop(connect);
     drop(release);
 
-    // Before the first step.
+    // The limit ends before the first step.
     let mut connect = connect_by(blocked, ConnectOptions::default());
     let limit = Arc::new(Limit::new(0.0).unwrap());
     connect.set_limit(Some(limit)).unwrap();
@@ -108,7 +108,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
             assert_eq!(error.causes().len(), 0);
         }
     }
-    // A lookup that waits in the queue.
+    // The lookup waits in the queue.
     for sequential in [false, true] {
         let mut connect = connect_by(unused_resolver(), ConnectOptions::default());
         let limit = Some(Arc::new(Limit::new(0.005).unwrap()));
@@ -117,7 +117,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
     }
 }
 
-/// A port that refuses connections: bound, but not listening.
+/// Returns a port that refuses connections: the socket is bound, but does not listen.
 fn refusing() -> (Socket, SocketAddr) {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
@@ -131,7 +131,7 @@ fn wait_for(connect: &Connect) {
 }
 
 #[test]
-fn steps_from_a_name_to_a_connection() {
+fn steps_resolve_a_name_and_connect() {
     let (_taken, dead) = refusing();
     let (listener, good) = refusing();
     listener.listen(8).unwrap();
@@ -200,7 +200,7 @@ fn the_resolve_callback_replaces_the_resolver() {
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
 }
 
-/// An event loop that reads SO_ERROR clears it. The socket still counts as failed.
+/// An event loop that reads SO_ERROR clears it. The attempt still fails.
 #[test]
 fn a_failure_is_detected_after_so_error_was_read() {
     let (taken, dead) = refusing();
@@ -217,7 +217,7 @@ fn a_failure_is_detected_after_so_error_was_read() {
     let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     good.connect(&dead.into()).unwrap();
     assert!(network.result(&good, &endpoint).unwrap().is_ok());
-    // A connection that the peer has closed still counts: its last bytes can be read.
+    // A connection that the peer has closed still succeeds, because its last bytes can be read.
     drop(taken.accept().unwrap());
     wait_until_readable(&good);
     assert!(network.result(&good, &endpoint).unwrap().is_ok());

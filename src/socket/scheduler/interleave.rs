@@ -23,7 +23,7 @@ mod tests {
     use crate::socket::endpoint::UnixAddress;
     use std::net::SocketAddr;
 
-    /// `4a` is an IPv4 address, `6a` an IPv6 one, `ua` a path.
+    /// Parses a test address: `4a` is an IPv4 address, `6a` an IPv6 address, `ua` a path.
     fn address(name: &str) -> Endpoint {
         let letter = name.as_bytes()[1];
         match name.as_bytes()[0] {

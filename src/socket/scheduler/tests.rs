@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::*;
 use crate::socket::connect_options::ConnectOptions;
 
-/// How an address behaves, in milliseconds after connect(2). An address without a behaviour never answers.
+/// The behaviour of an address, in milliseconds after connect(2). An address without a behaviour never answers.
 #[derive(Clone, Copy)]
 enum Behaviour {
     /// connect(2) itself fails.
@@ -19,7 +19,7 @@ enum Behaviour {
     ConnectedAfter(u64),
     /// connect(2) fails after it has blocked.
     BlockedThenRefused(u64),
-    /// The backlog is full until then. The listener closes after `LISTENER_CLOSES`.
+    /// The backlog is full for this time. The listener closes after `LISTENER_CLOSES`.
     RoomAfter(u64),
 }
 
@@ -36,7 +36,7 @@ struct SimulatedNetwork {
     retries: Rc<Cell<usize>>,
 }
 
-/// A socket that counts the open ones.
+/// A simulated socket. It keeps the number of open sockets.
 struct SimulatedSocket {
     port: u16,
     started: Duration,
@@ -127,7 +127,7 @@ impl Simulation {
         Simulation::new(addresses, RACING, timeout)
     }
 
-    /// Ports below 10 are IPv6 addresses.
+    /// Creates a simulation. Ports below 10 belong to IPv6 addresses.
     fn new(addresses: &[(u16, Option<Behaviour>)], schedule: Schedule, timeout: Option<u64>) -> Simulation {
         let (now, open, retries) = (Rc::new(Cell::new(Duration::ZERO)), Rc::default(), Rc::<Cell<usize>>::default());
         let epoch = Instant::now();
@@ -149,7 +149,7 @@ impl Simulation {
         Simulation { scheduler, epoch, now, open, retries }
     }
 
-    /// Steps at a time, like a connect. Returns "PORT won", "pending" or "failed".
+    /// Takes steps at the given time, like a connect. Returns "PORT won", "pending" or "failed".
     fn step(&mut self, at: u64) -> String {
         self.step_with(at, false)
     }
@@ -169,7 +169,7 @@ impl Simulation {
         }
     }
 
-    /// The next timer in milliseconds.
+    /// Returns the time of the next timer in milliseconds.
     fn next_timer(&self) -> Option<u64> {
         self.scheduler.next_timer().map(|time| self.ms(time))
     }
@@ -178,7 +178,7 @@ impl Simulation {
         u64::try_from((time - self.epoch).as_millis()).unwrap()
     }
 
-    /// Steps every millisecond until the end.
+    /// Takes a step every millisecond until the end.
     fn run(&mut self) -> String {
         for at in 0..100_000 {
             let result = self.step(at.max(u64::try_from(self.now.get().as_millis()).unwrap()));
@@ -191,7 +191,7 @@ impl Simulation {
         "still pending".to_owned()
     }
 
-    /// The port, start, end and status of each attempt.
+    /// Returns the port, start, end and status of each attempt.
     fn report(&self) -> String {
         let line = |attempt: &Attempt<SimulatedSocket>| {
             let end = attempt.ended.map_or("-".to_owned(), |ended| self.ms(ended).to_string());
@@ -215,7 +215,7 @@ fn check_rows(schedule: Schedule, rows: &[Row]) {
 }
 
 #[test]
-fn racing_attempts() {
+fn racing_attempts_overlap_after_the_delay() {
     let rows: &[Row] = &[
         // A silent IPv6 address and a good IPv4 address.
         (&[(1, None), (11, Some(ConnectedAfter(30)))], NONE, "11 won at 280", "1 0-280 Closed, 11 250-280 Ok"),
@@ -261,7 +261,7 @@ fn racing_attempts() {
             "1 won at 300",
             "1 0-300 Ok, 11 250-300 Closed",
         ),
-        // Only the failure of the last attempt starts the next one early.
+        // Only the failure of the most recently started attempt starts the next one early.
         (
             &[(1, Some(RefusedAfter(251))), (2, None), (3, Some(ConnectedAfter(0)))],
             NONE,
@@ -284,7 +284,7 @@ fn racing_attempts() {
         ),
         (&[(1, None), (2, None)], Some(600), "failed at 850", "1 0-600 ConnectTimeout, 2 250-850 ConnectTimeout"),
         (&[(1, None), (2, None)], Some(0), "failed at 0", "1 0-0 ConnectTimeout, 2 0-0 ConnectTimeout"),
-        // A connection at the time of the timeout counts.
+        // A connection at the exact time of the timeout is accepted.
         (&[(1, Some(ConnectedAfter(100)))], Some(100), "1 won at 100", "1 0-100 Ok"),
         (
             &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAfter(10)))],
@@ -300,7 +300,7 @@ fn racing_attempts() {
 }
 
 #[test]
-fn sequential_attempts() {
+fn sequential_attempts_never_overlap() {
     let rows: &[Row] = &[
         // A silent address keeps the next one waiting for its whole timeout.
         (
@@ -316,7 +316,7 @@ fn sequential_attempts() {
             "3 won at 290",
             "1 0-100 ConnectTimeout, 2 100-200 ConnectTimeout, 3 200-290 Ok",
         ),
-        // The order is kept, whatever the address families.
+        // The given order is kept, whatever the address families.
         (
             &[(1, Some(RefusedAfter(10))), (2, Some(RefusedAtOnce)), (11, Some(RefusedAfter(20)))],
             NONE,
@@ -325,7 +325,7 @@ fn sequential_attempts() {
         ),
         // Without a timeout a slow address is never overtaken.
         (&[(1, Some(ConnectedAfter(90_000))), (11, Some(ConnectedAtOnce))], NONE, "1 won at 90000", "1 0-90000 Ok"),
-        // A blocking connect(2): its time is part of the attempt, and the next timeout starts after it.
+        // connect(2) blocks: its time is part of the attempt, and the next timeout starts after it.
         (
             &[(1, Some(BlockedThenRefused(70))), (2, Some(ConnectedAtOnce))],
             NONE,
@@ -352,7 +352,7 @@ fn the_attempt_delay_is_exact() {
     assert_eq!(simulation.report(), "1 0-- WantWrite");
     simulation.step(250);
     assert_eq!(simulation.report(), "1 0-- WantWrite, 2 250-- WantWrite");
-    // A late step starts one attempt, not all that would have been due.
+    // A late step starts only one attempt, even if several are due.
     simulation.step(660);
     assert_eq!(simulation.report(), "1 0-- WantWrite, 2 250-- WantWrite, 3 660-- WantWrite");
     assert_eq!(simulation.next_timer(), Some(700));
@@ -405,7 +405,8 @@ fn an_attempt_waits_for_a_descriptor_that_the_connect_will_free() {
     assert_eq!((one.step(11), one.next_timer()), (pending(), Some(261)));
     assert_eq!(one.step(16), "2 won");
     assert_eq!(one.report(), "1 0-10 ConnectFailed, 2 11-16 Ok");
-    // Attempts in progress will free theirs: retried after the delay, or when an attempt has ended.
+    // Attempts in progress will free their descriptors, so the attempt is retried after the delay, or when one has
+    // ended.
     let mut one = simulate(1, &[(1, Some(RefusedAfter(600))), (2, Some(ConnectedAfter(5)))], NONE);
     one.step(0);
     for (at, next) in [(250, Some(500)), (499, Some(500)), (500, Some(750)), (600, Some(600)), (600, None)] {
@@ -413,7 +414,8 @@ fn an_attempt_waits_for_a_descriptor_that_the_connect_will_free() {
     }
     assert_eq!(one.step(605), "2 won");
     assert_eq!(one.report(), "1 0-600 ConnectFailed, 2 600-605 Ok");
-    // A descriptor outside the scheduler. Without anything left to free, the attempts fail.
+    // No descriptor is free for the first attempt. It is retried if the connect will close another descriptor;
+    // otherwise the attempts fail.
     let mut none = simulate(0, &[(1, None), (2, None)], NONE);
     assert_eq!((none.step_with(0, true), none.next_timer(), none.report()), (pending(), Some(0), String::new()));
     assert_eq!(

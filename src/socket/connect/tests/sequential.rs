@@ -21,7 +21,7 @@ fn resolves_to(addresses: Vec<SocketAddr>) -> Resolver {
     Resolver::new(Arc::new(move |_: &HostPort| Ok(addresses.clone())), &QUEUE, usize::MAX)
 }
 
-/// An address that never answers, because its backlog is full. The returned sockets keep it full.
+/// Returns an address that never answers, because its backlog is full. The returned sockets keep it full.
 fn silent() -> (Socket, Vec<Socket>, SocketAddr) {
     let (listener, address) = refusing();
     listener.listen(0).unwrap();
@@ -33,7 +33,7 @@ fn silent() -> (Socket, Vec<Socket>, SocketAddr) {
         if !connected {
             return (listener, vec![filler], address);
         }
-        // It stays in the backlog although this end is closed.
+        // The connection stays in the backlog although this end is closed.
         drop(filler);
         assert!(count < 60, "the backlog does not fill");
     }
@@ -132,7 +132,7 @@ fn an_ended_limit_starts_no_lookup() {
     }
 }
 
-/// A resolver whose lookups return the lists in turn.
+/// Returns a resolver whose lookups return the lists in turn.
 fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
     let lookups = AtomicUsize::new(0);
     let answer = move |_: &HostPort| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
@@ -140,7 +140,7 @@ fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
 }
 
 #[test]
-fn r18_a_name_that_changes_its_meaning_reaches_nothing_refused() {
+fn r18_a_rebound_name_never_reaches_a_refused_address() {
     let (listener, good) = listening();
     // An internal service. It must never see a connection.
     let inside = TcpListener::bind("127.0.0.2:0").unwrap();
@@ -229,7 +229,7 @@ fn refused_addresses_are_the_status_only_if_all_were_refused() {
 }
 
 #[test]
-fn source_addresses() {
+fn the_source_address_is_bound_or_the_connect_fails() {
     let (listener, good) = listening();
     let connect = |host: &str, port| {
         let source = Some(SourceAddress { host: host.to_owned(), port });
