@@ -38,21 +38,22 @@ use crate::tls::verify::pins::Pins;
 use crate::tls::verify::trust::{self, Environment};
 use configs::{Parts, no_trust_anchors};
 
-/// Immutable and shared by its streams. A clone shares configurations, sessions and buffers.
+/// A TLS context. It is immutable, and its streams share it. A clone shares configurations, sessions and buffers.
 #[derive(Clone)]
 pub struct Context {
-    /// The options it was created from.
+    /// The options that the context was created from.
     options: Arc<TlsOptions>,
-    /// An error if no server could ever be verified. A context for servers does not need it.
+    /// An error if no server could ever be verified. A context that is used only for servers does not need it.
     client: Result<Arc<ClientConfig>>,
     /// The verifier in the client configuration.
     verifier: Option<Arc<ServerVerifier>>,
-    /// For clients without a server name: without resumption, because sessions are stored by server name.
+    /// The configuration for clients without a server name. It resumes nothing, because sessions are stored by server
+    /// name.
     client_without_name: OnceLock<Arc<ClientConfig>>,
     /// The sessions that clients can resume.
     sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
-    /// The policy for chains, also if no session verifies any.
+    /// The policy for chains. It is set even if no session verifies a chain.
     policy: Arc<Policy>,
     notes: Arc<Notes>,
     times: Option<Arc<Times>>,
@@ -72,7 +73,7 @@ pub struct Context {
     keylog: Option<Arc<KeylogFile>>,
     /// The same context with only the application protocol http/1.1.
     http: OnceLock<Arc<Context>>,
-    /// The digest of everything that determines its behaviour.
+    /// The digest of everything that determines the context's behaviour.
     digest: OnceLock<CString>,
     identity: Option<Arc<CertifiedKey>>,
 }
@@ -84,7 +85,7 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// As [`Context::of`], with a copy of the options.
+    /// Creates a context like [`Context::of`], from a copy of the options.
     pub fn new(options: &TlsOptions) -> Result<Context> {
         Context::of(Arc::new(options.clone()))
     }
@@ -93,7 +94,7 @@ impl Context {
     /// none of them.
     pub fn of(kept: Arc<TlsOptions>) -> Result<Context> {
         let options = &*kept;
-        // Not the process-wide default provider, which another user of rustls in the process may have set.
+        // The process-wide default provider is not used, because another user of rustls in the process may have set it.
         let mut provider = aws_lc_rs::default_provider();
         suites::install(&mut provider.cipher_suites);
         let offer = options.offer(&provider)?;
@@ -133,7 +134,7 @@ impl Context {
         let notes = Arc::new(Notes::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let means = VerifierConfig { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
-        // Last, so that a context that cannot be created leaves no file behind.
+        // Opened last, so that a context that cannot be created leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
         let sessions = Arc::<Sessions>::default();
@@ -156,7 +157,7 @@ impl Context {
         }
         let verifier = match parts.verifier() {
             Err(error) if is_server_only => Err(error),
-            // Returned when a client is created. Servers do not need a verifier.
+            // The error is returned when a client is created. Servers need no verifier.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
@@ -195,7 +196,7 @@ impl Context {
         })
     }
 
-    /// Bits of `trust::SYSTEM`, `EMBEDDED` and `CUSTOM`.
+    /// Returns bits of `trust::SYSTEM`, `EMBEDDED` and `CUSTOM`.
     pub fn trust_sources(&self) -> i32 {
         self.trust_sources
     }
@@ -204,7 +205,7 @@ impl Context {
         self.trust_anchors
     }
 
-    /// In the order of reading: the application's, the system's, the built-in ones.
+    /// Returns the loaded sources in the order of reading: the application's, the system's, the built-in ones.
     pub fn trust_loaded(&self) -> &[trust::Loaded] {
         &self.trust_loaded
     }
@@ -213,7 +214,7 @@ impl Context {
         self.verify_mode
     }
 
-    /// Bits of `crl::flag`.
+    /// Returns bits of `crl::flag`.
     pub fn verify_flags(&self) -> i32 {
         self.verify_flags
     }
@@ -230,12 +231,12 @@ impl Context {
         self.options.pins_replace_chain
     }
 
-    /// The options it was created from, to create a variant.
+    /// Returns the options that the context was created from, to create a variant.
     pub fn to_options(&self) -> Arc<TlsOptions> {
         Arc::clone(&self.options)
     }
 
-    /// The oldest version that can be negotiated.
+    /// Returns the oldest version that can be negotiated.
     pub fn minimum_version(&self) -> Version {
         self.offer.minimum()
     }
@@ -244,7 +245,7 @@ impl Context {
         self.offer.maximum()
     }
 
-    /// OpenSSL's option bits: those set, and those that always apply.
+    /// Returns OpenSSL's option bits: the bits that were set, and the bits that always apply.
     pub fn option_bits(&self) -> i64 {
         bits::shown(self.options.bits)
     }
@@ -261,7 +262,7 @@ impl Context {
         self.offer.suites.len()
     }
 
-    /// A suite's name in the IANA registry.
+    /// Returns the name of a suite in the IANA registry.
     pub fn cipher(&self, index: usize) -> Option<&'static CStr> {
         self.offer.suites.get(index).and_then(|suite| code_points::cipher_suite(suite.suite()))
     }
@@ -274,12 +275,12 @@ impl Context {
         self.offer.groups.len()
     }
 
-    /// A group's name in the IANA registry.
+    /// Returns the name of a group in the IANA registry.
     pub fn key_exchange_group(&self, index: usize) -> Option<&'static CStr> {
         self.offer.groups.get(index).and_then(|group| groups::name(*group))
     }
 
-    /// The words of the cipher string that name no supported cipher.
+    /// Returns the words of the cipher string that name no supported cipher.
     pub fn unknown_ciphers(&self) -> Option<&CStr> {
         self.options.ciphers.as_ref().and_then(Selection::unknown)
     }
@@ -296,12 +297,12 @@ impl Context {
         &self.options.ech
     }
 
-    /// The ECHConfigList that clients use, in bytes.
+    /// Returns the ECHConfigList that clients use, in bytes.
     pub fn ech_config_list(&self) -> Option<&[u8]> {
         Some(&self.options.ech.list.as_ref()?.bytes)
     }
 
-    /// The name that an observer sees instead of the server's.
+    /// Returns the name that an observer sees instead of the server's.
     pub fn ech_public_name(&self) -> Option<&CStr> {
         Some(&self.options.ech.list.as_ref()?.public_name)
     }
@@ -323,7 +324,7 @@ impl Context {
         Ok(Arc::clone(client_without_name))
     }
 
-    /// Which of the supported versions, suites and groups the options exclude.
+    /// Returns which of the supported versions, suites and groups the options exclude.
     pub(crate) fn restrictions(&self) -> Restrictions {
         Restrictions {
             versions: self.minimum_version() == self.maximum_version(),
@@ -339,7 +340,7 @@ impl Context {
                 "the context has Encrypted Client Hello, which is a client's: a server's has no keys for it";
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        // The pins would never be checked.
+        // No session would ever check the pins.
         if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
             let message = "there are pins, but clients are asked for no certificate";
             let usage = " with NETLIB_CERT_REQUIRED";
@@ -353,27 +354,27 @@ impl Context {
         &self.sessions
     }
 
-    /// The number of sessions that can be resumed.
+    /// Returns the number of sessions that can be resumed.
     pub fn session_count(&self) -> usize {
         self.sessions.count()
     }
 
-    /// Removes all sessions. Sessions that were taken out are not affected.
+    /// Removes all sessions. Sessions that the application has taken out are not affected.
     pub fn forget_sessions(&self) {
         self.sessions.forget();
     }
 
-    /// Whether the validity dates of servers' certificates are checked.
+    /// Returns whether the validity dates of servers' certificates are checked.
     pub(crate) fn checks_validity_dates(&self) -> bool {
         self.verify_mode != VerifyMode::None && self.policy.verifies_chain
     }
 
-    /// Whether the validity dates of clients' certificates are checked.
+    /// Returns whether the validity dates of clients' certificates are checked.
     pub(crate) fn checks_client_validity_dates(&self) -> bool {
         self.options.server_mode() != VerifyMode::None && self.policy.verifies_chain
     }
 
-    /// The earliest nextUpdate of the CRLs that is after `now`.
+    /// Returns the earliest nextUpdate of the CRLs that is after `now`.
     pub(crate) fn next_crl_update(&self, now: u64) -> Option<u64> {
         let ends = self.policy.crls.iter().map(|crl| u64::try_from(crl.next_update).unwrap_or(0));
         ends.filter(|end| *end > now).min()
@@ -383,7 +384,7 @@ impl Context {
         &self.notes
     }
 
-    /// The policy for chains; an error if no chain could ever be accepted.
+    /// Returns the policy for chains; an error if no chain could ever be accepted.
     pub(super) fn policy_for(&self, verifies_chain: bool) -> Result<&Policy> {
         if verifies_chain && self.policy.anchors.is_empty() {
             return Err(no_trust_anchors(&self.options, "certificates"));
@@ -391,12 +392,12 @@ impl Context {
         Ok(&self.policy)
     }
 
-    /// The clock callback, if there is one.
+    /// Returns the clock callback, if there is one.
     pub(super) fn wall_clock(&self) -> Option<&WallClock> {
         self.options.wall_clock.as_ref()
     }
 
-    /// The clock callback, if sessions of this side verify certificates.
+    /// Returns the clock callback, if sessions of this side verify certificates.
     pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
         let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
         self.wall_clock().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())

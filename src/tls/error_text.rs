@@ -92,7 +92,7 @@ fn without_identifiers(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// True if the word has a capital after a small letter.
+/// Returns true if the word has a capital after a small letter.
 fn is_camel_case(word: &str) -> bool {
     word.as_bytes().windows(2).any(|pair| matches!(pair, [b'a'..=b'z', b'A'..=b'Z']))
 }
@@ -308,7 +308,7 @@ fn unexpected(got: String, expected: impl Iterator<Item = String>) -> Cow<'stati
     }
 }
 
-/// The name in RFC 8446 section 5.1.
+/// Returns the name in RFC 8446 section 5.1.
 fn content_type(kind: ContentType) -> String {
     let name = match kind {
         ContentType::ChangeCipherSpec => "change_cipher_spec",
@@ -321,7 +321,7 @@ fn content_type(kind: ContentType) -> String {
     name.to_owned()
 }
 
-/// The name in the IANA registry "TLS HandshakeType".
+/// Returns the name in the IANA registry "TLS HandshakeType".
 fn handshake_type(kind: HandshakeType) -> String {
     let name = match kind {
         HandshakeType::HelloRequest => "hello_request",

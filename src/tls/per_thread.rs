@@ -20,9 +20,9 @@ impl ThreadId {
 
 /// At most one value for each thread.
 ///
-/// rustls calls objects that a context shares among its sessions, such as the certificate verifier, but does not say for
-/// which session. The call happens inside a session's call on the same thread. So the shared object sets a value here, and
-/// the session takes it before its call returns.
+/// rustls calls objects that all sessions of a context share, such as the certificate verifier, but does not say for
+/// which session. rustls makes the call within a session's call, on the same thread. So the shared object sets a value
+/// here, and the session takes the value before its call returns.
 #[derive(Debug)]
 pub(crate) struct PerThread<T> {
     values: Mutex<Vec<(ThreadId, T)>>,

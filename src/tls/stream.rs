@@ -1,13 +1,15 @@
-//! A TLS session on a transport: blocking, timeouts, limits, and one reading and one writing thread at once.
+//! A TLS session on a transport: blocking calls, timeouts, limits, and one reading and one writing thread at the same
+//! time.
 //!
 //! One mutex protects the session's state. It is never held during a system call or a callback ([`Call`]):
 //! - A reader takes the input buffer out of the engine, receives into it, and returns it.
 //! - A sender takes the first buffer out of the output queue. It keeps the sender role until the buffer is sent or back
 //!   at the front of the queue, so records are sent whole and in order.
-//! - One thread performs the handshake; other threads that need it wait.
+//! - One thread performs the handshake; other threads that need the handshake wait.
 //!
-//! A reader sends an alert or the answer to a key update without waiting, and only while there is no writer, which would
-//! send it too. If readers waited for room in the socket's send buffer, both peers could wait for each other forever.
+//! A reader sends an alert or the answer to a key update without waiting. It does so only while there is no writer,
+//! because a writer also sends the queued output. If readers waited for room in the socket's send buffer, both peers
+//! could wait for each other forever.
 //!
 //! With TLS in TLS, the settings of the stream that the application calls apply to all streams below it, passed down as
 //! [`wait_policy::WaitPolicy`].
@@ -52,7 +54,7 @@ use gather::Pieces;
 pub use transport::Transport;
 use wait_policy::{DEFAULT_SETTINGS, Settings};
 
-/// One thread may read and one may write at the same time.
+/// A TLS stream. One thread may read while another one writes.
 pub struct Stream {
     /// The process that created the stream. A forked child must not use its keys or wait for its lock.
     process: Process,
@@ -77,8 +79,8 @@ struct Core {
     has_inner_stream: bool,
     /// The handshake is complete and its last flight is sent.
     handshake_done: bool,
-    /// The current sender, or its transport, may wait. Not meaningful while the sender is the writer or performs the
-    /// handshake: no other thread reads it then.
+    /// Whether the current sender or its transport may wait. Meaningless while the sender is the writer or performs the
+    /// handshake, because no other thread reads the value then.
     sender_may_wait: bool,
     /// The number of threads that wait for a role.
     waiters: usize,
@@ -126,12 +128,12 @@ impl Core {
 }
 
 impl Stream {
-    /// Creates a client stream on a descriptor. No I/O.
+    /// Creates a client stream on a descriptor. Performs no I/O.
     pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
         Stream::client_over(context, Transport::descriptor(fd)?, server_hostname)
     }
 
-    /// Creates a server stream on a descriptor. No I/O.
+    /// Creates a server stream on a descriptor. Performs no I/O.
     pub fn server(context: &Arc<Context>, fd: RawFd) -> Result<Stream> {
         Stream::server_over(context, Transport::descriptor(fd)?)
     }
@@ -148,7 +150,7 @@ impl Stream {
         Ok(Stream::new(transport, Engine::server(context)?))
     }
 
-    /// Whether a call on this stream may invoke a callback.
+    /// Returns whether a call on this stream may invoke a callback.
     pub fn may_call_back(&self) -> bool {
         self.may_call_back
     }
@@ -211,7 +213,7 @@ impl Stream {
         })
     }
 
-    /// Reads at least one byte, and at most as many as are available.
+    /// Reads at least one byte, and as many as are available and fit.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Reader)?;
@@ -219,13 +221,13 @@ impl Stream {
         })
     }
 
-    /// Writes all of `data` if the stream is blocking, otherwise as much as can be sent. The caller passes bytes that are
-    /// not reported as written again.
+    /// Writes all of `data` if the stream is blocking, otherwise as much as can be sent. Bytes that are not reported as
+    /// written must be passed again in the next call.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
         self.write_pieces(&[data])
     }
 
-    /// The same for data in several pieces. The sum of their lengths must fit in a `usize`.
+    /// Writes data in several pieces, like [`Stream::write`]. The sum of their lengths must fit in a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -233,7 +235,7 @@ impl Stream {
         })
     }
 
-    /// The number of plaintext bytes that a read returns without using the transport.
+    /// Returns the number of plaintext bytes that a read returns without using the transport.
     pub fn pending(&self) -> usize {
         self.lock().map_or(0, |mut core| core.engine.pending())
     }
@@ -246,12 +248,12 @@ impl Stream {
         self.classified(|| Call::new(self).core_for_caller()?.engine.set_session(session))
     }
 
-    /// The negotiated parameters; `None` before the handshake is done.
+    /// Returns the negotiated parameters; `None` before the handshake is done.
     pub fn negotiated(&self) -> Option<Negotiated> {
         Negotiated::of(&self.lock().ok()?.engine)
     }
 
-    /// The negotiated parameters that callers borrow, such as names and certificates.
+    /// Returns the negotiated parameters that callers borrow, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;
@@ -265,7 +267,7 @@ impl Stream {
     }
 
     /// Runs a public call and sets the retry kind of its error from the state of this session. A stream inside this one
-    /// does not use this path ([`tls_over_tls`]), because only its own application data decides its retry kind.
+    /// does not use this path ([`tls_over_tls`]), because only its own application data determines its retry kind.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

@@ -34,7 +34,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The policy for servers' chains; `None` if they are not verified.
+    /// Returns the policy for servers' chains; `None` if they are not verified.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Parts<'_> {
         Ok(Some(Arc::clone(&self.policy)))
     }
 
-    /// The verifier of servers. Fails if no client can be created.
+    /// Returns the verifier of servers. Fails if no client can be created.
     pub(super) fn verifier(&self) -> Result<ServerVerifier> {
         if self.options.server_only {
             let error =
@@ -119,20 +119,20 @@ impl Parts<'_> {
     }
 }
 
-/// Whether TLS 1.2 uses tickets. Its tickets are sent unencrypted, so an attacker who gets the server's ticket key later can
-/// decrypt recorded sessions. TLS 1.3 does not have this weakness.
+/// Returns whether TLS 1.2 uses tickets. Its tickets are sent unencrypted, so an attacker who gets the server's ticket
+/// key later can decrypt recorded sessions. TLS 1.3 does not have this weakness.
 fn sends_tickets(options: &TlsOptions) -> bool {
     options.bits & bits::NO_TICKET == 0
 }
 
-/// Resumption for clients that offer these protocols.
+/// Makes the resumption settings for clients that offer these protocols.
 pub(super) fn resumption(
     options: &TlsOptions,
     sessions: &Arc<Sessions>,
     protocols: &[Vec<u8>],
     early_data_limits: Option<&Arc<EarlyDataLimits>>,
 ) -> Resumption {
-    // Beside Encrypted Client Hello: see `ech::derived`.
+    // See `ech::derived` for the reason why ECH does not resume.
     if !options.resumption || options.ech.list.is_some() {
         return Resumption::disabled();
     }

@@ -17,9 +17,10 @@ use crate::tls::config::ech::{self, ConfigList};
 const HTTP: &[u8] = b"http/1.1";
 
 impl Context {
-    /// The context for a client's socket: `context` with the authorities and the identity of the options added, or a new one
-    /// from the options. It offers http/1.1 unless the options name application protocols. Pins of the options are added if
-    /// the context has none; pins in both are an error, because it would be unclear whether both must match.
+    /// Returns the context for a client's socket: `context` with the authorities and the identity of the options added,
+    /// or a new one from the options. It offers http/1.1 unless the options name application protocols. Pins of the
+    /// options are added if the context has none; pins in both are an error, because it would be unclear whether both
+    /// must match.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {
@@ -64,7 +65,7 @@ impl Context {
         Context::of(Arc::new(combined)).map(Arc::new)
     }
 
-    /// The same context with Encrypted Client Hello for `list`, in bytes or base64. Reads no file.
+    /// Returns the same context with Encrypted Client Hello for `list`, in bytes or base64. Reads no file.
     pub fn with_ech(&self, list: &[u8]) -> Result<Context> {
         self.with_config_list(&Arc::new(ConfigList::parse(list)?)).map(Arc::unwrap_or_clone)
     }
@@ -93,7 +94,7 @@ impl Context {
         Ok(Arc::new(derived))
     }
 
-    /// The same context offering http/1.1, created once.
+    /// Returns the same context offering http/1.1; it is created once.
     fn for_http(self: &Arc<Self>) -> Arc<Context> {
         if self.options.alpn.iter().eq([HTTP]) {
             return Arc::clone(self);
@@ -101,8 +102,8 @@ impl Context {
         Arc::clone(fork::get_or_init(&self.http, || self.with_alpn(&[HTTP.to_vec()])))
     }
 
-    /// The same context with other application protocols for its clients. Reads no file. It shares this context's session
-    /// store, which keeps sessions apart by offered protocols.
+    /// Returns the same context with other application protocols for its clients. Reads no file. The new context shares
+    /// this one's session store, which keeps sessions for different protocol lists apart.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
         // As in `Context::of`: early data requires a single protocol.

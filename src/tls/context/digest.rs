@@ -1,5 +1,5 @@
-//! The digest of a context. Contexts with equal digests accept the same servers, present the same identity, and behave the
-//! same. The contents of files count, not their paths.
+//! The digest of a context. Contexts with equal digests accept the same servers, present the same identity, and behave
+//! the same. The digest depends on the contents of files, not on their paths.
 
 use std::ffi::{CStr, CString};
 
@@ -13,7 +13,7 @@ use crate::tls::TlsOptions;
 use crate::tls::verify::anchors::Origin;
 
 impl Context {
-    /// In lower-case hex, computed on first use.
+    /// Returns the digest in lower-case hex, computed on first use.
     pub fn digest(&self) -> Result<&CStr> {
         if let Some(text) = self.digest.get() {
             return Ok(text);
@@ -23,7 +23,8 @@ impl Context {
     }
 
     fn settings(&self) -> Result<Settings> {
-        // A new option does not compile until it is listed here. The ignored options count by their effect.
+        // A new option does not compile until it is listed here. Ignored options are covered by the values that result
+        // from them.
         let TlsOptions {
             custom_trust: _,
             system_trust: _,

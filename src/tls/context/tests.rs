@@ -16,7 +16,7 @@ fn context(set: impl Fn(&mut TlsOptions)) -> Arc<Context> {
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// The handshake of a client of one context with a server of the other.
+/// Completes the handshake of a client of one context with a server of the other, and returns its kind.
 fn complete_handshake(client: &Context, server: &Context) -> Option<HandshakeKind> {
     let name = ServerName::try_from("localhost").unwrap();
     let mut client = ClientConnection::new(client.client_config(true).unwrap(), name).unwrap();
@@ -36,7 +36,7 @@ fn complete_handshake(client: &Context, server: &Context) -> Option<HandshakeKin
 }
 
 #[test]
-fn resumption_and_tickets() {
+fn a_session_is_resumed_only_if_both_sides_allow_it() {
     use Version::{Tls12, Tls13};
     let of = |version: Version, bits, resumption| {
         context(move |options| {
@@ -48,7 +48,7 @@ fn resumption_and_tickets() {
     };
     const TICKETS: i64 = 0;
     const NO_TICKETS: i64 = bits::NO_TICKET;
-    // Version; the client's option bits and resumption; the server's; whether the second handshake resumes.
+    // The version; the client's option bits and resumption; the server's; whether the second handshake resumes.
     for (version, client, server, resumes) in [
         (Tls12, (NO_TICKETS, true), (NO_TICKETS, true), true),
         (Tls12, (TICKETS, true), (NO_TICKETS, true), true),
@@ -71,7 +71,7 @@ fn resumption_and_tickets() {
     }
 }
 
-/// A server without stored sessions resumes those in a client's ticket.
+/// Without stored sessions, a server resumes the session in a client's ticket.
 #[test]
 fn tls_1_2_tickets_are_optional() {
     for (on, resumes) in [(true, true), (false, false)] {
@@ -108,7 +108,7 @@ fn a_derived_context_reads_nothing_and_resumes() {
     assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
 }
 
-/// With only other protocols, and with an added authority.
+/// Contexts with only other protocols, and with an added authority.
 #[test]
 fn a_derived_context_has_early_data_for_one_protocol() {
     let early = context(|options| options.set_early_data(true));
@@ -132,7 +132,7 @@ fn a_derived_context_has_early_data_for_one_protocol() {
 }
 
 #[test]
-fn a_suite_list_bounds_what_a_server_chooses() {
+fn a_server_with_one_suite_completes_the_handshake() {
     let server = context(|options| {
         options.set_ciphers(Some(b"TLS_AES_128_GCM_SHA256")).unwrap();
     });

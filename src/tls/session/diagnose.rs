@@ -1,4 +1,5 @@
-//! Turns rustls' errors into netlib's: a status, a message with the facts, and the setting that would change the result.
+//! Turns rustls' errors into netlib's: a status, a message with the facts, and advice on the setting that would change
+//! the result.
 
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
@@ -11,7 +12,7 @@ use crate::tls::config::{code_points, ech};
 use crate::tls::error_text;
 use crate::tls::verify::peer_verifier::Note;
 
-/// Which of the supported parameters the options exclude.
+/// The supported parameters that the options exclude.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Restrictions {
     pub(crate) versions: bool,
@@ -71,7 +72,7 @@ const RETRY_WITHOUT_ECH: Advice =
     Advice::text("to connect without it, and show the name: a context without an ECHConfigList");
 
 impl SessionFacts<'_> {
-    /// "the server \"example.com\"".
+    /// Describes the peer, as in "the server \"example.com\"".
     pub(crate) fn peer(&self) -> String {
         if let (true, Some(public), Some(name)) = (self.is_rejected, self.public_name, self.name) {
             return format!("the server \"{public}\" (which rejected Encrypted Client Hello for \"{name}\")");
@@ -87,7 +88,7 @@ impl SessionFacts<'_> {
         if self.handshaking { " during the TLS handshake" } else { "" }
     }
 
-    /// The error of a connection that ended without close_notify.
+    /// Returns the error of a connection that ended without close_notify.
     pub(crate) fn truncated(&self, nothing_received: bool) -> Error {
         let peer = self.peer();
         Error::new(
@@ -102,8 +103,8 @@ impl SessionFacts<'_> {
         )
     }
 
-    /// Whether the error means that Encrypted Client Hello was rejected: rustls reports that at the end of the handshake, or
-    /// the certificate was verified for the public name.
+    /// Returns whether the error means that Encrypted Client Hello was rejected: rustls reports that at the end of the
+    /// handshake, or the certificate was verified for the public name.
     pub(crate) fn is_rejected(&self, error: &TlsError, note: Option<&Note>) -> bool {
         let judged = match note {
             Some(Note::Refused(refusal)) => refusal.server.as_deref(),
@@ -114,7 +115,7 @@ impl SessionFacts<'_> {
             || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
     }
 
-    /// Explains the error. `note` is the certificate verifier's result.
+    /// Turns an error of rustls into netlib's. `note` is the certificate verifier's result.
     pub(crate) fn explain(&self, error: &TlsError, note: Option<Note>) -> Error {
         let peer = self.peer();
         match note {
@@ -153,7 +154,7 @@ impl SessionFacts<'_> {
                 | InvalidMessage::MessageTooLarge,
             ) if not_a_record(self.unread).is_some() => self.not_tls(not_a_record(self.unread).unwrap_or(&[])),
             TlsError::InvalidMessage(what) => {
-                // rustls sends another alert than its conversion says.
+                // rustls sends a different alert from the one that its own conversion returns.
                 let alert = match what {
                     InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
                     what => AlertDescription::from(*what),
@@ -180,7 +181,7 @@ impl SessionFacts<'_> {
                 self.rejected(configs.as_deref())
             }
             TlsError::PeerIncompatible(why) => self.incompatible(why),
-            // The server has gone back to TLS 1.2 since the session that is resumed.
+            // The server has been downgraded to TLS 1.2 since the session that is resumed.
             TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
                 let message =
                     format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
@@ -240,7 +241,7 @@ impl SessionFacts<'_> {
         Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
     }
 
-    /// What a peer means by an alert, and the advice.
+    /// Returns the usual meaning of an alert, and advice.
     fn hint(&self, number: u8) -> (&'static str, Option<Advice>) {
         let own = Some(OWN_CERTIFICATE);
         match number {
@@ -268,7 +269,8 @@ impl SessionFacts<'_> {
         }
     }
 
-    /// `bytes` is the data at a record boundary. The message names only its kind, because it may contain a secret.
+    /// Makes the error for input that is not TLS. `bytes` begins at a record boundary. The message names only the kind
+    /// of the data, because the data may contain a secret.
     fn not_tls(&self, bytes: &[u8]) -> Error {
         let looks = if bytes.starts_with(b"HTTP/") {
             "plain HTTP response"
@@ -306,7 +308,8 @@ impl SessionFacts<'_> {
         Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
     }
 
-    /// The server of the public name, whose certificate was verified, may have sent configurations for the next attempt.
+    /// Makes the error of a rejected ECH. The server of the public name, whose certificate was verified, may have sent
+    /// configurations for the next attempt.
     fn rejected(&self, configs: Option<&[EchConfigPayload]>) -> Error {
         let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
         let (what, advice) = match configs {
@@ -329,7 +332,7 @@ impl SessionFacts<'_> {
                 AlertDescription::ProtocolVersion,
                 None,
             ),
-            // A client of TLS 1.0 fails an earlier check of rustls than that of the version.
+            // A client that offers only TLS 1.0 fails a check of rustls that comes before the version check.
             PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
             | PeerIncompatible::SignatureAlgorithmsExtensionRequired
@@ -358,7 +361,7 @@ impl SessionFacts<'_> {
                     "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
                 (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
             }
-            // RFC 8446, section 9.2. rustls sends handshake_failure.
+            // RFC 8446 section 9.2 requires missing_extension; rustls sends handshake_failure.
             PeerIncompatible::KeyShareExtensionRequired => (
                 format!(
                     "{peer} offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"
@@ -392,14 +395,14 @@ impl SessionFacts<'_> {
     }
 }
 
-/// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both errors
-/// for a ClientHello, before there are keys, and sends handshake_failure.
+/// Returns whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both
+/// errors for a ClientHello, before there are keys, and sends handshake_failure.
 pub(crate) fn replaces_alert(error: &TlsError) -> bool {
     use PeerIncompatible::{KeyShareExtensionRequired, SignatureAlgorithmsExtensionRequired};
     matches!(error, TlsError::PeerIncompatible(KeyShareExtensionRequired | SignatureAlgorithmsExtensionRequired))
 }
 
-/// The part of `input` behind its whole records, if no record begins there.
+/// Returns the part of `input` after its complete records, if no record begins there.
 fn not_a_record(input: &[u8]) -> Option<&[u8]> {
     let mut rest = input;
     while let [20..=23, 3, ..] = rest {
@@ -410,7 +413,7 @@ fn not_a_record(input: &[u8]) -> Option<&[u8]> {
 
 const TLS12: u16 = 0x0303;
 
-/// The name of a version before TLS 1.2.
+/// Returns the name of a version before TLS 1.2.
 fn old_version(number: u16) -> &'static str {
     match number {
         0x0302 => "TLS 1.1",
@@ -499,7 +502,7 @@ mod tests {
                 peer_request(CertificateSelection::Certificate),
                 Some("perhaps does not accept the one that it was shown"),
             ),
-            // Java's and Go's servers in TLS 1.2.
+            // Servers written in Java and Go, with TLS 1.2.
             (
                 42,
                 true,

@@ -1,5 +1,5 @@
-//! The limit of early data (RFC 8446 section 2.3) that a ticket allows. rustls does not report it for an unbuffered
-//! connection, but it takes the ticket from netlib's session store, which sees the limit.
+//! The limit of early data (RFC 8446 section 2.3) that a ticket allows. rustls does not report the limit for an
+//! unbuffered connection. But rustls takes the ticket from netlib's session store, which sees the limit.
 
 use std::sync::Arc;
 

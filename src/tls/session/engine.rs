@@ -40,35 +40,37 @@ pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
     context: Arc<Context>,
-    /// A context that a server-name callback replaced, or one that it returned and that cannot be used. Kept until the
-    /// engine is dropped: dropping the last reference may call a `ctx_free`, which must not happen under the stream's lock.
+    /// A context that a server-name callback replaced, or one that the callback returned but that cannot be used. It is
+    /// kept until the engine is dropped: dropping the last reference may call a `ctx_free`, which must not happen under
+    /// the stream's lock.
     unused_context: Option<Arc<Context>>,
-    /// The pool of the first context, also after a server-name callback has replaced that.
+    /// The pool of the first context, even after a server-name callback has replaced that context.
     pool: Arc<Pool>,
     connection: Connection,
     is_server: bool,
-    /// The name that the server must prove.
+    /// The name that the server's certificate must have.
     name: Option<Box<str>>,
     ech: EchStatus,
-    /// The session or certificate that the peer requested.
+    /// The peer's request: a session or a certificate.
     peer_request: Option<Box<PeerRequest>>,
     /// On a server with a server-name callback: the ClientHello, until the callback has returned.
     client_hello: Option<Box<ClientHelloState>>,
     certificate_time: CertificateTime,
     early: EarlyDataState,
-    /// Identifies this connection's sessions in the session store, once there are any.
+    /// Identifies this connection's sessions in the session store; `None` until there are any.
     store_key: Option<NonZeroUsize>,
     /// The session that the application wants to resume, until the handshake is done.
     resuming: Option<Arc<SavedSession>>,
-    /// When the certificate behind the offered session is valid, then when that behind the received sessions is. Only set if
-    /// validity dates are checked.
+    /// The validity of the certificate behind the offered session; after the handshake, of the certificate behind the
+    /// received sessions. Set only if validity dates are checked.
     validity: Option<Box<Validity>>,
     has_adopted: bool,
     /// rustls has processed input or produced output.
     begun: bool,
     /// Received records; `None` if there are none, or while the buffer is lent.
     incoming: Option<RecordBuffer>,
-    /// The number of bytes at their front that rustls must see in its next call; see [`record::has_unconsumed_record`].
+    /// The number of bytes at the front of `incoming` that rustls must see again in its next call; see
+    /// [`record::has_unconsumed_record`].
     unconsumed: usize,
     /// A copy of those bytes while the buffer is lent.
     unconsumed_copy: Box<[u8]>,
@@ -89,7 +91,7 @@ pub(crate) struct Engine {
     has_application_data: bool,
     peer_closed: bool,
     end_of_input: bool,
-    /// Why the input ended, if the transport did not simply reach its end.
+    /// The error that ended the input; `None` if the transport reached its end normally.
     end_cause: Option<Arc<Error>>,
     /// Writing is shut down.
     closed: bool,
@@ -118,7 +120,7 @@ impl Engine {
                 return Err(Error::new(Status::InvalidArgument, message));
             }
             None => {
-                // rustls requires a name. It does not send an address to the server.
+                // rustls requires a name. An IP address is not sent to the server.
                 let nobody = ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0, 0, 0, 0])));
                 (Connection::client(context.client_config(false)?, nobody)?, None)
             }
@@ -201,11 +203,12 @@ impl Engine {
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         self.check()?;
         let was_handshaking = self.is_handshaking();
-        // rustls still holds the last flight when the handshake is done. Taking it out decrypts no record.
+        // When the handshake is done, rustls still holds the last flight. Taking it out decrypts no record.
         while self.is_handshaking() || self.connection.wants_write() {
             match self.step(&mut [])?.1 {
                 Step::PeerClosed if self.is_handshaking() => {
-                    // rustls does not accept close_notify during the handshake; if it did, the handshake could not continue.
+                    // rustls does not accept close_notify during the handshake, and the handshake could not continue
+                    // after it.
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
@@ -224,12 +227,12 @@ impl Engine {
         Ok(true)
     }
 
-    /// Whether the session has failed.
+    /// Returns whether the session has failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Encrypts from the front of `data`, at most [`record::WRITE_SIZE`], and returns the number of bytes.
+    /// Encrypts bytes from the front of `data`, at most [`record::WRITE_SIZE`], and returns their number.
     pub(crate) fn write(&mut self, data: &[u8]) -> Result<usize> {
         self.check_sending()?;
         let data = data.get(..record::WRITE_SIZE).unwrap_or(data);
@@ -241,7 +244,7 @@ impl Engine {
         Ok(data.len())
     }
 
-    /// Shuts down writing and queues close_notify, once. Before the handshake is done no close_notify is needed.
+    /// Shuts down writing and queues close_notify, once. Before the handshake is done, no close_notify is needed.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.check()?;
         self.check_transport()?;
@@ -301,16 +304,16 @@ impl Engine {
         self.facts().peer()
     }
 
-    /// " during the TLS handshake" during the handshake, otherwise "".
+    /// Returns " during the TLS handshake" during the handshake, otherwise "".
     pub(crate) fn during(&self) -> &'static str {
         self.facts().during()
     }
 
-    /// Processes the next input. Returns the number of plaintext bytes in `room`; plaintext that does not fit is kept. Code
-    /// for anything but application data is cold, so that the common code is contiguous.
+    /// Processes the next input. Returns the number of plaintext bytes in `room`; plaintext that does not fit is kept.
+    /// Code for other input than application data is cold, so that the frequent code is contiguous.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
         let was_handshaking = self.is_handshaking();
-        // A handshake uses shared keys, random numbers and stores, and sets per-thread data that is taken below.
+        // A handshake uses shared keys, random numbers and stores, and sets per-thread data, which is taken below.
         let _delay = was_handshaking.then(fork::delay);
         if let Some(step) = self.read_client_hello()? {
             self.unconsumed = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
@@ -342,7 +345,8 @@ impl Engine {
         if was_handshaking {
             self.collect_thread_results();
         }
-        // A server that rejects ends the handshake: with it rustls lets nothing go on.
+        // If the server rejects ECH, rustls ends the handshake with an error. So a completed handshake means that ECH
+        // was accepted.
         if self.ech == EchStatus::Offered && !self.is_handshaking() {
             self.ech = EchStatus::Accepted;
         }
@@ -363,7 +367,7 @@ impl Engine {
             Err(failure) => return Err(self.fail_with_alert(failure)),
         };
         self.unconsumed = if step == Step::Blocked { self.find_unconsumed() } else { 0 };
-        // What was queued meanwhile comes behind the data.
+        // Output that was queued meanwhile is sent after the data.
         let is_all_data = step == Step::Data && self.incoming.is_none() && !self.connection.wants_write();
         self.needs_input = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
@@ -373,7 +377,8 @@ impl Engine {
         Ok((delivered, step))
     }
 
-    /// Takes the values that the handshake has set for this thread, so that the thread's next session does not find them.
+    /// Takes the values that the handshake has set for this thread, so that the next session on the thread does not
+    /// find them.
     #[cold]
     fn collect_thread_results(&mut self) {
         self.context.times().map(PerThread::take);
@@ -382,7 +387,7 @@ impl Engine {
         }
     }
 
-    /// Records the version for the message of an error in the ClientHello.
+    /// Records the version, for the message of an error in the ClientHello.
     #[cold]
     fn record_offered_version(&mut self, layout: Layout) {
         if self.is_server && !self.received_record {
@@ -401,16 +406,16 @@ impl Engine {
         }
     }
 
-    /// The number of bytes that rustls must see again. It keeps bytes only at the end of the input, because it decrypts
-    /// application data and changes keys only between whole handshake messages.
+    /// Returns the number of bytes that rustls must see again. rustls keeps bytes only at the end of the input, because
+    /// it decrypts application data and changes keys only between complete handshake messages.
     #[cold]
     fn find_unconsumed(&self) -> usize {
         let left = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);
         if record::has_unconsumed_record(left) { left.len() } else { 0 }
     }
 
-    /// Lets the connection send. It passes only the unconsumed input: rustls would decrypt new records, whose plaintext
-    /// belongs to the reader.
+    /// Lets the connection send. Passes only the unconsumed input, because rustls would decrypt new records, whose
+    /// plaintext belongs to the reader.
     fn transmit(
         &mut self,
         act: impl FnOnce(&mut Connection, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
@@ -431,7 +436,8 @@ impl Engine {
         }
     }
 
-    /// The error of a truncated input. It does not end the session: the peer may have shut down only its own direction.
+    /// Returns the error of a truncated input. It does not end the session, because the peer may have shut down only
+    /// its own direction.
     fn truncated(&self) -> Error {
         let truncated = self.facts().truncated(!self.received_any);
         match &self.end_cause {
@@ -453,8 +459,8 @@ impl Engine {
         }
     }
 
-    /// Whether the peer may still refuse this side's certificate. With TLS 1.3 a client's handshake is done before the
-    /// server has verified the client's certificate.
+    /// Returns whether the peer may still refuse this side's certificate. With TLS 1.3 a client's handshake is done
+    /// before the server has verified the client's certificate.
     fn may_still_be_refused(&self) -> bool {
         self.connection.is_handshaking() || self.connection.is_tls13()
     }
@@ -493,7 +499,7 @@ fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &P
     if is_all { Ok(()) } else { Err(no_room()) }
 }
 
-/// The first record only: the next may be the ClientHello.
+/// Returns only the first record, because the next one may be the ClientHello.
 #[cold]
 fn first_record(records: &mut [u8]) -> &mut [u8] {
     let first = record::whole_record(records).unwrap_or(records.len());

@@ -1,7 +1,7 @@
 //! HKDF (RFC 5869) for the key schedule of TLS 1.3, on the provider's HMAC.
 //!
-//! The provider's implementation repeats the extraction and the setup of the HMAC for each expansion. This one does both
-//! once per secret, so a resumed handshake hashes a quarter less.
+//! The provider's implementation repeats the extraction and the setup of the HMAC for each expansion. This
+//! implementation does both once per secret, so a resumed handshake computes a quarter fewer hashes.
 
 use std::sync::Mutex;
 
@@ -50,13 +50,13 @@ impl tls13::Hkdf for Hkdf {
     }
 }
 
-/// A pseudorandom key, as an HMAC keyed with it.
+/// A pseudorandom key, stored as an HMAC that is keyed with it.
 struct Expander {
-    /// Holds the one HMAC.
+    /// Always holds exactly one HMAC.
     room: HmacSlot,
 }
 
-/// An allocation for one HMAC. It is reused because its 1.2 KiB exceed malloc(3)'s thread cache, and freeing it would leave
+/// An allocation for one HMAC. It is reused because its 1.2 KiB exceed malloc(3)'s thread cache: freeing it would leave
 /// gaps between longer-lived allocations.
 type HmacSlot = Vec<Key>;
 
@@ -93,7 +93,7 @@ impl Expander {
         &self.room[0]
     }
 
-    /// Expands into `output`, which is at most 255 blocks.
+    /// Expands the key into `output`, which has at most 255 blocks.
     fn fill(&self, info: &[&[u8]], output: &mut [u8]) {
         let size = self.hash_len();
         // The previous block, `info` and the block's number. `info` has at most 85 bytes in TLS, except for exporters with
@@ -189,14 +189,14 @@ mod tests {
         }
     }
 
-    /// Sizes of secrets, salts and outputs around those of a tag and of a hash block.
+    /// Sizes of secrets, salts and outputs around the sizes of a tag and of a hash block.
     const SIZES: [usize; 14] = [0, 1, 12, 16, 31, 32, 33, 48, 63, 64, 65, 127, 128, 300];
 
     fn pattern(seed: usize, len: usize) -> Vec<u8> {
         (0..len).map(|i| (seed + i * 7 + i / 251) as u8).collect()
     }
 
-    /// A block and outputs of several sizes from an expander, with `info` in pieces.
+    /// Returns one block, and outputs of several sizes, from an expander; `info` is passed in pieces.
     fn expanded(expander: &dyn HkdfExpander, info_len: usize) -> Vec<Vec<u8>> {
         let info = pattern(3, info_len);
         let (first, rest) = info.split_at(info_len / 3);

@@ -12,13 +12,13 @@ use crate::tls::config::code_points::{self, Version};
 pub struct Negotiated {
     pub version: Option<Version>,
     pub cipher_suite: Option<&'static CStr>,
-    /// `None` also for a resumed session of TLS 1.2, which exchanges no keys.
+    /// `None` also for a resumed session of TLS 1.2, because it exchanges no keys.
     pub key_exchange_group: Option<&'static CStr>,
     pub is_resumed: bool,
 }
 
 impl Negotiated {
-    /// `None` while the handshake is not done.
+    /// Returns the parameters; `None` while the handshake is not done.
     pub(crate) fn of(engine: &Engine) -> Option<Negotiated> {
         let connection = engine.connection();
         (!engine.is_handshaking()).then(|| Negotiated {
@@ -30,7 +30,7 @@ impl Negotiated {
     }
 }
 
-/// Negotiated parameters that callers borrow. They are final after the handshake, so they are copied once.
+/// Negotiated parameters that callers borrow. They do not change after the handshake, so they are copied once.
 #[derive(Debug)]
 pub struct SessionInfo {
     alpn_protocol: Option<CString>,
@@ -39,14 +39,14 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
-    /// `None` while the handshake is not done.
+    /// Returns the parameters; `None` while the handshake is not done.
     pub(crate) fn of(engine: &Engine) -> Option<SessionInfo> {
         if engine.is_handshaking() {
             return None;
         }
         let connection = engine.connection();
         Some(SessionInfo {
-            // A name with a NUL in it was not offered by this side, which only offers C strings.
+            // This side offers only C strings, so it did not offer a name that contains a NUL.
             alpn_protocol: connection.alpn_protocol().and_then(|protocol| CString::new(protocol).ok()),
             server_name: engine.server_name().and_then(|name| CString::new(name).ok()),
             peer_chain: connection.peer_certificates().unwrap_or(&[]).to_vec(),
@@ -57,12 +57,12 @@ impl SessionInfo {
         self.alpn_protocol.as_deref()
     }
 
-    /// On a client: the verified name of the server. On a server: the name that the client requested.
+    /// On a client: returns the verified name of the server. On a server: returns the name that the client requested.
     pub fn server_name(&self) -> Option<&CStr> {
         self.server_name.as_deref()
     }
 
-    /// The peer's own certificate first; empty when it has not sent one.
+    /// Returns the chain that the peer sent, its own certificate first; empty if it sent no certificate.
     pub fn peer_chain(&self) -> &[CertificateDer<'static>] {
         &self.peer_chain
     }

@@ -1,6 +1,6 @@
-//! The peer's request: the server name of a ClientHello, or a server's request for a certificate. rustls shows it only to
-//! the resolver that selects this side's certificate: on a server once per ClientHello, on a client when the server requests
-//! a certificate.
+//! The peer's request: the server name of a ClientHello, or a server's request for a certificate. rustls passes it only
+//! to the resolver that selects this side's certificate. It calls the resolver once per ClientHello on a server, and
+//! when the server requests a certificate on a client.
 
 use std::sync::Arc;
 
@@ -19,22 +19,23 @@ pub(crate) enum PeerRequest {
     /// A client's ClientHello.
     Session {
         name: Option<String>,
-        /// Whether it offers ECDHE, the only kind of key exchange supported.
+        /// Whether the ClientHello offers ECDHE, the only supported kind of key exchange.
         ecdhe: bool,
     },
-    /// A server's request for a certificate, and the result.
+    /// A server's request for a certificate, and the certificate selection.
     Certificate(CertificateSelection),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CertificateSelection {
     NoCertificate,
-    /// There is a certificate, but its key supports no signature scheme of the server.
+    /// There is a certificate, but its key supports none of the server's signature schemes.
     NoUsableKey,
     Certificate,
 }
 
-/// Always selects the same certificate, or none on a client without one, and records the request.
+/// A resolver that always selects the same certificate, or none on a client without a certificate, and records the
+/// request.
 #[derive(Debug)]
 pub(crate) struct IdentityResolver {
     pub(crate) key: Option<Arc<CertifiedKey>>,
@@ -64,7 +65,7 @@ impl ResolvesClientCert for IdentityResolver {
     }
 }
 
-/// A suite of TLS 1.3 is independent of the key exchange.
+/// Returns whether a suite allows ECDHE. Suites of TLS 1.3 do not determine the key exchange.
 fn is_ecdhe(suite: &CipherSuite) -> bool {
     suite.as_str().is_some_and(|name| name.starts_with("TLS_ECDHE_") || name.starts_with("TLS13_"))
 }

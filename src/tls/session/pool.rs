@@ -1,5 +1,5 @@
-//! Buffers for records. A session borrows one only while it holds bytes, so an idle session has none, unless a thread waits
-//! for it in recv(2).
+//! Buffers for records. A session borrows a buffer only while there are bytes to store in it. So an idle session has no
+//! buffer, unless a thread waits for input in recv(2).
 
 use std::fmt;
 use std::hint::black_box;
@@ -16,19 +16,19 @@ use crate::status::Status;
 /// overhead). It also bounds an incomplete handshake message.
 pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 
-/// The most buffers that a pool keeps; further ones are freed.
+/// The maximum number of buffers in a pool; further buffers are freed.
 const MAX_POOLED: usize = 16;
 
 /// The buffers of one context.
 #[derive(Default)]
 pub(crate) struct Pool {
-    /// The buffer that was returned last. It is usually the only one, and needs no lock.
+    /// The most recently returned buffer. It is usually the only one, and taking it needs no lock.
     last: AtomicCell<Option<Bytes>>,
-    /// The buffers that were returned before.
+    /// The buffers that were returned earlier.
     others: Mutex<Vec<Bytes>>,
 }
 
-/// The size is known at compile time, so a session that holds no buffer has only a pointer for it.
+/// The size is known at compile time, so a session without a buffer needs only the room for a pointer.
 #[derive(Debug)]
 struct Bytes(Box<[u8; BUFFER_SIZE]>);
 
@@ -65,8 +65,8 @@ impl Pool {
         kept.map_or_else(allocate, Ok)
     }
 
-    /// Returns a buffer for reuse. A buffer that is dropped instead is freed: it has no reference to its pool, because
-    /// reference counting would cost as much as the rest of this.
+    /// Returns a buffer for reuse. A buffer that is dropped instead is freed. A buffer has no reference to its pool,
+    /// because reference counting would cost as much as the rest of this function.
     pub(crate) fn give_back(&self, buffer: RecordBuffer) {
         if let Some(earlier) = self.last.swap(Some(buffer.bytes)) {
             self.store(earlier);
@@ -103,10 +103,11 @@ fn allocate() -> Result<Bytes> {
     bytes.into_boxed_slice().try_into().map(Bytes).map_err(|_| none())
 }
 
-/// Copies as much of `bytes` as fits into `room` and returns the count.
+/// Copies as much of `bytes` as fits into `room` and returns the number of bytes.
 ///
-/// Copies in pieces of 2 KiB, because memcpy(3) uses `rep movsb` above that. On Zen 3 and 4 `rep movsb` takes thirty times
-/// as long if the destination is up to 15 bytes behind the source modulo the page size. Smaller pieces are as fast.
+/// Copies in pieces of 2 KiB, because memcpy(3) uses `rep movsb` above that size. On Zen 3 and 4, `rep movsb` takes
+/// thirty times as long if the destination is up to 15 bytes after the source modulo the page size. Smaller pieces are
+/// as fast.
 pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) -> usize {
     const PIECE: usize = 2048;
     let count = bytes.len().min(room.len());
@@ -116,13 +117,13 @@ pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) -> usize {
         return count;
     }
     for (room, bytes) in room.chunks_mut(PIECE).zip(bytes.chunks(PIECE)) {
-        // Keeps the compiler from joining the pieces to one copy.
+        // Keeps the compiler from merging the pieces into one copy.
         room.copy_from_slice(black_box(bytes));
     }
     count
 }
 
-/// A buffer, of which a range of bytes is in use.
+/// A buffer with a range of bytes in use.
 #[derive(Debug)]
 pub(crate) struct RecordBuffer {
     bytes: Bytes,
@@ -150,17 +151,17 @@ impl RecordBuffer {
         self.start >= self.end
     }
 
-    /// The size of [`RecordBuffer::space`].
+    /// Returns the size of [`RecordBuffer::space`].
     pub(crate) fn space_len(&self) -> usize {
         BUFFER_SIZE - self.range().end
     }
 
-    /// The free space behind the bytes in use.
+    /// Returns the free space after the bytes in use.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         self.bytes.0.get_mut(self.end as usize..).unwrap_or(&mut [])
     }
 
-    /// Appends as much of `bytes` as fits and returns the count.
+    /// Appends as much of `bytes` as fits and returns the number of bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
         let count = copy_into(self.space(), bytes);
         self.add(count);
@@ -181,7 +182,7 @@ impl RecordBuffer {
         }
     }
 
-    /// Moves the bytes in use to the front, so that all free space is behind them.
+    /// Moves the bytes in use to the front, so that all free space is after them.
     pub(crate) fn compact(&mut self) {
         if self.start > 0 {
             let range = self.range();

@@ -33,10 +33,10 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// The most plaintext in one record.
+/// The maximum size of the plaintext in one record.
 pub(crate) const RECORD_SIZE: usize = 16 * 1024;
 
-/// The most plaintext that one call encrypts: four records, which fit one buffer.
+/// The maximum size of the plaintext that one call encrypts: four records, which fit in one buffer.
 pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
 
 pub(crate) const HEADER_SIZE: usize = 5;
@@ -44,8 +44,8 @@ pub(crate) const HEADER_SIZE: usize = 5;
 /// The content type of every encrypted record of TLS 1.3.
 const APPLICATION_DATA: u8 = 23;
 
-/// The size of a record with EndOfEarlyData, which is the only handshake message without a body: header, message header,
-/// content type and tag. Alerts are shorter, Finished is longer.
+/// The size of a record with EndOfEarlyData, which is the only handshake message without a body: record header, message
+/// header, content type and tag. Alerts are shorter, Finished is longer.
 const END_OF_EARLY_DATA_SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
 
 /// The bytes that TLS 1.3 adds to [`WRITE_SIZE`] bytes of plaintext.
@@ -64,27 +64,28 @@ pub(crate) enum Step {
     Data,
     /// A message other than application data was processed; there may be more.
     Progress,
-    /// The same, and an encrypted record was queued. The flag says whether its length is that of EndOfEarlyData.
+    /// Like `Progress`, and an encrypted record was queued. The flag says whether its length is that of EndOfEarlyData.
     Sealed { may_end_early_data: bool },
     /// All input is processed; more is needed.
     Blocked,
-    /// The same, and early data may be sent.
+    /// Like `Blocked`, and early data may be sent.
     BlockedEarly,
     /// The peer sent close_notify.
     PeerClosed,
 }
 
-/// How far a [`Connection::receive`] got: the number of bytes at the front that are processed, also after a failure.
+/// The result of [`Connection::receive`], and the number of bytes at the front that were processed, even after a
+/// failure.
 pub(crate) struct Received {
     pub(crate) consumed: usize,
     pub(crate) outcome: std::result::Result<Step, Failure>,
 }
 
-/// Why a session cannot continue.
+/// The reason why a session cannot continue.
 pub(crate) enum Failure {
     /// rustls reported an error of the peer or of the configuration.
     Tls(Box<rustls::Error>),
-    /// netlib failed, for example for lack of memory.
+    /// netlib itself failed, for example because memory ran out.
     Own(Error),
 }
 
@@ -123,7 +124,7 @@ impl Connection {
         self.state().is_handshaking()
     }
 
-    /// Whether messages are queued inside rustls.
+    /// Returns whether messages are queued inside rustls.
     pub(crate) fn wants_write(&self) -> bool {
         self.state().wants_write()
     }
@@ -152,7 +153,7 @@ impl Connection {
         self.state().alpn_protocol()
     }
 
-    /// The peer's certificate and those it sent with it; `None` if it has sent none.
+    /// Returns the chain that the peer sent, its own certificate first; `None` if it sent no certificate.
     pub(crate) fn peer_certificates(&self) -> Option<&[CertificateDer<'static>]> {
         self.state().peer_certificates()
     }
@@ -175,7 +176,7 @@ impl Connection {
         }
     }
 
-    /// Encrypts into `room`, without an [`Outgoing`] queue. Of a client.
+    /// Encrypts data of a client into `room`, without an [`Outgoing`] queue.
     #[cfg(test)]
     pub(crate) fn encrypt_into(
         &mut self,
@@ -189,8 +190,8 @@ impl Connection {
         Ok(traffic.encrypt(data, room)?)
     }
 
-    /// Processes records from the front of `records` up to the next plaintext, which it passes to `deliver`. Queues messages
-    /// to send in `out`.
+    /// Processes records from the front of `records` up to the next plaintext, which it passes to `deliver`. Messages
+    /// to send are queued in `out`.
     pub(crate) fn receive(
         &mut self,
         records: &mut [u8],
@@ -218,8 +219,8 @@ impl Connection {
         self.transmit(unconsumed, Transmission::Data(data), out)
     }
 
-    /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. Returns false if no
-    /// (more) early data may be sent. All messages that rustls has queued must be taken out before.
+    /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. Returns false
+    /// if no early data may be sent any more. All messages that rustls has queued must be taken out before the call.
     pub(crate) fn send_early(
         &mut self,
         unconsumed: &mut [u8],
@@ -232,12 +233,12 @@ impl Connection {
         Ok(matches!(what, Transmission::Done))
     }
 
-    /// Queues the closing message. True: as [`Connection::send`].
+    /// Queues close_notify. Returns true in the same case as [`Connection::send`].
     pub(crate) fn close(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
         self.transmit(unconsumed, Transmission::Close, out)
     }
 
-    /// Takes the alert that an error has queued.
+    /// Takes out the alert that an error has queued.
     pub(crate) fn take_alert(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) {
         // Each call takes out one message, so a few calls are enough. A call without a queued message would process input.
         for _ in 0..8 {
@@ -248,16 +249,17 @@ impl Connection {
         }
     }
 
-    /// Makes rustls queue a decode_error alert under the current keys, by passing it input that is not a record. Used for
+    /// Makes rustls queue a decode_error alert under the current keys, by passing input that is not a record. Used for
     /// errors for which rustls queues no alert. Returns true if an alert is queued.
     pub(crate) fn send_decode_error(&mut self, out: &mut Outgoing) -> Result<bool> {
-        // Longer than any input that rustls keeps, because it continues behind that. 0xff begins no record or message.
+        // Longer than any input that rustls keeps, because rustls continues after the kept input. 0xff begins no record
+        // and no message.
         let mut nonsense = Vec::new();
         nonsense
             .try_reserve_exact(BUFFER_SIZE + HEADER_SIZE)
             .map_err(|_| Error::new(Status::OutOfMemory, "no memory for an alert"))?;
         nonsense.resize(BUFFER_SIZE + HEADER_SIZE, 0xff);
-        // Pending handshake messages come first, one per call.
+        // Queued handshake messages come out first, one per call.
         for _ in 0..8 {
             if self.state().wants_write() {
                 break;
@@ -276,7 +278,7 @@ impl Connection {
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
         let mut peer_closed = false;
-        // Queued messages come out first, one per call. rustls bounds how many a peer can provoke.
+        // Queued messages come out first, one per call. rustls limits the number that a peer can cause.
         loop {
             let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "plaintext came out of a write"));
             let Received { outcome, .. } = match self {
@@ -299,7 +301,7 @@ impl Connection {
     }
 }
 
-/// What to send.
+/// The data to send.
 enum Transmission<'a> {
     Data(&'a [u8]),
     Early(&'a [u8]),
@@ -309,7 +311,7 @@ enum Transmission<'a> {
 
 /// The differences between a client's and a server's connection.
 trait Side: Sized {
-    /// Whether early data may be sent.
+    /// Returns whether early data may be sent.
     fn may_send_early(transmit: &mut TransmitTlsData<'_, Self>) -> bool;
 
     /// Encrypts `data` into `room`, which must be large enough: rustls counts the bytes even if it fails.
@@ -381,7 +383,7 @@ fn handle_state<S: Side>(
         }
         Ok(ConnectionState::TransmitTlsData(mut transmit)) => match send {
             _ if !S::may_send_early(&mut transmit) => {
-                // The queue keeps the order, so a queued message counts as sent.
+                // The queue keeps the order, so a queued message is reported to rustls as sent.
                 transmit.done();
                 Ok(Step::Progress)
             }
@@ -413,20 +415,21 @@ fn handle_state<S: Side>(
     Received { consumed, outcome }
 }
 
-/// The size of the record at the front of `bytes`, header included, when all of it is there.
+/// Returns the size of the record at the front of `bytes`, header included, if the record is complete.
 pub(crate) fn whole_record(bytes: &[u8]) -> Option<usize> {
     let [_, _, _, high, low, ..] = *bytes else { return None };
     let size = HEADER_SIZE + usize::from(u16::from_be_bytes([high, low]));
     (bytes.len() >= size).then_some(size)
 }
 
-/// Whether rustls still needs the bytes that a blocked [`Connection::receive`] left. A whole record that it has
-/// processed but not discarded is part of an incomplete handshake message. It has not processed an incomplete record.
+/// Returns whether rustls still needs the bytes that a blocked [`Connection::receive`] left. A complete record that
+/// rustls has processed but not discarded is part of an incomplete handshake message. An incomplete record has not been
+/// processed.
 pub(crate) fn has_unconsumed_record(left: &[u8]) -> bool {
     whole_record(left).is_some()
 }
 
-/// Records to send, in order. They are usually in one buffer, and never in many.
+/// Records to send, in order. Usually one buffer holds all of them; there are never many buffers.
 pub(crate) struct Outgoing {
     queue: SmallVec<[RecordBuffer; 1]>,
     pool: Arc<Pool>,
@@ -466,7 +469,7 @@ impl Outgoing {
         self.queue.is_empty()
     }
 
-    /// The number of queued bytes.
+    /// Returns the number of queued bytes.
     pub(crate) fn len(&self) -> usize {
         self.queue.iter().map(|chunk| chunk.bytes().len()).sum()
     }
@@ -482,7 +485,7 @@ impl Outgoing {
         })
     }
 
-    /// The next bytes to send. Return the unsent rest with [`Outgoing::push_back`].
+    /// Returns the next bytes to send. Return the unsent rest with [`Outgoing::push_back`].
     pub(crate) fn pop(&mut self) -> Option<RecordBuffer> {
         (!self.queue.is_empty()).then(|| self.queue.remove(0))
     }
@@ -499,7 +502,7 @@ impl Outgoing {
         self.queue.clear();
     }
 
-    /// The number of the alert at the end of the queue, if it is fatal and unencrypted.
+    /// Returns the number of the alert at the end of the queue, if it is fatal and unencrypted.
     pub(crate) fn plain_alert(&self) -> Option<u8> {
         match self.queue.last()?.bytes() {
             [.., 21, 3, _, 0, 2, 2, number] => Some(*number),
@@ -507,7 +510,8 @@ impl Outgoing {
         }
     }
 
-    /// Encrypts `data` bytes of application data behind the last record: directly in the buffer if the suite supports it.
+    /// Encrypts `data` bytes of application data after the last record: directly in the buffer if the suite supports
+    /// it.
     fn seal(
         &mut self,
         data: usize,
@@ -543,7 +547,7 @@ impl Outgoing {
         self.queue.retain(|chunk| !chunk.is_empty());
     }
 
-    /// Lets `write` write behind the last record, or into a new buffer if there is not enough space.
+    /// Lets `write` write after the last record, or into a new buffer if there is not enough space.
     fn append(&mut self, least: usize, mut write: impl FnMut(&mut [u8]) -> Append) -> Result<()> {
         let mut needed = least;
         // The second attempt has a new buffer, or space of the requested size.

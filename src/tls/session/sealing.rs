@@ -1,10 +1,10 @@
 //! Encrypts application data of TLS 1.3 directly into the send buffer.
 //!
-//! rustls' encrypters return each record as a new vector: the plaintext is copied into the vector, and the record into the
-//! send buffer. The encrypters here use a buffer that is lent to their thread instead. They encrypt the caller's bytes into
-//! it in one pass, and return a placeholder to rustls, which is only a record header. rustls still controls keys and their
-//! limits, sequence numbers, key updates, and what is encrypted in which order. Without a lent buffer, for handshake
-//! messages and alerts, the encrypters create records as rustls' own do.
+//! rustls' encrypters return each record as a new vector: the plaintext is copied into the vector, and the record into
+//! the send buffer. The encrypters here use a buffer that is lent to their thread instead. They encrypt the caller's
+//! bytes into that buffer in one pass, and return a placeholder to rustls, which is only a record header. rustls still
+//! controls keys and their limits, sequence numbers, key updates, and the order of encryption. Without a lent buffer,
+//! for handshake messages and alerts, the encrypters create records as rustls' own encrypters do.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -23,13 +23,13 @@ use super::pool::RecordBuffer;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
 use super::suites::tls13;
 
-/// The content type and the tag, behind the plaintext.
+/// The content type and the tag, after the plaintext.
 const TRAILER_SIZE: usize = 1 + 16;
 
-/// The bytes of a record beside its plaintext.
+/// The number of bytes in a record besides its plaintext.
 pub(crate) const OVERHEAD: usize = HEADER_SIZE + TRAILER_SIZE;
 
-/// The most records that are encrypted into a buffer at once.
+/// The maximum number of records that are encrypted into a buffer at once.
 pub(crate) const RECORDS: usize = WRITE_SIZE / RECORD_SIZE;
 
 pub(crate) static AES_256_GCM: Sealing =
@@ -42,12 +42,13 @@ struct LentBuffer {
     buffer: RecordBuffer,
     /// The number of records encrypted into it.
     records: usize,
-    /// A record did not fit, or its encryption failed: the placeholders stand for no records.
+    /// A record did not fit, or its encryption failed: the placeholders do not correspond to records.
     failed: bool,
 }
 
 thread_local! {
-    // Without a destructor, which would keep the library loaded while the thread lives. `LoanGuard` takes the value back.
+    // The value has no destructor, because a destructor would keep the library loaded while the thread lives.
+    // `LoanGuard` takes the value back.
     static LENT: RefCell<ManuallyDrop<Option<LentBuffer>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
@@ -70,7 +71,7 @@ impl Drop for LoanGuard {
 /// The result of [`seal`].
 pub(crate) enum Outcome {
     Sealed,
-    /// No data was encrypted: the suite is another one, or rustls must send a message first.
+    /// No data was encrypted: the suite is not supported, or rustls must send a message first.
     NotStarted,
     /// No data was encrypted: the keys have reached their usage limit.
     KeysExhausted,
@@ -78,20 +79,21 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// Why rustls did not encrypt.
+/// The reason why rustls did not encrypt.
 pub(crate) enum EncryptFailure {
     NoRoom,
     KeysExhausted,
 }
 
-/// Lends `buffer`, which must have space for them, while `encrypt` encrypts `records` records of application data.
+/// Lends `buffer` while `encrypt` encrypts `records` records of application data. The buffer must have space for them.
 pub(crate) fn seal(
     buffer: RecordBuffer,
     records: usize,
     encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptFailure>,
 ) -> (Option<RecordBuffer>, Outcome) {
     let mut placeholders = [0; RECORDS * HEADER_SIZE];
-    // Space for the placeholders only: a message that rustls must send first does not fit, so `encrypt` fails then.
+    // The space is enough only for the placeholders. A message that rustls must send first does not fit, so `encrypt`
+    // fails.
     let placeholders = placeholders.get_mut(..records * HEADER_SIZE).unwrap_or(&mut []);
     let guard = LoanGuard;
     LENT.with_borrow_mut(|lent| {
@@ -109,7 +111,7 @@ pub(crate) fn seal(
     (Some(lent.buffer), outcome)
 }
 
-/// AES-GCM of a suite.
+/// The AES-GCM encryption of a cipher suite.
 pub(crate) struct Sealing {
     algorithm: &'static aead::Algorithm,
     /// rustls' own algorithm, used for everything else.
@@ -159,7 +161,7 @@ impl Sealer {
         aead::Nonce::assume_unique_for_key(Nonce::new(&self.iv, seq).0)
     }
 
-    /// Encrypts a record of application data behind the bytes in `buffer`. Returns false on failure.
+    /// Encrypts a record of application data after the bytes in `buffer`. Returns false on failure.
     fn seal_behind(&mut self, buffer: &mut RecordBuffer, plaintext: &[u8], seq: u64) -> bool {
         let payload_size = plaintext.len() + TRAILER_SIZE;
         let Some((header, payload)) = buffer
@@ -212,7 +214,7 @@ impl MessageEncrypter for Sealer {
     }
 
     fn encrypted_payload_len(&self, payload_len: usize) -> usize {
-        // While a buffer is lent, rustls uses this to check the space for placeholders, whose payload is empty.
+        // While a buffer is lent, rustls uses this length to check the space for placeholders, whose payload is empty.
         if LENT.with_borrow(|lent| lent.is_some()) { 0 } else { payload_len + TRAILER_SIZE }
     }
 }

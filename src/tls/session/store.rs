@@ -1,9 +1,10 @@
-//! The store of resumable sessions of clients. A context keeps them by verified server name and offered application
-//! protocols. Other settings cannot differ, because each context has its own store. The application may take a session out
-//! and keep it ([`SavedSession`]).
+//! The store of resumable sessions of clients. A context keeps sessions by verified server name and offered application
+//! protocols. Other settings cannot differ, because each context has its own store. The application may take a session
+//! out and keep it ([`SavedSession`]).
 //!
-//! rustls calls the store while a connection is created or processes input, and does not say which connection. So a new
-//! session is first marked with its thread. The engine, which knows the connection, adopts it before its call returns.
+//! rustls calls the store while a connection is created or processes input, and does not say for which connection. So a
+//! new session is first marked with its thread. The engine, which knows the connection, adopts the session before its
+//! call returns.
 
 use std::ffi::{CStr, CString};
 use std::num::NonZeroUsize;
@@ -22,21 +23,21 @@ use crate::status::Status;
 use crate::tls::config::code_points::Version;
 use crate::tls::per_thread::{PerThread, ThreadId};
 
-/// The most sessions in total, and the most names. Few enough for a linear search.
+/// The maximum number of sessions in total, and of names. It is small enough for a linear search.
 pub(crate) const MAX_SESSIONS: usize = 256;
-/// A server may send any number of tickets.
+/// The maximum number of sessions per name, because a server may send any number of tickets.
 pub(crate) const MAX_SESSIONS_PER_NAME: usize = 8;
-/// The limit of RFC 8446 section 4.6.1, in seconds. rustls enforces it and the server's own lifetime, which it does not
-/// report.
+/// The limit of RFC 8446 section 4.6.1, in seconds. rustls enforces this limit and the server's own lifetime, which it
+/// does not report.
 const MAX_AGE: u64 = 7 * 24 * 60 * 60;
 
 type Protocols = Arc<[Vec<u8>]>;
 
-/// rustls' value of a session.
+/// The secret of a session, as rustls stores it.
 enum Secret {
-    /// Can be used for any number of handshakes.
+    /// A session that can be used for any number of handshakes.
     Tls12(Tls12ClientSessionValue),
-    /// A ticket, used once: an observer of two uses could link them to one client (RFC 8446 appendix C.4).
+    /// A ticket that is used once: an observer of two uses could link them to one client (RFC 8446 appendix C.4).
     Tls13(Tls13ClientSessionValue),
 }
 
@@ -62,9 +63,9 @@ struct Session {
     origin: Origin,
     /// In seconds since 1970.
     received_at: u64,
-    /// When the server's certificate expires, in seconds since 1970; `u64::MAX` if that is not checked.
+    /// When the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
     expires_at: u64,
-    /// When that certificate is valid, by the clock that verified it.
+    /// The validity of that certificate, by the clock that verified it.
     validity: Option<Validity>,
 }
 
@@ -95,7 +96,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The sessions of one name and one list of offered protocols.
+/// The sessions for one name and one list of offered protocols.
 struct NameEntry {
     name: ServerName<'static>,
     protocols: Protocols,
@@ -104,7 +105,7 @@ struct NameEntry {
     sessions: Vec<Session>,
 }
 
-/// Compares DNS names byte by byte first, which usually decides, before the comparison that ignores case.
+/// Compares DNS names byte by byte first, which usually decides, and then case-insensitively.
 fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
     match (a, b) {
         (ServerName::DnsName(a), ServerName::DnsName(b)) if a.as_ref() == b.as_ref() => true,
@@ -112,7 +113,7 @@ fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
     }
 }
 
-/// The least recently used first.
+/// The entries, the least recently used one first.
 #[derive(Default)]
 struct NameEntries(Vec<NameEntry>);
 
@@ -120,7 +121,7 @@ impl NameEntries {
     fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut NameEntry> {
         let same = |entry: &NameEntry| is_same(&entry.name, name) && *entry.protocols == *protocols;
         let index = self.0.iter().position(same)?;
-        // Move it to the end: it is the most recently used.
+        // Moves the entry to the end, because it is now the most recently used one.
         self.0.get_mut(index..)?.rotate_left(1);
         self.0.last_mut()
     }
@@ -153,18 +154,18 @@ impl NameEntries {
     }
 }
 
-/// Replaces the store for the connection that a thread is creating.
+/// Replaces the store while a thread creates a connection.
 pub(crate) enum SessionOverride {
     Use(Arc<SavedSession>),
     None,
 }
 
-/// The store of a context and of contexts derived from it that differ only in the offered protocols.
+/// The store of a context, and of contexts derived from it that differ only in the offered protocols.
 #[derive(Default)]
 pub(crate) struct Sessions {
     entries: Mutex<NameEntries>,
-    /// The number of sessions ever added, so that a connection sees without a lock that there are no new ones. It only looks
-    /// for sessions that its own thread has added, so relaxed ordering is enough.
+    /// The number of sessions ever added, so that a connection can see without a lock that there are no new ones. A
+    /// connection only looks for sessions that its own thread has added, so relaxed ordering is enough.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
     session_override: PerThread<SessionOverride>,
@@ -181,14 +182,14 @@ impl Sessions {
         self.arrivals.load(Ordering::Relaxed)
     }
 
-    /// A number that identifies a connection in the store.
+    /// Returns a number that identifies a connection in the store.
     pub(crate) fn next_connection(&self) -> NonZeroUsize {
         NonZeroUsize::MIN.saturating_add(self.connections.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Assigns the sessions that this thread has added to the connection, and lets them expire with the server's
-    /// certificate. `proof` is the certificate's validity and the current time by the clock that verified it; `None` if
-    /// validity is not checked.
+    /// Assigns the sessions that this thread has added to the connection, and lets them expire together with the
+    /// server's certificate. `proof` is the certificate's validity and the current time by the clock that verified it;
+    /// `None` if validity is not checked.
     pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
         let here = Origin::Thread(ThreadId::current());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
@@ -200,7 +201,7 @@ impl Sessions {
         }
     }
 
-    /// The certificate validity of the session that this thread's new connection offers.
+    /// Takes the certificate validity of the session that this thread's new connection offers.
     pub(crate) fn take_validity(&self) -> Option<Validity> {
         self.offered_validity.take()
     }
@@ -236,7 +237,7 @@ impl Sessions {
         })
     }
 
-    /// Runs `make`. A request of this thread for a session during that time gets the override.
+    /// Runs `make`. If rustls requests a session on this thread during that time, it gets the override.
     pub(crate) fn with<T>(&self, session_override: SessionOverride, make: impl FnOnce() -> T) -> T {
         self.session_override.set(session_override);
         let made = make();
@@ -244,7 +245,7 @@ impl Sessions {
         made
     }
 
-    /// The number of sessions that have not expired.
+    /// Returns the number of sessions that have not expired.
     pub(crate) fn count(&self) -> usize {
         let now = now();
         self.lock().sessions().filter(|session| session.is_fresh(now)).count()
@@ -285,7 +286,7 @@ impl Sessions {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes the newest ticket.
+    /// Takes the newest ticket for a name.
     fn take_ticket(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls13ClientSessionValue> {
         let now = now();
         let mut entries = self.lock();
@@ -314,7 +315,7 @@ impl Sessions {
     }
 }
 
-/// The store as rustls sees it: the sessions for one list of offered protocols.
+/// The store in the form that rustls uses: the sessions for one list of offered protocols.
 pub(crate) struct Store {
     pub(crate) sessions: Arc<Sessions>,
     protocols: Protocols,
@@ -326,7 +327,7 @@ impl Store {
     }
 }
 
-/// Shows no sessions.
+/// The debug output contains no sessions.
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").finish_non_exhaustive()
@@ -369,7 +370,7 @@ impl ClientSessionStore for Store {
 
     /// rustls calls this first, and `tls12_session` if there is no ticket.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        // Left by a connection that was not created.
+        // The value may be left over from a connection that was not created.
         self.sessions.offered_validity.take();
         match self.sessions.session_override.take() {
             Some(SessionOverride::Use(session)) => {
@@ -389,7 +390,7 @@ impl ClientSessionStore for Store {
     }
 }
 
-/// A session that the application holds: for one connection with TLS 1.3, for any number with TLS 1.2.
+/// A session that the application holds. With TLS 1.3 it serves one connection, with TLS 1.2 any number.
 pub struct SavedSession {
     sessions: Weak<Sessions>,
     name: ServerName<'static>,
@@ -427,7 +428,7 @@ impl SavedSession {
         self.lock().as_ref()?.validity.clone()
     }
 
-    /// Marks it as used: its connection has failed, or its ticket was sent.
+    /// Marks the session as used: its connection has failed, or its ticket was sent.
     pub(crate) fn mark_used(&self) {
         let _used = self.lock().take();
     }
@@ -440,17 +441,17 @@ impl SavedSession {
         self.version
     }
 
-    /// When it was received, in seconds since 1970.
+    /// Returns when the session was received, in seconds since 1970.
     pub fn time(&self) -> u64 {
         self.received_at
     }
 
-    /// Whether it is neither used nor expired. The server may still refuse it.
+    /// Returns whether the session is neither used nor expired. The server may still refuse it.
     pub fn is_resumable(&self) -> bool {
         self.lock().as_ref().is_some_and(|session| session.is_fresh(now()))
     }
 
-    /// Fails if a connection with these parameters must not resume it.
+    /// Fails if a connection with these parameters must not resume the session.
     pub(crate) fn check(&self, sessions: &Arc<Sessions>, name: Option<&str>, protocols: &[Vec<u8>]) -> Result<()> {
         let refused = |why: String| Err(Error::new(Status::InvalidArgument, format!("session {why}")));
         if !Weak::ptr_eq(&self.sessions, &Arc::downgrade(sessions)) {
@@ -490,7 +491,7 @@ mod tests {
             (1000, 1001, 1000, true),
             (1000, 1001, 1001, false),
             (1000, 1000, 1000, false),
-            // A clock that was set back.
+            // The clock was set back.
             (1000, u64::MAX, 0, true),
             (u64::MAX, u64::MAX, u64::MAX - 1, true),
         ] {
@@ -507,9 +508,9 @@ mod tests {
         assert_eq!(sessions.take_validity(), None);
     }
 
-    /// Only the group can be created here; the C tests cover sessions with handshakes.
+    /// Only key exchange hints can be created without a handshake; the C tests cover sessions.
     #[test]
-    fn names_are_bounded_and_offers_kept_apart() {
+    fn names_are_bounded_and_protocol_lists_kept_apart() {
         let sessions = Arc::<Sessions>::default();
         let store = |protocols: &[&str]| {
             Store::new(&sessions, &protocols.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>())

@@ -24,7 +24,7 @@ pub(crate) const fn tls13(suite: &SupportedCipherSuite) -> &'static Tls13CipherS
     }
 }
 
-/// The suite with another key schedule and AEAD.
+/// Returns the suite with its key schedule and AEAD replaced.
 pub(crate) const fn with(
     suite: &Tls13CipherSuite,
     hkdf_provider: &'static dyn Hkdf,
@@ -42,7 +42,7 @@ pub(crate) const fn with(
     }
 }
 
-/// Replaces rustls' suites.
+/// Replaces rustls' TLS 1.3 suites in the list.
 pub(crate) fn install(suites: &mut [SupportedCipherSuite]) {
     for ours in [&AES_256_GCM, &AES_128_GCM, &CHACHA20_POLY1305] {
         let of_the_same_name = suites.iter_mut().find(|suite| suite.suite() == ours.common.suite);

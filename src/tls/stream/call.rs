@@ -21,8 +21,8 @@ pub(super) enum Role {
     Sender = 3,
 }
 
-/// Keeps the lock from step to step, because locking costs more than most steps. Access to the transport goes through
-/// [`Call::transport`], which unlocks first.
+/// A public call in progress. It keeps the lock from step to step, because locking costs more than most steps. The
+/// transport is only accessible through [`Call::transport`], which unlocks first.
 pub(super) struct Call<'a> {
     stream: &'a Stream,
     core: Option<MutexGuard<'a, Core>>,
@@ -44,7 +44,7 @@ impl<'a> Call<'a> {
         Ok((call, settings))
     }
 
-    /// The locked state; takes the lock if this call does not hold it.
+    /// Returns the locked state; takes the lock if this call does not hold it.
     #[inline(always)]
     pub(super) fn core(&mut self) -> Result<&mut Core> {
         if self.core.is_none() {
@@ -53,7 +53,7 @@ impl<'a> Call<'a> {
         self.core.as_deref_mut().ok_or_else(poisoned)
     }
 
-    /// The same for a public call, which must not come from a callback of this stream.
+    /// Returns the locked state for a public call, which must not come from a callback of this stream.
     #[inline(always)]
     pub(super) fn core_for_caller(&mut self) -> Result<&mut Core> {
         let core = self.core()?;
@@ -61,18 +61,18 @@ impl<'a> Call<'a> {
         Ok(core)
     }
 
-    /// Unlocks, and returns the transport.
+    /// Unlocks and returns the transport.
     pub(super) fn transport(&mut self) -> &'a Transport {
         self.unlock();
         &self.stream.transport
     }
 
-    /// Whether the call can wait until the transport is ready. Transport callbacks report WANT_* instead.
+    /// Returns whether the call can wait until the transport is ready. Transport callbacks return WANT_* instead.
     pub(super) fn can_wait(&self) -> bool {
         self.stream.transport.can_wait()
     }
 
-    /// Whether a receive may block in the system call.
+    /// Returns whether a receive may block in the system call.
     pub(super) fn may_block(&self) -> bool {
         self.stream.transport.may_block()
     }
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
             core.roles[role as usize] = None;
             core.waiters > 0
         });
-        // Notifying makes a system call even if no thread waits.
+        // Notifying costs a system call even if no thread waits.
         if has_waiters {
             self.stream.changed.notify_all();
         }

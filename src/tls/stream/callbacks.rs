@@ -5,13 +5,13 @@ use super::fault::Fault;
 use crate::error::Error;
 use crate::status::{Status, StatusClass};
 
-/// A callback's return value and the count it stored; `usize::MAX` if it stored none.
+/// A callback's return value, and the count that it stored; `usize::MAX` if it stored none.
 pub type Answer = (i32, usize);
 
 pub type ReadCallback = Box<dyn Fn(&mut [u8]) -> Answer + Send + Sync>;
 pub type WriteCallback = Box<dyn Fn(&[u8]) -> Answer + Send + Sync>;
 
-/// One thread may run each callback at the same time.
+/// The callbacks of a transport. Each callback runs on at most one thread at a time.
 pub struct Callbacks {
     pub read: ReadCallback,
     pub write: WriteCallback,
@@ -59,7 +59,8 @@ fn failed(name: &str, code: i32) -> Fault {
     Fault::Passthrough(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {code}")))
 }
 
-/// It is not known how many bytes the callback transferred, so the transport cannot be used again.
+/// Makes the error of a callback that broke its contract. The number of bytes that it transferred is unknown, so the
+/// transport cannot be used again.
 fn contract_violation(message: &str) -> Fault {
     Fault::Fatal(Error::new(Status::CallbackFailed, message))
 }

@@ -8,7 +8,8 @@ use crate::status::Status;
 use crate::tls::session::engine::Read;
 use crate::tls::session::pool::BUFFER_SIZE;
 
-/// The most bytes of records without data that an idle peer sends. Two session tickets are a few hundred bytes.
+/// The maximum number of bytes in records without data that an idle peer may send. Two session tickets have a few
+/// hundred bytes.
 const MAX_IDLE_BYTES: u64 = BUFFER_SIZE as u64;
 
 impl Stream {
@@ -44,7 +45,7 @@ impl Stream {
 
 impl Call<'_> {
     fn probe(&mut self, policy: WaitPolicy<'_>, most: u64) -> Result<Status> {
-        // During the handshake one receive is enough to find out whether the connection is still open.
+        // During the handshake, one receive is enough to find out whether the connection is still open.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return self.probe_records(policy, most, false);
         }
@@ -69,7 +70,7 @@ impl Call<'_> {
     }
 }
 
-/// Whether the connection or its descriptor has ended, rather than the session.
+/// Returns whether the error means that the connection or its descriptor has ended, and not only the session.
 fn is_connection_end(error: &Error) -> bool {
     matches!(error.status(), Status::TlsTruncated | Status::TlsHandshakeEof) || error.errno() == libc::EBADF
 }
@@ -89,7 +90,7 @@ mod tests {
     use crate::tls::stream::Io;
     use crate::tls::{Context, TlsOptions};
 
-    /// A client stream connected to a plain rustls server, which can send what netlib never sends.
+    /// A client stream connected to a plain rustls server, which can send messages that netlib never sends.
     struct Session {
         stream: Stream,
         far: UnixStream,
@@ -158,7 +159,7 @@ mod tests {
             session.exchange();
             assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         }
-        // Data passes in both directions with the updated keys.
+        // With the updated keys, data passes in both directions.
         assert_eq!(session.stream.write(b"ping").unwrap(), Io::Done(4));
         session.exchange();
         let mut room = [0; 10];
@@ -188,7 +189,7 @@ mod tests {
         session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
-        // Makes the wait begin 20 seconds ago.
+        // Moves the start of the wait 20 seconds into the past.
         let back = |session: &Session| {
             let mut core = session.stream.lock().unwrap();
             let throughput = core.throughput.as_mut().unwrap();
@@ -198,7 +199,7 @@ mod tests {
         back(&session);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
-        // Without a probe in between it is one wait, and it fails when nothing has arrived.
+        // Without a probe in between, the two waits are one wait, which fails because nothing has arrived.
         back(&session);
         let error = session.stream.read(&mut room).unwrap_err();
         assert_eq!(error.status(), Status::TooSlow);

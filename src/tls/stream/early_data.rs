@@ -1,4 +1,4 @@
-//! Early data of a client stream. It is sent after the ClientHello, so writing it begins the handshake.
+//! Early data of a client stream. It is sent after the ClientHello, so writing early data begins the handshake.
 
 use super::call::{Call, Role};
 use super::wait_policy::WaitPolicy;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::tls::session::engine::early_data::EarlyData;
 
 impl Stream {
-    /// Writes early data: as much as may be sent before the server answers. The bytes that are reported as written are sent
+    /// Writes as much early data as may be sent before the server answers. Bytes that are reported as written are sent
     /// by this call or a later one.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
         self.classified(|| {
@@ -22,7 +22,7 @@ impl Stream {
         self.lock().map_or(EarlyData::NotSent, |core| core.engine.early_data())
     }
 
-    /// The number of bytes of early data that may still be written.
+    /// Returns the number of bytes of early data that may still be written.
     pub fn early_data_left(&self) -> usize {
         self.lock().map_or(0, |core| core.engine.early_data_left())
     }
@@ -94,7 +94,7 @@ mod tests {
         })
     }
 
-    /// A configuration of servers that accept early data and share a session store.
+    /// Returns a configuration for servers that accept early data. Clones share a session store.
     fn accepting(context: &Context) -> Arc<ServerConfig> {
         let mut config = ServerConfig::clone(&context.server_config().unwrap());
         config.max_early_data_size = ALLOWED;
@@ -122,7 +122,7 @@ mod tests {
             }
         }
 
-        /// The server processes all available input and answers.
+        /// Lets the server process all available input and answer.
         fn serve(&mut self) {
             while self.server.read_tls(&mut self.far).is_ok_and(|count| count > 0) {
                 self.server.process_new_packets().unwrap();
@@ -140,13 +140,13 @@ mod tests {
             while self.stream.handshake().unwrap() != Io::Done(0) || self.server.is_handshaking() {
                 self.serve();
             }
-            // Receive the tickets.
+            // Receives the tickets.
             self.serve();
             assert_eq!(self.stream.read(&mut [0]).unwrap(), Io::WantRead);
         }
     }
 
-    /// A stream that offers a session that allows early data.
+    /// Returns a client stream with a session that allows early data, and its server.
     fn resuming() -> Pair {
         let context = context();
         let config = accepting(&context);
@@ -156,9 +156,9 @@ mod tests {
         pair
     }
 
-    /// Trust, callbacks and application protocols.
+    /// Trust settings, callbacks and application protocols do not change the result.
     #[test]
-    fn other_settings_make_no_difference() {
+    fn early_data_is_sent_with_any_other_settings() {
         use std::time::SystemTime;
         fn leaf() -> String {
             let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nonblocking_stream_sends_it_in_pieces() {
+    fn a_nonblocking_stream_sends_early_data_in_pieces() {
         let mut pair = resuming();
         let data: Vec<u8> = (0..ALLOWED as usize + 5).map(|i| (i % 251) as u8).collect();
         pair.stream.set_blocking(false).unwrap();
@@ -229,9 +229,9 @@ mod tests {
         assert!(pair.early == data[..written]);
     }
 
-    /// The bytes that a failed call has written are counted and sent by the next call.
+    /// The next call sends the bytes that a failed call has encrypted, and counts them.
     #[test]
-    fn a_limit_ends_the_wait() {
+    fn a_limit_ends_the_wait_of_an_early_write() {
         let mut pair = resuming();
         let data = vec![7; ALLOWED as usize];
         pair.stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();

@@ -16,7 +16,8 @@ use crate::tls::session::engine::Engine;
 use crate::tls::session::pool::RecordBuffer;
 
 impl Call<'_> {
-    /// Receives bytes, or the end of the input. Returns `Some` if that would have to wait and the policy does not allow it.
+    /// Receives bytes, or the end of the input. Returns `Some` if the receive would have to wait and the policy does
+    /// not allow it.
     pub(super) fn receive(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             let core = self.core()?;
@@ -37,7 +38,7 @@ impl Call<'_> {
             let mut input = match self.core()?.engine.lend_input() {
                 Ok(input) => input,
                 Err(error) => {
-                    // Send the queued alert.
+                    // Sends the queued alert.
                     let _ = self.send_without_waiting(policy);
                     return Err(error);
                 }
@@ -49,7 +50,7 @@ impl Call<'_> {
         }
     }
 
-    /// Handles the result of a receive. `Continue`: try again.
+    /// Handles the result of a receive. `Continue` means that the caller must receive again.
     fn finish_receive(
         &mut self,
         input: RecordBuffer,
@@ -88,20 +89,20 @@ impl Call<'_> {
         }
         let error = explain("receive from", &core.engine, fault, policy);
         if error.status() == Status::TlsTruncated {
-            // The stream below was truncated; this session may have ended with close_notify before.
+            // The stream below was truncated, but this session may have ended with close_notify before that.
             core.engine.end_input_because(error);
             return Ok(None);
         }
         Err(if is_fatal || is_disconnect(&error) { core.engine.fail(error) } else { error })
     }
 
-    /// Sends the output queue. Returns `None` if all is sent, `Some` if the rest would have to wait and the policy does not
-    /// allow it.
+    /// Sends the output queue. Returns `None` if everything is sent, `Some` if the rest would have to wait and the
+    /// policy does not allow it.
     pub(super) fn flush(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             while self.core()?.is_held(Role::Sender) {
-                // Wait for a sender that does not wait itself: the socket may have room when it is done, and a caller
-                // that got WANT_WRITE would not be woken for that.
+                // Waits for a sender that does not wait itself. The socket may have room when that sender is done, and
+                // a caller that got WANT_WRITE would not be woken then.
                 if !policy.blocking && self.core()?.sender_may_wait {
                     return Ok(Some(Io::WantWrite));
                 }
@@ -114,7 +115,8 @@ impl Call<'_> {
         }
     }
 
-    /// Sends what a reader has queued, as far as possible without waiting for the transport or for another sender.
+    /// Sends the output that a reader has queued, as much as possible without waiting for the transport or another
+    /// sender.
     pub(super) fn send_without_waiting(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         loop {
             let core = self.core()?;
@@ -122,14 +124,15 @@ impl Call<'_> {
                 return Ok(());
             }
             let Some(piece) = core.engine.next_output() else { return Ok(()) };
-            // The next write reports a failure to send. It does not affect reading.
+            // A failure to send does not affect reading. The next write reports it.
             if !self.send(piece, policy.without_waiting()).is_ok_and(|want| want.is_none()) {
                 return Ok(());
             }
         }
     }
 
-    /// Sends one output buffer; the unsent rest goes back to the front of the queue. Returns `None` if nothing is left.
+    /// Sends one output buffer; the unsent rest goes back to the front of the queue. Returns `None` if everything is
+    /// sent.
     fn send(&mut self, mut piece: RecordBuffer, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         debug_assert!(!piece.is_empty());
         self.claim(Role::Sender)?;
@@ -179,7 +182,7 @@ fn explain(what: &str, engine: &Engine, fault: Fault, policy: WaitPolicy<'_>) ->
         Fault::System(error) => transport_failure(what, engine, &error),
         Fault::TimedOut(status) => timeout_error(engine, status, policy),
         Fault::Passthrough(error) | Fault::Fatal(error) => error,
-        // Report the peer of the stream that the application called.
+        // The error names the peer of the stream that the application called.
         Fault::OuterStream(error) if matches!(error.status(), Status::ReadTimeout | Status::WriteTimeout) => {
             timeout_error(engine, error.status(), policy)
         }
@@ -205,14 +208,14 @@ fn timeout_error(engine: &Engine, status: Status, policy: WaitPolicy<'_>) -> Err
     Error::new(status, message)
 }
 
-/// The status of a connection that the peer or the network has ended.
+/// Returns the status of a connection that the peer or the network has ended.
 fn disconnect_status(engine: &Engine) -> Status {
     // No part of a request is sent before the handshake is done.
     if engine.is_handshaking() { Status::TlsHandshakeEof } else { Status::Protocol }
 }
 
-/// The error of a failed system call. An errno that does not say that the connection has ended, such as EBADF, is the
-/// application's mistake: `NETLIB_IO`.
+/// Returns the error of a failed system call. If the errno does not mean that the connection has ended, as with EBADF,
+/// the application has made a mistake, and the error has the status `NETLIB_IO`.
 fn transport_failure(what: &str, engine: &Engine, error: &io::Error) -> Error {
     let broken = [
         libc::ECONNRESET,
@@ -231,7 +234,7 @@ fn transport_failure(what: &str, engine: &Engine, error: &io::Error) -> Error {
     Error::from_io(status, format!("cannot {what} {}{}", engine.peer(), engine.during()), error)
 }
 
-/// Whether the error says that the connection has ended.
+/// Returns whether the error says that the connection has ended.
 pub(super) fn is_disconnect(error: &Error) -> bool {
     matches!(error.status(), Status::Protocol | Status::TlsHandshakeEof)
 }

@@ -1,20 +1,20 @@
-//! The plaintext of one write in several pieces. Small pieces share records, so that the number of records is that of one
-//! piece with the same total length.
+//! The plaintext of one write in several pieces. Small pieces share records, so the number of records is the same as
+//! for one piece with the same total length.
 
 use crate::error::Result;
 use crate::tls::session::pool::{RecordBuffer, copy_into};
 use crate::tls::session::record::{RECORD_SIZE, WRITE_SIZE};
 
-/// The rest of a write.
+/// The part of the data that is not written yet.
 #[derive(Clone, Copy)]
 pub(super) struct Pieces<'a> {
     pieces: &'a [&'a [u8]],
-    /// The number of bytes of the first piece that are written.
+    /// The number of bytes of the first piece that are already written.
     offset: usize,
 }
 
 impl<'a> Pieces<'a> {
-    /// The sum of the lengths must be at most `usize::MAX`.
+    /// Takes the pieces. The sum of their lengths must be at most `usize::MAX`.
     pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
         Pieces { pieces, offset: 0 }.skip_finished()
     }
@@ -32,7 +32,7 @@ impl<'a> Pieces<'a> {
         *self = self.skip_finished();
     }
 
-    /// Removes the pieces that are written.
+    /// Removes pieces that are completely written.
     fn skip_finished(mut self) -> Pieces<'a> {
         while let [first, rest @ ..] = self.pieces
             && self.offset >= first.len()
@@ -43,8 +43,8 @@ impl<'a> Pieces<'a> {
         self
     }
 
-    /// The next bytes to encrypt, at most [`WRITE_SIZE`]: whole records, except for the last. A piece that fills a record is
-    /// used in place; smaller ones are copied together into a buffer from `borrow`.
+    /// Returns the next bytes to encrypt, at most [`WRITE_SIZE`]: whole records, except for the last one. A piece that
+    /// fills a record is used in place; smaller pieces are copied together into a buffer from `borrow`.
     pub(super) fn front<'b>(
         &self,
         buffer: &'b mut Option<RecordBuffer>,
@@ -69,7 +69,7 @@ impl<'a> Pieces<'a> {
         let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
         let mut filled = 0_usize;
         for piece in std::iter::once(first).chain(rest.iter().copied()) {
-            // A large piece only completes the current record; the rest of it is not copied.
+            // Of a large piece, only the bytes that complete the current record are copied.
             let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
             let bytes = piece.get(..least - filled).unwrap_or(piece);
             filled += copy_into(room.get_mut(filled..).unwrap_or(&mut []), bytes);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::tls::session::pool::Pool;
 
-    /// The size of each chunk to encrypt, and whether it was copied.
+    /// Returns the size of each chunk to encrypt, and whether it was copied.
     fn chunks(lengths: &[usize]) -> Vec<(usize, bool)> {
         let pool = Pool::default();
         let data: Vec<u8> = (0..lengths.iter().sum()).map(|i: usize| (i * 7 + i / 251) as u8).collect();

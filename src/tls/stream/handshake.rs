@@ -14,8 +14,8 @@ use crate::status::Status;
 use crate::tls::{Context, TlsOptions};
 
 impl Stream {
-    /// Creates a client stream and performs the handshake, as urllib3's ssl_wrap_socket. The limit applies to the handshake
-    /// only.
+    /// Creates a client stream and performs the handshake, like urllib3's ssl_wrap_socket. The limit applies to the
+    /// handshake only.
     pub fn connected(
         options: &TlsOptions,
         context: Option<&Arc<Context>>,
@@ -23,7 +23,7 @@ impl Stream {
         server_hostname: Option<&str>,
         limit: Option<Arc<Limit>>,
     ) -> Result<Stream> {
-        // Check before reading files.
+        // Checked before files are read.
         limit.as_deref().map_or(Ok(()), Limit::check)?;
         let stream = Stream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
         stream.set_limit(limit)?;
@@ -34,7 +34,8 @@ impl Stream {
 }
 
 impl Call<'_> {
-    /// Performs the handshake unless it is done. Returns `Some` if it would have to wait and the policy does not allow it.
+    /// Performs the handshake unless it is done. Returns `Some` if the handshake would have to wait and the policy does
+    /// not allow it.
     #[inline(always)]
     pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         if self.core()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
@@ -42,7 +43,7 @@ impl Call<'_> {
 
     #[cold]
     fn take_part_in_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        // The public call has passed `check_reentry` already.
+        // The public call has already passed `check_reentry`.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(None);
         }
@@ -80,7 +81,7 @@ impl Call<'_> {
                 continue;
             }
             if outcome.is_err() {
-                // Send the queued alert.
+                // Sends the queued alert.
                 let _ = self.flush(policy.without_waiting());
             }
             return outcome;
@@ -121,9 +122,10 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Reads an alert that the peer sent before it closed the connection: it explains the failure better than EPIPE.
+    /// Reads an alert that the peer sent before it closed the connection. The alert explains the failure better than
+    /// EPIPE.
     fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
-        // A server's flight fits in a few buffers; the bound ends the loop whatever the peer sends.
+        // A server's flight fits in a few buffers. The fixed number ends the loop whatever the peer sends.
         for _ in 0..8 {
             let Ok(core) = self.core() else { return error };
             match core.engine.handshake() {

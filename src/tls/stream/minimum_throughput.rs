@@ -1,8 +1,8 @@
 //! The minimum throughput of a stream's reads.
 //!
-//! Only plaintext counts, because a peer can send records without plaintext at almost no cost. During the handshake all
-//! bytes count. With TLS over TLS, the stream that the application calls applies its minimum; the streams below only
-//! receive the end of its window.
+//! Only plaintext counts towards the minimum, because a peer can send records without plaintext at almost no cost.
+//! During the handshake all bytes count. With TLS over TLS, the stream that the application calls applies its minimum;
+//! the streams below only learn when the window ends.
 
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ impl Core {
         self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }
 
-    /// Before a receive that may wait: sets when the window ends.
+    /// Begins a wait, before a receive that may wait. The returned policy says when the window ends.
     pub(super) fn begin_wait<'a>(&mut self, policy: WaitPolicy<'a>) -> Result<WaitPolicy<'a>> {
         let Some(throughput) = self.throughput_of(policy) else { return Ok(policy) };
         let now = Instant::now();
@@ -37,7 +37,7 @@ impl Core {
         }
     }
 
-    /// After a receive that found nothing and returns to the application.
+    /// Continues the wait after a receive that found nothing, when the call returns to the application.
     pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         match self.throughput_of(policy).map(|throughput| throughput.wait_on(Instant::now())) {
             Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),
@@ -45,7 +45,7 @@ impl Core {
         }
     }
 
-    /// After a receive of `bytes_received` bytes of records.
+    /// Ends the wait after a receive of `bytes_received` bytes of records.
     #[inline(always)]
     pub(super) fn end_wait(&mut self, bytes_received: usize, policy: WaitPolicy<'_>) {
         self.bytes_received = self.bytes_received.saturating_add(bytes_received as u64);
@@ -58,7 +58,7 @@ impl Core {
         }
     }
 
-    /// After a receive that failed. Returns the error if it failed because of the minimum throughput.
+    /// Ends the wait after a receive that failed. Returns the error if the minimum throughput is the reason.
     pub(super) fn end_wait_with(&mut self, fault: &Fault, policy: WaitPolicy<'_>) -> Option<Error> {
         let throughput = self.throughput_of(policy)?;
         let is_slow = match fault {
@@ -74,14 +74,14 @@ impl Core {
         None
     }
 
-    /// Counts plaintext that a read returns.
+    /// Counts the plaintext that a read returns.
     pub(super) fn count_plaintext(&mut self, bytes: usize, policy: WaitPolicy<'_>) {
         if let Some(throughput) = self.throughput_of(policy) {
             throughput.add(bytes);
         }
     }
 
-    /// Begins a new window, with the full time for what comes next.
+    /// Begins a new window with its full time.
     pub(super) fn begin_window(&mut self) {
         if let Some(throughput) = &mut self.throughput {
             throughput.restart();

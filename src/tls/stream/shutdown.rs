@@ -6,11 +6,11 @@ use super::{Io, Stream};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The most plaintext that a stream discards while it waits for the peer's close_notify.
+/// The maximum size of the plaintext that a stream discards while it waits for the peer's close_notify.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
 impl Stream {
-    /// Sends close_notify, once, and does not wait for the peer's.
+    /// Sends close_notify once. Does not wait for the peer's close_notify.
     pub fn shutdown(&self) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -18,7 +18,7 @@ impl Stream {
         })
     }
 
-    /// Sends close_notify and waits for the peer's. Before the handshake there is no session to close.
+    /// Sends close_notify and waits for the peer's. Before the handshake there is no session to shut down.
     pub fn shutdown_both(&self) -> Result<Io> {
         self.classified(|| self.shutdown_both_now())
     }
@@ -57,7 +57,7 @@ impl Call<'_> {
         match self.flush(policy) {
             Ok(None) => Ok(Io::Done(0)),
             Ok(Some(want)) => Ok(want),
-            // A peer that has sent close_notify may close the connection without waiting for ours.
+            // A peer that has sent close_notify may close the connection without waiting for this side's.
             Err(error) if error.status() == Status::Protocol && self.core()?.engine.has_peer_closed() => {
                 Ok(Io::Done(0))
             }

@@ -1,4 +1,5 @@
-//! Streams over callbacks that fail, panic or block on demand: roles are always released, and two threads can share a stream.
+//! Streams over callbacks that fail, panic or block on demand. Roles are always released, and two threads can share a
+//! stream.
 
 use std::any::Any;
 use std::io::{self, Read as _, Write as _};
@@ -14,16 +15,16 @@ use super::callbacks::Answer;
 use super::*;
 use crate::tls::TlsOptions;
 
-/// What a transport callback does instead of its work.
+/// The behaviour of a transport callback that does not do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     NotNow,
     Failure,
-    /// Fails with a netlib status, as a stream below that has lost its peer does.
+    /// Fails with a netlib status, like a stream below that has lost its peer.
     Named(Status),
     Senseless,
     Panic,
-    /// Waits twice at the barrier first.
+    /// Waits twice at the barrier before it continues.
     Hang,
 }
 
@@ -53,7 +54,7 @@ impl Wire {
             Some(Trouble::Failure) => return (-1, 0),
             Some(Trouble::Named(status)) => return (status as i32, 0),
             Some(Trouble::Senseless) => return (Status::Ok as i32, usize::MAX),
-            // Panics without a message in the test's output.
+            // This form of panic prints no message.
             Some(Trouble::Panic) => resume_unwind(Box::new("a callback's panic")),
             Some(Trouble::Hang) => {
                 self.barrier.wait();
@@ -91,7 +92,7 @@ pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context>
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// A client's streams, the outermost first, over such callbacks, and a server's over a descriptor.
+/// A client's streams over such callbacks, the outermost stream first, and a server's stream over a descriptor.
 struct Pair {
     client: Vec<Arc<Stream>>,
     wire: Arc<Wire>,
@@ -103,7 +104,7 @@ impl Pair {
     fn new(depth: usize) -> Pair {
         let context = context_with(|_| {});
         let (near, far) = UnixStream::pair().unwrap();
-        // Ends a test that fails.
+        // Ends a test that fails, instead of waiting forever.
         near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
         let mut pair = Pair {
@@ -164,7 +165,7 @@ const CALLS: [(&str, Caller); 7] = [
     ("probe", |stream| stream.probe().map(|_| Io::Done(0))),
 ];
 
-/// The result of a call, or its panic.
+/// Makes a call and returns its result or its panic.
 fn call(stream: &Stream, caller: Caller) -> std::result::Result<Result<Io>, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| caller(stream)))
 }
@@ -201,7 +202,7 @@ fn every_call_releases_its_roles() {
     }
 }
 
-/// With an ended limit or a timeout, on a descriptor.
+/// The calls use a descriptor, and an ended limit or a timeout ends them.
 #[test]
 fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     let context = context_with(|_| {});
@@ -227,7 +228,7 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
                 }
                 let what = (handshake_done, limited, name);
                 let expected = match (limited, name, handshake_done) {
-                    // These do not wait; before the handshake there is no session to close.
+                    // These calls do not wait. Before the handshake there is no session to close.
                     (_, "probe" | "write_early", _) | (false, "write", true) => None,
                     (_, "handshake", true) | (false, "shutdown", _) | (_, "shutdown" | "shutdown_both", false) => {
                         None
@@ -243,7 +244,7 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     }
 }
 
-/// A call that needs two roles and gets one releases it; the other thread keeps its role.
+/// A call that needs two roles but gets only one releases that one; the other thread keeps its role.
 #[test]
 fn a_busy_call_releases_its_roles() {
     let pair = Pair::connected(1);
@@ -258,7 +259,7 @@ fn a_busy_call_releases_its_roles() {
                 assert_eq!(roles, [true, false, false, false], "{name}");
             }
         }
-        // A writer needs neither.
+        // A write needs neither of these roles.
         assert_eq!(pair.client().write(b"ping").unwrap(), Io::Done(4));
         pair.wire.set(None, None);
         pair.server().write(b"pong").unwrap();
@@ -285,7 +286,7 @@ fn await_waiting(stream: &Stream) {
     within_time("nobody waits", || stream.lock().unwrap().waiters > 0);
 }
 
-/// A reader sends its queued output itself, and no other bytes are sent in between.
+/// A reader that has queued output sends it itself, and no other bytes are sent in between.
 #[test]
 fn a_writer_waits_for_a_reader_that_sends() {
     let pair = Pair::connected(1);
@@ -323,7 +324,7 @@ fn a_writer_waits_for_a_reader_that_sends() {
     assert_eq!(all, b"first, then this");
 }
 
-/// A writer sends the output that a reader has queued meanwhile, without another write.
+/// A writer also sends the output that a reader has queued during the write.
 #[test]
 fn a_writer_sends_the_output_of_a_reader() {
     let pair = Pair::connected(1);
@@ -344,19 +345,19 @@ fn a_writer_sends_the_output_of_a_reader() {
     pair.assert_at_rest(&"both are done");
 }
 
-/// A probe has the writer role, and sends the alert before it returns.
+/// A probe takes the writer role, and sends the alert before it returns.
 #[test]
 fn a_probe_sends_the_alert() {
     let pair = Pair::connected(1);
     (&pair.far).write_all(b"\x17\x03\x03\0\x20no record that could be opened..").unwrap();
-    // Each probe processes all input, tickets included.
+    // Each probe processes all input, including tickets.
     assert_eq!(pair.client().probe().unwrap(), Status::TlsProtocol);
     let error = pair.server().read(&mut [0; 10]).unwrap_err();
     assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)), "{}", error.message());
     pair.assert_at_rest(&"failed");
 }
 
-/// A call that begins with the handshake does not block others after it.
+/// A call that begins with the handshake does not block other calls after the handshake.
 #[test]
 fn a_call_after_its_handshake_does_not_block_others() {
     for depth in [1, 2] {
@@ -365,7 +366,7 @@ fn a_call_after_its_handshake_does_not_block_others() {
         thread::scope(|scope| {
             let reader = scope.spawn(|| client.read(&mut [0; 10]));
             assert_eq!(pair.server().handshake().unwrap(), Io::Done(0));
-            // The client is done first, but its thread may still be in the send.
+            // The client's handshake finishes first, but its thread may still be sending.
             within_time("the role is kept", || !pair.roles(Role::Handshaker));
             client.set_blocking(false).unwrap();
             assert_eq!(client.handshake().unwrap(), Io::Done(0));
@@ -378,7 +379,7 @@ fn a_call_after_its_handshake_does_not_block_others() {
     }
 }
 
-/// A reader and a writer hold no lock of any stream during transport calls.
+/// A reader and a writer hold no stream's lock while they use a transport.
 #[test]
 fn a_reader_and_a_writer_of_nested_streams_do_not_wait_for_each_other() {
     let pair = Pair::connected(2);
@@ -421,7 +422,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
             let shaker = scope.spawn(|| call(client, Stream::handshake));
             pair.wire.barrier.wait();
             client.set_blocking(false).unwrap();
-            // The other calls need no handshake here.
+            // The other calls need no handshake in this test.
             for (name, caller) in
                 CALLS.into_iter().filter(|(name, _)| ["handshake", "read", "write", "probe"].contains(name))
             {
@@ -435,7 +436,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
             client.set_limit(None).unwrap();
             let writer = scope.spawn(|| client.write(b"data"));
             await_waiting(client);
-            // The pending flight is sent; the next input ends the first thread's call, not the writer's.
+            // The pending flight is sent. The next input ends the first thread's call, but not the writer's.
             pair.wire.set(outcome, None);
             pair.wire.barrier.wait();
             let handshake_done = joined(shaker);
@@ -445,7 +446,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
                 Some(_) => assert_eq!(handshake_done.unwrap().unwrap_err().status(), Status::CallbackFailed),
             }
             pair.wire.set(None, None);
-            // The writer may have met the same trouble.
+            // The writer may have failed in the same way.
             let written = catch_unwind(AssertUnwindSafe(|| joined(writer)));
             if !matches!(written, Ok(Ok(_))) {
                 assert!(outcome.is_some());
@@ -459,7 +460,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
     }
 }
 
-/// Callbacks during the handshake run without the lock, and may fail or panic.
+/// Callbacks during the handshake run without the lock, and they may fail or panic.
 #[test]
 fn a_callback_may_use_its_stream_and_fail() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -491,7 +492,8 @@ fn a_callback_may_use_its_stream_and_fail() {
     }
 }
 
-/// If it returned WANT_WRITE because of a sender that does not wait, its caller could wait for a socket that has room.
+/// The write waits for the other sender. If it returned WANT_WRITE instead, its caller could poll a socket that already
+/// has room.
 #[test]
 fn a_nonblocking_write_waits_for_a_nonblocking_sender() {
     let context = context_with(|_| {});

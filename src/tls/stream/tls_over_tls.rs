@@ -11,7 +11,7 @@ use super::{Io, Stream};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The most streams that run inside one another. Each adds to the stack that a call and a release need.
+/// The maximum number of nested streams. Each stream needs stack space in a call and when it is released.
 const MAX_DEPTH: usize = 16;
 
 /// A stream that carries the records of another one. It serves no other calls until this is dropped.
@@ -97,7 +97,7 @@ impl Drop for StreamTransport {
     fn drop(&mut self) {
         if let Ok(mut core) = self.0.lock() {
             core.has_inner_stream = false;
-            // These are the inner stream's bytes: they are sent, and no caller passes them again.
+            // The bytes are the inner stream's records: they are sent, and no caller passes them again.
             core.unreported = 0;
         }
     }

@@ -33,8 +33,8 @@ impl Call<'_> {
         }
     }
 
-    /// Turns the engine's result into the caller's, and sends what the engine has queued. Returns `None` if there is no
-    /// plaintext yet.
+    /// Turns the engine's result into the caller's, and sends the output that the engine has queued. Returns `None` if
+    /// there is no plaintext yet.
     fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let core = self.core()?;
         if let Ok(Read::Data(count)) = outcome {
@@ -50,7 +50,7 @@ impl Call<'_> {
         })
     }
 
-    /// Writes `data`; the call holds the writer role, which this releases.
+    /// Writes `data` in the writer role, which the call already holds, and releases the role.
     pub(super) fn write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         let outcome = self.begin_write(data, policy);
         self.end_writing(policy)?;
@@ -72,7 +72,7 @@ impl Call<'_> {
         self.write_rest(data, policy)
     }
 
-    /// Sends the output queue and then encrypts and sends the rest of `data`.
+    /// Sends the output queue, then encrypts and sends the rest of `data`.
     fn write_rest(&mut self, mut data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         let (mut counted, mut gathered) = (0, None);
         let outcome = self.write_all(&mut data, &mut gathered, &mut counted, policy);
@@ -90,7 +90,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns `None` if all of `data` is sent, `Some` if the rest would have to wait.
+    /// Encrypts and sends `data`. Returns `None` if all of it is sent, `Some` if the rest would have to wait.
     fn write_all(
         &mut self,
         data: &mut Pieces<'_>,
@@ -114,7 +114,7 @@ impl Call<'_> {
         }
     }
 
-    /// Releases the writer role, and sends what a reader left to the writer.
+    /// Releases the writer role, and sends the output that a reader left to the writer.
     pub(super) fn end_writing(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         self.release(Role::Writer);
         let core = self.core()?;
@@ -163,7 +163,7 @@ mod tests {
             Pair { context, client, server, near, far }
         }
 
-        /// No role is held, no output is queued, and all encrypted plaintext was reported as written.
+        /// Returns whether no role is held, no output is queued, and all encrypted plaintext was reported as written.
         fn is_idle(&self) -> bool {
             let core = self.client.lock().unwrap();
             !core.is_in_use() && !core.engine.has_output() && core.unreported == 0
@@ -286,7 +286,7 @@ mod tests {
 
     type Act = fn(&Stream, &Stream) -> Result<Io>;
 
-    /// A buffer that is dropped instead of returned costs a later call an allocation.
+    /// If a call dropped a buffer instead of returning it, a later call would have to allocate one.
     #[test]
     fn every_call_gives_its_buffers_back() {
         const KEPT: usize = 10;

@@ -42,7 +42,7 @@ pub(super) trait OuterStream: Send + Sync {
 /// How a receive waits for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReceiveMode {
-    /// poll(2), with the limit and the timeout, then a receive that does not block.
+    /// poll(2) waits, with the limit and the timeout. The receive after it does not block.
     AfterPoll,
     /// The receive itself blocks.
     Blocking,
@@ -65,7 +65,7 @@ impl Transport {
         Transport(Kind::Stream(outer))
     }
 
-    /// The number of streams below.
+    /// Returns the number of streams below.
     pub(super) fn depth(&self) -> usize {
         match &self.0 {
             Kind::Stream(outer) => outer.depth(),
@@ -73,7 +73,7 @@ impl Transport {
         }
     }
 
-    /// Whether a call can wait until the transport is ready. Transport callbacks report WANT_* instead.
+    /// Returns whether a call can wait until the transport is ready. Transport callbacks return WANT_* instead.
     pub(super) fn can_wait(&self) -> bool {
         match &self.0 {
             Kind::Descriptor(_) => true,
@@ -82,7 +82,7 @@ impl Transport {
         }
     }
 
-    /// Whether callbacks transport the records of this stream or of one below.
+    /// Returns whether callbacks carry the records of this stream or of a stream below.
     pub(super) fn may_call_back(&self) -> bool {
         match &self.0 {
             Kind::Descriptor(_) => false,
@@ -91,7 +91,7 @@ impl Transport {
         }
     }
 
-    /// Whether a receive may block in the system call. A callback or another stream has waits of its own.
+    /// Returns whether a receive may block in the system call. Callbacks and other streams wait in their own way.
     pub(super) fn may_block(&self) -> bool {
         matches!(self.0, Kind::Descriptor(_))
     }
@@ -100,7 +100,8 @@ impl Transport {
     /// if a stream below needs something else first and cannot wait for it.
     pub(super) fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         match &self.0 {
-            // A receive on an empty socket costs a system call, and holds a buffer while the socket stays empty.
+            // A receive on an empty socket costs a system call, and needs a buffer for as long as the socket stays
+            // empty.
             Kind::Descriptor(fd) if policy.blocking && drained => {
                 wait_for(*fd, sys::POLL_IN, policy)?;
                 Ok(None)
@@ -132,7 +133,7 @@ impl Transport {
         }
     }
 
-    /// Sends from the front of `bytes`, which is not empty: at least one byte on success.
+    /// Sends bytes from the front of `bytes`, which is not empty; at least one byte on success.
     pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
         match &self.0 {
             Kind::Descriptor(fd) => send_to(*fd, bytes, policy),

@@ -9,11 +9,11 @@ use crate::callback::WallClock;
 use crate::error::Result;
 use crate::tls::context::Context;
 
-/// Where the time for certificate verification comes from.
+/// The source of the time for certificate verification.
 pub(crate) enum CertificateTime {
-    /// The system's clock, or no time is needed.
+    /// The system's clock is used, or no time is needed.
     System,
-    /// The clock callback, which has not been handed out yet.
+    /// The clock callback has not been handed out yet.
     NotAsked(WallClock),
     /// The clock callback is running.
     Pending,
@@ -28,7 +28,7 @@ pub(crate) struct CallbackTime {
 }
 
 impl CallbackTime {
-    /// The callback's time in seconds, moved forward by the system time that has passed since the call.
+    /// Returns the callback's time in seconds, moved forward by the system time that has passed since the call.
     pub(crate) fn now(&self) -> u64 {
         let since = self.at.elapsed().map_or(0, |since| since.as_secs());
         self.time.as_ref().map_or(0, UnixTime::as_secs).saturating_add(since)

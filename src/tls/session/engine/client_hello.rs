@@ -1,6 +1,7 @@
-//! The server-name callback of a server. The engine keeps the ClientHello and parses a copy until it is complete. Then the
-//! callback chooses the context, and that context's connection gets the same bytes from the start. The handshake has not
-//! begun by then, so the chosen context decides versions, protocols and client authentication.
+//! The server-name callback of a server. The engine keeps the ClientHello, and parses a copy until the ClientHello is
+//! complete. Then the callback chooses the context, and that context's connection gets the same bytes from the start.
+//! At that point the handshake has not begun, so the chosen context decides versions, protocols and client
+//! authentication.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -24,11 +25,11 @@ const DECODE_ERROR: u8 = 50;
 const INTERNAL_ERROR: u8 = 80;
 const UNRECOGNIZED_NAME: u8 = 112;
 
-/// How much of the ClientHello is parsed.
+/// The progress of parsing the ClientHello.
 pub(crate) enum ClientHelloState {
     /// The parser, and the number of bytes it has.
     Reading(Box<Acceptor>, usize),
-    /// The name is known. `None`: the callback was handed out.
+    /// The name is known. `None`: the callback was already handed out.
     Complete(Option<ServerNameCall>),
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct ServerNameResult {
     decision: Result<Decision>,
 }
 
-/// A [`Choice`] whose context has its type.
+/// A [`Choice`] whose context is no longer opaque.
 enum Decision {
     Stay,
     Use(Arc<Context>),
@@ -69,19 +70,19 @@ impl Decision {
 }
 
 impl ClientHelloState {
-    /// `None` if the context has no server-name callback.
+    /// Returns the state at the start; `None` if the context has no server-name callback.
     pub(crate) fn of(context: &Context) -> Option<ClientHelloState> {
         context.server_name_callback().map(|_| ClientHelloState::Reading(Box::default(), 0))
     }
 
-    /// Whether only the callback's result is missing.
+    /// Returns whether the ClientHello is parsed and only the callback's result is missing.
     pub(crate) fn is_complete(&self) -> bool {
         !matches!(self, ClientHelloState::Reading(..))
     }
 }
 
 impl Engine {
-    /// Returns `Some` while the connection must not get the input.
+    /// Parses the ClientHello. Returns `Some` while the connection must not get the input.
     pub(crate) fn read_client_hello(&mut self) -> Result<Option<Step>> {
         let Some(client_hello) = self.client_hello.as_deref_mut() else {
             return Ok(self.certificate_time.is_missing().then_some(Step::Blocked));
@@ -90,7 +91,7 @@ impl Engine {
         let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
         let bytes = incoming.bytes();
         if bytes.first().is_some_and(|first| *first != HANDSHAKE) {
-            // An alert, or not TLS: there is no name.
+            // The input is an alert or not TLS, so there is no name.
             return Ok(None);
         }
         let mut rest = bytes.get(*seen..).unwrap_or(&[]);
@@ -129,7 +130,7 @@ impl Engine {
         Ok(Some(Step::Blocked))
     }
 
-    /// The callback and its argument. Returned once.
+    /// Returns the callback and its argument, once.
     pub(crate) fn take_server_name_call(&mut self) -> Option<ServerNameCall> {
         match self.client_hello.as_deref_mut() {
             Some(ClientHelloState::Complete(pending)) => pending.take(),

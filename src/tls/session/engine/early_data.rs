@@ -1,5 +1,5 @@
-//! Early data: data that a client sends before the server answers, on a resumed session. The server may reject it and
-//! continue the handshake, and an attacker may replay it. So netlib sends it only on request, and never a second time.
+//! Early data: data that a client sends on a resumed session before the server answers. The server may reject it and
+//! continue the handshake, and an attacker may replay it. So netlib sends early data only on request, and never twice.
 
 use super::Engine;
 use crate::error::Result;
@@ -20,10 +20,10 @@ pub enum EarlyData {
 
 #[derive(Default)]
 pub(crate) struct EarlyDataState {
-    /// The number of bytes that the ticket still allows; 0 as soon as none may be sent.
+    /// The number of bytes that the ticket still allows; 0 if no early data may be sent (any more).
     left: u32,
     sent: u32,
-    /// The server has not accepted it.
+    /// The server has not accepted the early data.
     refused: bool,
     accepted: bool,
     /// The client has sent its first encrypted handshake message.
@@ -31,7 +31,8 @@ pub(crate) struct EarlyDataState {
 }
 
 impl EarlyDataState {
-    /// For the connection that this thread has just created: the limit of the ticket it took.
+    /// Creates the state for the connection that this thread has just created, with the limit of the ticket that it
+    /// took.
     pub(crate) fn new(context: &Context) -> EarlyDataState {
         EarlyDataState {
             left: context.early_data_limits().and_then(PerThread::take).unwrap_or(0),
@@ -51,18 +52,18 @@ impl Engine {
         }
     }
 
-    /// The number of bytes of early data that may still be written.
+    /// Returns the number of bytes of early data that may still be written.
     pub(crate) fn early_data_left(&self) -> usize {
         if self.check_sending().is_ok() && self.is_handshaking() { self.early.left as usize } else { 0 }
     }
 
-    /// The number of bytes of early data that are written.
+    /// Returns the number of bytes of early data that have been written.
     pub(crate) fn early_data_written(&self) -> usize {
         self.early.sent as usize
     }
 
-    /// Encrypts from the front of `data` during the handshake, at most [`record::WRITE_SIZE`], and returns the number of
-    /// bytes; 0 if no more may be sent.
+    /// Encrypts bytes from the front of `data` during the handshake, at most [`record::WRITE_SIZE`], and returns their
+    /// number; 0 if no more may be sent.
     pub(crate) fn write_early(&mut self, data: &[u8]) -> Result<usize> {
         self.check_sending()?;
         let most = self.early_data_left().min(record::WRITE_SIZE);
@@ -88,7 +89,7 @@ impl Engine {
         Ok(data.len())
     }
 
-    /// Updates the state of early data after a step. Returns the step as the caller sees it.
+    /// Updates the state of early data after a step. Returns the step to report to the caller.
     pub(crate) fn update_early_data(&mut self, step: Step) -> Step {
         match step {
             Step::BlockedEarly => Step::Blocked,

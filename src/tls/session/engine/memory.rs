@@ -1,5 +1,5 @@
-//! The engine for applications that move the bytes themselves: they feed received bytes and drain bytes to send. Nothing
-//! here waits or makes a system call, and memory is bounded.
+//! The engine for applications that move the bytes themselves: they feed received bytes and drain the bytes to send.
+//! Nothing here waits or makes a system call, and memory is bounded.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::tls::session::negotiated::{Negotiated, SessionInfo};
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::store::SavedSession;
 
-/// Nothing more is encrypted while this many bytes wait to be drained. One more piece of `record::WRITE_SIZE` and its
-/// overhead may be queued beyond it.
+/// While this many bytes wait to be drained, no more data is encrypted. One call may exceed the limit by up to
+/// `record::WRITE_SIZE` bytes and their overhead.
 pub const BACKLOG: usize = 256 * 1024;
 
 pub struct MemoryEngine {
@@ -40,7 +40,7 @@ impl MemoryEngine {
         MemoryEngine { process: Process::current(), engine, info: OnceBox::new() }
     }
 
-    /// The engine; fails in a forked child.
+    /// Returns the engine; fails in a forked child.
     fn own(&mut self) -> Result<&mut Engine> {
         self.process.check_owner("engine")?;
         Ok(&mut self.engine)
@@ -51,7 +51,7 @@ impl MemoryEngine {
         act(self).map_err(|error| self.engine.classify(error))
     }
 
-    /// Takes received bytes, as many as there is space for.
+    /// Takes as many of the received bytes as there is space for.
     pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.classified(|this| this.own()?.feed(data))
     }
@@ -87,7 +87,7 @@ impl MemoryEngine {
         self.classified(MemoryEngine::do_handshake)
     }
 
-    /// Reads at least one byte, up to all that are available.
+    /// Reads at least one byte, and as many as are available and fit.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
         self.classified(|this| this.do_read(buffer))
     }
@@ -189,12 +189,12 @@ impl MemoryEngine {
         self.classified(|this| this.own()?.set_session(session))
     }
 
-    /// The negotiated parameters; `None` before the handshake is done.
+    /// Returns the negotiated parameters; `None` before the handshake is done.
     pub fn negotiated(&self) -> Option<Negotiated> {
         Negotiated::of(&self.engine)
     }
 
-    /// The negotiated parameters that callers borrow, such as names and certificates.
+    /// Returns the negotiated parameters that callers borrow, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let _ = self.info.set(Box::new(SessionInfo::of(&self.engine)?));

@@ -1,4 +1,4 @@
-//! The transport's side of an engine: received bytes, and bytes to send.
+//! The transport's side of an engine: received bytes, and bytes to be sent.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::status::Status;
 use crate::tls::session::pool::{BUFFER_SIZE, Pool, RecordBuffer};
 
 impl Engine {
-    /// Lends the input buffer, whose [`RecordBuffer::space`] is not empty. Call it when all input is processed, and return
-    /// the buffer with [`Engine::take_back`].
+    /// Lends the input buffer, whose [`RecordBuffer::space`] is not empty. Call this when all input is processed, and
+    /// return the buffer with [`Engine::take_back`].
     pub(crate) fn lend_input(&mut self) -> Result<RecordBuffer> {
         let Some(mut input) = self.incoming.take() else {
             self.lent = 0;
@@ -28,7 +28,7 @@ impl Engine {
         }
         self.lent = input.bytes().len();
         self.unconsumed_copy = Box::default();
-        // While the ClientHello is read nothing is sent, so no call needs the copy.
+        // While the ClientHello is being read, nothing is sent, so no call needs the copy.
         if self.client_hello.is_none() {
             self.unconsumed_copy = input.bytes().get(..self.unconsumed).unwrap_or(&[]).into();
         }
@@ -53,7 +53,7 @@ impl Engine {
         }
     }
 
-    /// Takes received bytes, as many as there is space for: none while the buffer is full of unprocessed input.
+    /// Takes as many of the received bytes as there is space for; none while the buffer is full of unprocessed input.
     pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.check()?;
         if self.end_of_input {
@@ -84,7 +84,7 @@ impl Engine {
         self.end_cause = Some(Arc::new(cause));
     }
 
-    /// Whether a read may return something other than `Blocked`.
+    /// Returns whether a read may return something other than `Blocked`.
     pub(crate) fn is_read_ready(&self) -> bool {
         !self.needs_input
             || self.pending_plaintext.is_some()
@@ -105,7 +105,7 @@ impl Engine {
         self.outgoing.len()
     }
 
-    /// The next bytes to send. Return the buffer with [`Engine::return_output`] before taking the next one.
+    /// Returns the next bytes to send. Return the buffer with [`Engine::return_output`] before taking the next one.
     pub(crate) fn next_output(&mut self) -> Option<RecordBuffer> {
         self.outgoing.pop()
     }

@@ -14,11 +14,11 @@ const SUPPORTED_VERSIONS: u16 = 43;
 pub(crate) enum Layout {
     /// As received: every record has its header.
     Records,
-    /// As rustls joins it: contiguous behind the header of the first record.
+    /// As rustls joins the records: contiguous, after the header of the first record.
     Joined,
 }
 
-/// `None` if `input` does not begin with a whole ClientHello.
+/// Returns the newest offered version; `None` if `input` does not begin with a complete ClientHello.
 pub(crate) fn newest(input: &[u8], layout: Layout) -> Option<u16> {
     let message = match layout {
         Layout::Joined => Cow::Borrowed(input.strip_prefix(&[HANDSHAKE])?.get(record::HEADER_SIZE - 1..)?),
@@ -59,7 +59,7 @@ fn payload_of_records(mut input: &[u8]) -> Cow<'static, [u8]> {
     Cow::Owned(payload)
 }
 
-/// The fields of a message, as RFC 8446 section 3 writes them.
+/// Reads the fields of a message in the notation of RFC 8446 section 3.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         Some(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     }
 
-    /// A field with a length prefix of `length_bytes` bytes.
+    /// Reads a field with a length prefix of `length_bytes` bytes.
     fn vector(&mut self, length_bytes: usize) -> Option<&'a [u8]> {
         let len = self.number(length_bytes)?;
         self.take(len)
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    /// A ClientHello in records of at most `piece` bytes.
+    /// Returns a ClientHello in records of at most `piece` bytes.
     fn hello(version: [u8; 2], extensions: Option<&[u8]>, piece: usize) -> Vec<u8> {
         let mut body = version.to_vec();
         body.extend([7; 32]);
@@ -116,7 +116,7 @@ mod tests {
             ([3, 3], Some(versions(&[0x2a, 0x2a, 3, 4, 3, 2])), Some(0x0304)),
             ([3, 3], Some(versions(&[0x7f, 0x1c])), None),
             ([3, 3], Some(versions(&[])), None),
-            // Cut in the middle of the extension.
+            // The message ends in the middle of the extension.
             ([3, 3], Some(vec![0, 43, 0, 9, 2, 3, 1]), None),
         ] {
             let whole = hello(field, extensions.as_deref(), 255);
@@ -124,7 +124,7 @@ mod tests {
             for piece in [255, 1, 7] {
                 let records = hello(field, extensions.as_deref(), piece);
                 assert_eq!(newest(&records, Layout::Records), expected, "{field:?} {extensions:?} {piece}");
-                // Every cut and every changed byte: an answer, never a panic.
+                // No truncation and no changed byte causes a panic.
                 for at in 0..records.len() {
                     newest(&records[..at], Layout::Records);
                     let mut changed = records.clone();

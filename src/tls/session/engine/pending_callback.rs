@@ -1,7 +1,7 @@
 //! Callbacks that the handshake waits for: the server-name callback ([`super::client_hello`]) and the wall clock.
 //!
-//! A callback may use the stream that it is called for, so the engine cannot call it under the stream's lock. The engine
-//! stops the handshake and hands out a [`PendingCallback`]; the caller invokes it without the lock and passes the
+//! A callback may use the stream that it is called for, so it must not be called under the stream's lock. The engine
+//! stops the handshake and hands out a [`PendingCallback`]. The caller invokes it without the lock and passes the
 //! [`CallbackResult`] back.
 
 use std::time::SystemTime;
@@ -34,12 +34,12 @@ impl PendingCallback {
 }
 
 impl Engine {
-    /// Whether the handshake will call a callback.
+    /// Returns whether the handshake will call a callback.
     pub(crate) fn may_call_back(&self) -> bool {
         self.client_hello.is_some() || self.certificate_time.is_missing()
     }
 
-    /// Whether the handshake cannot continue before a callback returns.
+    /// Returns whether the handshake cannot continue before a callback returns.
     pub(crate) fn is_waiting_for_callback(&self) -> bool {
         match &self.client_hello {
             Some(client_hello) => client_hello.is_complete(),
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// The callback that the handshake waits for. Each is returned once; pass its result to [`Engine::finish_callback`].
+    /// Returns the callback that the handshake waits for, once. Pass its result to [`Engine::finish_callback`].
     pub(crate) fn take_pending_callback(&mut self) -> Option<PendingCallback> {
         if self.client_hello.is_some() {
             return self.take_server_name_call().map(PendingCallback::ServerName);

@@ -9,14 +9,15 @@ use crate::tls::session::diagnose;
 use crate::tls::session::pool::RecordBuffer;
 use crate::tls::session::record::Failure;
 
-/// The most bytes of records without any plaintext between them. rustls limits empty records and key updates only when
-/// they come consecutively, and does not limit tickets. Without this bound a peer could alternate them forever.
+/// The maximum number of bytes of records without any plaintext between them. rustls limits empty records and key
+/// updates only if they are consecutive, and does not limit tickets. Without this bound a peer could alternate them
+/// forever.
 const MAX_BYTES_WITHOUT_DATA: usize = 256 * 1024;
 
 impl Engine {
     /// Ends the session because of an error in the input, and queues the alert.
     pub(crate) fn fail_with_alert(&mut self, failure: Failure) -> Error {
-        // No alert answers an alert, and a failure of this side is not the peer's error.
+        // An alert is not answered with an alert, and a failure of this side is not the peer's error.
         let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(**error, TlsError::AlertReceived(_)));
         if matches!(&failure, Failure::Tls(_)) {
             self.forget_sessions();
@@ -43,7 +44,7 @@ impl Engine {
         self.fail(error)
     }
 
-    /// Ends the session and queues decode_error, for errors for which rustls queues no alert.
+    /// Ends the session and queues decode_error. Used for errors for which rustls queues no alert.
     pub(crate) fn send_decode_error(&mut self, mut error: Error) -> Error {
         self.forget_sessions();
         if let Ok(true) = self.connection.send_decode_error(&mut self.outgoing) {
@@ -53,12 +54,12 @@ impl Engine {
         self.fail(error)
     }
 
-    /// Whether the handshake may already use keys.
+    /// Returns whether the handshake may already use keys.
     fn may_have_handshake_keys(&self) -> bool {
         self.connection.is_tls13()
     }
 
-    /// Counts bytes received after the handshake, and fails the session after too many without plaintext.
+    /// Counts bytes received after the handshake, and fails the session after too many bytes without plaintext.
     pub(crate) fn limit_bytes_without_data(&mut self, bytes: usize, has_plaintext: bool) -> Result<()> {
         self.bytes_without_data = if has_plaintext { 0 } else { self.bytes_without_data.saturating_add(bytes) };
         if self.bytes_without_data <= MAX_BYTES_WITHOUT_DATA {

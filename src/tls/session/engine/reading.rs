@@ -6,21 +6,21 @@ use crate::error::Result;
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::record::{self, Step};
 
-/// The least bytes that a record has beside header and plaintext: the tag.
+/// The minimum number of bytes in a record besides header and plaintext: the tag.
 const LEAST_OVERHEAD: usize = 16;
 
 /// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     Data(usize),
-    /// No plaintext until more input is received.
+    /// There is no plaintext until more input is received.
     Blocked,
     /// The peer sent close_notify.
     End,
 }
 
 impl Engine {
-    /// Decrypts into `room`. An error is returned after the plaintext before it has been read.
+    /// Decrypts into `room`. An error is returned only after the plaintext before it has been read.
     pub(crate) fn read(&mut self, room: &mut [u8]) -> Result<Read> {
         let mut filled = self.take_pending_plaintext(room);
         while filled < room.len() && self.failure.is_none() && !self.peer_closed {
@@ -29,7 +29,7 @@ impl Engine {
                 break;
             }
             if self.needs_input && !self.is_handshaking() {
-                // rustls would report again that it needs input.
+                // Calling rustls again would only report once more that it needs input.
                 break;
             }
             match self.step(rest) {
@@ -46,7 +46,7 @@ impl Engine {
         if filled > 0 { Ok(Read::Data(filled)) } else { self.read_without_data() }
     }
 
-    /// The result of a read if there is no plaintext.
+    /// Returns the result of a read if there is no plaintext.
     fn read_without_data(&self) -> Result<Read> {
         self.check()?;
         if self.peer_closed {
@@ -58,7 +58,8 @@ impl Engine {
         Ok(Read::Blocked)
     }
 
-    /// The result that the next read will have. Decrypts records up to the first plaintext, except during the handshake.
+    /// Returns the result that the next read will have. Decrypts records up to the first plaintext, except during the
+    /// handshake.
     pub(crate) fn peek(&mut self) -> Result<Read> {
         while self.pending_plaintext.is_none()
             && self.failure.is_none()
@@ -76,9 +77,9 @@ impl Engine {
         }
     }
 
-    /// The number of plaintext bytes that a read returns without new input.
+    /// Returns the number of plaintext bytes that a read returns without new input.
     pub(crate) fn pending(&mut self) -> usize {
-        // Decrypt received records to count their plaintext.
+        // Decrypts received records to count their plaintext.
         while self.pending_plaintext.is_none() && self.incoming.is_some() && !self.is_handshaking() {
             let whole = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
             if self.failure.is_some() || self.peer_closed || self.unconsumed > 0 || whole.is_none() {
@@ -103,7 +104,7 @@ impl Engine {
         now
     }
 
-    /// Whether the next record is complete and its plaintext fits.
+    /// Returns whether the next record is complete and its plaintext fits.
     fn next_fits(&self, room: usize) -> bool {
         let next = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
         next.is_some_and(|size| size.saturating_sub(record::HEADER_SIZE + LEAST_OVERHEAD) <= room)

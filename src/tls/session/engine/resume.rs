@@ -23,7 +23,7 @@ impl Engine {
         Ok(self.store_key.and_then(|connection| self.context.sessions().take(connection)))
     }
 
-    /// Sets the session to resume, or none, before the handshake begins.
+    /// Sets the session to resume, or `None`, before the handshake begins.
     pub(crate) fn set_session(&mut self, saved: Option<&Arc<SavedSession>>) -> Result<()> {
         self.check_client("give a session to")?;
         self.check()?;
@@ -39,7 +39,7 @@ impl Engine {
         if let Some(saved) = saved {
             saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
         }
-        // Sessions are stored by server name, so a connection without one resumes none.
+        // Sessions are stored by server name, so a connection without a name resumes none.
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
         let session_override = saved.map_or(SessionOverride::None, |saved| SessionOverride::Use(Arc::clone(saved)));
@@ -51,8 +51,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes the sessions of a connection that a fatal alert ends: those it received (RFC 8446 section 6.2) and, with TLS
-    /// 1.2, the one it resumed (RFC 5246 section 7.2.2). A ticket of TLS 1.3 is removed when it is offered.
+    /// Removes the sessions of a connection that a fatal alert ends: the sessions that it received (RFC 8446 section
+    /// 6.2) and, with TLS 1.2, the session that it resumed (RFC 5246 section 7.2.2). A ticket of TLS 1.3 is removed
+    /// when it is offered.
     pub(crate) fn forget_sessions(&self) {
         let sessions = self.context.sessions();
         if let Some(connection) = self.store_key {
@@ -81,20 +82,21 @@ impl Engine {
             return sessions.adopt(connection, None);
         }
         let now = self.now();
-        // Computed once per connection, because a server may send thousands of tickets. For a resumed session it is that of
-        // the certificate of the first handshake.
+        // Computed once per connection, because a server may send thousands of tickets. For a resumed session, it is
+        // the validity of the certificate of the first handshake.
         let is_resumed = self.connection.is_resumed();
         let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
         let validity = known.unwrap_or_else(|| Box::new(self.proof_validity(now)));
         sessions.adopt(connection, Some((&validity, now)));
-        // The new sessions may be another thread's while this handshake has not reached the certificate.
+        // Before this handshake has received the certificate, the new sessions may belong to another thread's
+        // connection.
         if self.connection.peer_certificates().is_some() {
             self.validity = Some(validity);
             self.has_adopted = true;
         }
     }
 
-    /// The time by the clock that verifies the peer's certificate.
+    /// Returns the time by the clock that verifies the peer's certificate.
     fn now(&self) -> u64 {
         match &self.certificate_time {
             CertificateTime::FromCallback(callback_time) => callback_time.now(),
@@ -102,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// On a server: fails the session if a resuming client's certificate, which is that of the first handshake, has expired.
-    /// rustls does not check this.
+    /// On a server: fails the session if the certificate of a resuming client has expired. That is the certificate of
+    /// the first handshake. rustls does not check this.
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
         let connection = &self.connection;
         let is_resumed = self.is_server && connection.is_resumed();
@@ -120,9 +122,9 @@ impl Engine {
         Err(self.send_decode_error(error))
     }
 
-    /// The time during which the server's verified chain stays valid: the intersection of the validity of its certificate,
-    /// of the others it sent, and of the CRLs. Certificates that were not valid at verification are ignored, because the
-    /// verified path does not contain them.
+    /// Returns the time during which the server's verified chain stays valid: the intersection of the validity of all
+    /// certificates that the server sent, and of the CRLs. Certificates that were not valid at verification are
+    /// ignored, because the verified path does not contain them.
     fn proof_validity(&self, now: u64) -> Validity {
         let chain = self.connection.peer_certificates().unwrap_or(&[]);
         let mut found = 0..0;
@@ -137,14 +139,15 @@ impl Engine {
         found.start..self.context.next_crl_update(now).map_or(found.end, |end| found.end.min(end))
     }
 
-    /// For the connection that this thread has just created: records the limits of the session that it offers.
+    /// Records the limits of the session that the connection offers. Called right after this thread has created the
+    /// connection.
     pub(crate) fn record_offer(&mut self) {
         self.early = EarlyDataState::new(&self.context);
         self.validity = self.context.sessions().take_validity().map(Box::new);
     }
 
-    /// Called with the time of the clock callback, before anything is sent. Does not offer a session whose certificate is not
-    /// valid at that time; the clock may have been changed since the session was received.
+    /// Withdraws an offered session whose certificate is not valid at `time`. Called with the time of the clock
+    /// callback, before anything is sent. The clock may have been changed since the session was received.
     pub(crate) fn drop_expired_offer(&mut self, time: u64) {
         let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
         let Some(name) = self.name.as_deref().filter(|_| is_over && !self.begun) else { return };
@@ -180,7 +183,7 @@ mod tests {
     use crate::tls::Context;
     use crate::tls::config::code_points::Version;
 
-    /// A client and a server after the handshake, with its tickets.
+    /// Returns a client and a server after the handshake. The client has received the server's tickets.
     fn connected(context: &Arc<Context>) -> (Engine, Engine) {
         let (mut client, mut server) = pair(context);
         complete_handshake(&mut client, &mut server, usize::MAX);
@@ -206,7 +209,7 @@ mod tests {
         assert_eq!(valid_at(whole - 500, 1000), 0);
     }
 
-    /// The ClientHello uses up the ticket of TLS 1.3; the other ticket is of a connection without an error.
+    /// The ClientHello uses up one ticket of TLS 1.3. The other ticket belongs to a connection without an error.
     #[test]
     fn a_session_that_a_fatal_alert_ended_is_not_resumed() {
         const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];

@@ -31,7 +31,7 @@ pub(crate) fn drain(engine: &mut Engine) -> Vec<u8> {
     bytes
 }
 
-/// Feeds as many bytes as there is space for and returns their number.
+/// Feeds as many bytes as there is space for, and returns their number.
 pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     let mut input = engine.lend_input().unwrap();
     let count = bytes.len().min(input.space().len());
@@ -41,7 +41,7 @@ pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     count
 }
 
-/// Performs the handshake, `step` bytes at a time.
+/// Performs the handshake and moves `step` bytes at a time.
 pub(crate) fn complete_handshake(client: &mut Engine, server: &mut Engine, step: usize) {
     for _ in 0..10 {
         for turn in 0..2 {
@@ -94,7 +94,7 @@ fn handshakes_work_byte_by_byte_and_at_once() {
     }
 }
 
-/// rustls reports close_notify once, possibly during a write.
+/// rustls reports close_notify only once, possibly during a write.
 #[test]
 fn a_close_notify_at_the_end_of_the_handshake_is_not_lost() {
     let context = context(|_| {});
@@ -133,7 +133,7 @@ fn plaintext_is_complete_for_every_buffer_size() {
         }
         assert_eq!(received, sent, "room {room}");
     }
-    // No plaintext is left, so no buffer is kept.
+    // No plaintext is left, so no buffer is held.
     assert!(server.incoming.is_none() && server.pending_plaintext.is_none() && client.outgoing.is_empty());
 }
 
@@ -151,7 +151,7 @@ fn one_read_returns_several_records_and_one_write_sends_them_together() {
 }
 
 #[test]
-fn pending_counts_what_a_read_returns_without_input() {
+fn pending_counts_the_plaintext_of_a_read_without_input() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -168,8 +168,8 @@ fn pending_counts_what_a_read_returns_without_input() {
     assert_eq!(server.pending(), 20_000 - 16_384);
 }
 
-/// rustls must see the first fragments of a handshake message in every call until it is complete. A write in between
-/// passes them, also while the input buffer is lent to a reader.
+/// rustls must see the first fragments of a handshake message in every call until the message is complete. A write
+/// between the fragments passes them, even while the input buffer is lent to a reader.
 #[test]
 fn a_write_works_between_the_fragments_of_a_ticket() {
     let context = context(|_| {});
@@ -180,7 +180,7 @@ fn a_write_works_between_the_fragments_of_a_ticket() {
             let session = Connection::server(Arc::new(config)).unwrap();
             let mut server = Engine::new(&context, session, true, None);
             let mut client = Engine::client(&context, Some("localhost")).unwrap();
-            // Up to the client's last flight, which the server answers with tickets.
+            // Feeds everything up to the client's last flight, which the server answers with tickets.
             feed(&mut server, &{
                 client.handshake().unwrap();
                 drain(&mut client)
@@ -240,7 +240,7 @@ fn keys_can_be_updated_while_both_sides_send() {
     for round in 0..5 {
         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
         server.connection.refresh_traffic_keys();
-        // Sent before the KeyUpdate arrives; the answer to it is sent before the next data.
+        // This data is sent before the KeyUpdate arrives. The answer to the KeyUpdate is sent before the next data.
         client.write(b"old keys").unwrap();
         server.write(b"new keys").unwrap();
         feed(&mut client, &drain(&mut server));
@@ -251,8 +251,8 @@ fn keys_can_be_updated_while_both_sides_send() {
     }
 }
 
-/// A read does not call rustls once all input is processed: rustls would only report that it needs input, whatever
-/// arrived, in pieces of any size, with any amount of space.
+/// Once all input is processed, a read does not call rustls, which would only report that it needs input. This holds
+/// for any input, in pieces of any size, with any amount of space.
 #[test]
 fn a_read_that_does_not_call_rustls_misses_nothing() {
     let random = noise(100_000);
@@ -301,7 +301,7 @@ fn a_read_that_does_not_call_rustls_misses_nothing() {
                     loop {
                         let outcome = client.read(&mut room).unwrap();
                         if client.needs_input && client.incoming.is_none() {
-                            // After a flight, rustls first returns the state in which that is marked as sent.
+                            // After a flight, rustls first returns the state in which the flight is marked as sent.
                             let mut more = client.step(&mut []).unwrap();
                             if more == (0, Step::Progress) {
                                 more = client.step(&mut []).unwrap();
@@ -404,7 +404,7 @@ fn every_truncation_of_the_first_flights_is_an_error() {
         client.handshake().unwrap();
         feed(&mut client, &flight[..cut]);
         client.end_input();
-        // The flight answers another ClientHello, so it is refused, or it is truncated before that.
+        // The flight answers another ClientHello. So either it is refused, or the input ends before that.
         let error = client.handshake().unwrap_err();
         assert!(matches!(error.status(), Status::TlsHandshakeEof | Status::TlsProtocol), "{cut}: {error}");
         assert_eq!(client.handshake().unwrap_err().status(), error.status());
@@ -421,7 +421,7 @@ fn every_truncation_of_the_first_flights_is_an_error() {
 #[test]
 fn an_endless_handshake_message_is_refused_in_bounded_memory() {
     let context = context(|_| {});
-    // A ServerHello of 60,000 bytes in records of one byte: 6 bytes on the wire for each.
+    // A ServerHello of 60,000 bytes in records of one byte, each of which takes 6 bytes on the wire.
     let mut client = Engine::client(&context, Some("localhost")).unwrap();
     client.handshake().unwrap();
     let mut message = vec![2, 0, 0xea, 0x60];
@@ -475,7 +475,7 @@ fn a_server_name_is_required_if_it_is_checked() {
         let mut server = Engine::server(&named).unwrap();
         complete_handshake(&mut client, &mut server, usize::MAX);
     }
-    // Only the name is not checked.
+    // Only the check of the name is turned off.
     let stranger = include_bytes!("../../../../tests/certs/self-signed.pem");
     let key = include_bytes!("../../../../tests/certs/self-signed.key");
     let other = context(|options| options.set_identity(stranger, Some(key)).unwrap());
@@ -521,7 +521,8 @@ fn a_protocol_error_after_close_is_the_peers_error() {
     assert_eq!(error.status(), Status::TlsProtocol, "{error}");
 }
 
-/// A server of TLS 1.2 has verified the client's certificate when the client's handshake ends; one of TLS 1.3 has not.
+/// With TLS 1.2, the server has verified the client's certificate when the client's handshake ends; with TLS 1.3 it has
+/// not.
 #[test]
 fn a_certificate_request_does_not_explain_a_later_alert() {
     for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {

@@ -1,4 +1,4 @@
-//! Compares records with rustls' own byte by byte, and tests sessions in which direct sealing is not possible.
+//! Compares records byte by byte with rustls' own, and tests sessions in which direct encryption is not possible.
 
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
-/// netlib's and rustls' encrypter of AES-256-GCM with the same key.
+/// Returns netlib's and rustls' encrypter of AES-256-GCM with the same key.
 fn encrypters() -> [Box<dyn MessageEncrypter>; 2] {
     let ours: &dyn Tls13AeadAlgorithm = &AES_256_GCM;
     [tls13(&TLS13_AES_256_GCM_SHA384).aead_alg, ours]
@@ -38,13 +38,13 @@ fn buffer() -> RecordBuffer {
 }
 
 #[test]
-fn records_equal_those_of_rustls() {
+fn sealed_records_equal_the_records_of_rustls() {
     let [mut theirs, mut ours] = encrypters();
     let mut sealed = 0;
     for (seq, len) in [1, 2, 15, 16, 17, 1000, 16_383, 16_384, 0, 5].into_iter().enumerate() {
         let (data, seq) = (plaintext(len), seq as u64);
         for (typ, is_lent) in [(ContentType::ApplicationData, seq % 2 == 0), (ContentType::Handshake, true)] {
-            // The key refuses a sequence number that it has used.
+            // The key refuses a sequence number that was used before.
             let seq = 2 * seq + u64::from(typ == ContentType::Handshake);
             let expected = theirs.encrypt(message(typ, data[..].into()), seq).unwrap().encode();
             assert_eq!(ours.encrypted_payload_len(len), theirs.encrypted_payload_len(len));
@@ -62,7 +62,7 @@ fn records_equal_those_of_rustls() {
             });
             let after = after.unwrap();
             if typ == ContentType::Handshake {
-                // Not application data: a normal record, which does not fit the space.
+                // Other data than application data becomes a normal record, which does not fit the space.
                 assert_eq!((encoded, after.bytes().len()), (expected, 3));
                 assert!(matches!(outcome, Outcome::Failed));
             } else {
@@ -75,7 +75,7 @@ fn records_equal_those_of_rustls() {
     assert_eq!(sealed, 5);
 }
 
-/// rustls does not pass application data in pieces, but may.
+/// rustls does not pass application data in pieces, but its interface allows that.
 #[test]
 fn data_in_pieces_is_sealed() {
     let [mut theirs, mut ours] = encrypters();
@@ -91,7 +91,7 @@ fn data_in_pieces_is_sealed() {
 }
 
 #[test]
-fn failures_are_reported() {
+fn records_that_cannot_be_sealed_fail() {
     let data = plaintext(100);
     let seal_twice = |room: usize, seqs: [u64; 2]| {
         let [_, mut ours] = encrypters();
@@ -109,7 +109,7 @@ fn failures_are_reported() {
     };
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD), [0, 1]), Outcome::Sealed));
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD) - 1, [0, 1]), Outcome::Failed));
-    // A sequence number that was used already.
+    // The sequence number was used before.
     assert!(matches!(seal_twice(2 * (100 + OVERHEAD), [1, 1]), Outcome::Failed));
     // No record was encrypted.
     assert!(matches!(seal(buffer(), 1, |_| Ok(HEADER_SIZE)).1, Outcome::Failed));
@@ -169,7 +169,7 @@ impl End {
         }
     }
 
-    /// Encrypts as [`Outgoing`] does at first.
+    /// Encrypts like the first step of [`Outgoing`].
     fn seal(&mut self, data: &[u8]) -> (Vec<u8>, Outcome) {
         let connection = &mut self.connection;
         let (buffer, outcome) =
@@ -177,13 +177,13 @@ impl End {
         (buffer.unwrap().bytes().to_vec(), outcome)
     }
 
-    /// Changes the keys; the KeyUpdate is sent under the old ones.
+    /// Changes the keys; the KeyUpdate itself is sent under the old keys.
     fn renew_keys(&mut self) {
         self.connection.refresh_traffic_keys();
     }
 }
 
-/// A client with these suites, and a server with rustls' suites.
+/// Returns a client with these suites, and a server with rustls' suites.
 fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
     let theirs = aws_lc_rs::default_provider;
     let mut roots = RootCertStore::empty();
@@ -212,7 +212,7 @@ fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
     (client, server)
 }
 
-/// The sizes of the records.
+/// Returns the sizes of the records.
 fn sizes(mut bytes: &[u8]) -> Vec<usize> {
     let mut sizes = Vec::new();
     while let [23, 3, 3, high, low, rest @ ..] = bytes {
@@ -224,7 +224,7 @@ fn sizes(mut bytes: &[u8]) -> Vec<usize> {
     sizes
 }
 
-/// Test data for the writes.
+/// The sizes of the writes and of the resulting records.
 const WRITES: [(usize, &[usize]); 5] = [
     (1, &[18]),
     (16_384, &[16_401]),
@@ -261,7 +261,7 @@ fn queued_messages_are_sent_first() {
     for suites in [
         vec![SupportedCipherSuite::Tls13(&suites::AES_256_GCM)],
         vec![SupportedCipherSuite::Tls13(&suites::AES_128_GCM)],
-        // Another suite: records are created by rustls.
+        // Another suite: rustls creates the records.
         vec![TLS13_CHACHA20_POLY1305_SHA256],
     ] {
         let name = suites[0].suite();
@@ -282,7 +282,7 @@ fn queued_messages_are_sent_first() {
     }
 }
 
-/// As after 2^24 records, with a lower limit.
+/// Keys are updated after 2^24 records; this test uses a lower limit.
 #[test]
 fn keys_are_updated_at_their_limit() {
     const LIMIT: usize = 7;

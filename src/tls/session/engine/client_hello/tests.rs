@@ -6,7 +6,7 @@ use super::super::tests::{CA, complete_handshake, context, drain, feed, pair};
 use super::super::*;
 use crate::tls::Choice;
 
-/// A context with a callback that returns `answer`, and the names it was called with.
+/// Returns a context whose callback returns `result`, and the names that the callback was called with.
 fn asking(result: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<Context>, Names) {
     let names = Names::default();
     let heard = Arc::clone(&names);
@@ -65,7 +65,7 @@ fn a_second_client_hello_does_not_call_the_callback() {
     assert_eq!(server.server_name(), Some("localhost"));
     // The chosen context lives as long as its sessions.
     assert!(Arc::ptr_eq(&server.context, &other));
-    // The second ClientHello does not leave the name for the thread's next session.
+    // After the second ClientHello, no name is left for the thread's next session.
     let mut next = Engine::server(&other).unwrap();
     next.handshake().unwrap();
     assert_eq!(next.server_name(), None);
@@ -76,7 +76,7 @@ fn a_warning_alert_before_the_client_hello_is_ignored() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) = pair(&asks);
     client.handshake().unwrap();
-    // A warning that may be ignored, user_canceled, and the ClientHello behind it in one piece.
+    // A warning that may be ignored (user_canceled), followed by the ClientHello in the same input.
     feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
     assert!(!drive(&mut server).unwrap());
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
@@ -93,7 +93,7 @@ fn a_callback_may_return_after_the_end_of_input() {
     server.end_input();
     assert!(!server.handshake().unwrap());
     let pending = server.take_pending_callback().unwrap();
-    // Nothing continues until the callback has returned, and it is called once.
+    // The handshake waits until the callback has returned, and the callback is called once.
     assert!(server.take_pending_callback().is_none() && !server.handshake().unwrap());
     server.finish_callback(pending.invoke());
     assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof);
@@ -122,7 +122,7 @@ fn a_session_keeps_the_pool_of_its_first_context() {
             }
         }
         assert!(!server.is_handshaking());
-        // One for input, one for output.
+        // One buffer for input, one for output.
         assert_eq!((asks.pool().kept(), chosen.pool().kept()), (2, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Early data to a plain rustls server, which can accept it, and to netlib's server, which does not.
+//! Early data to a plain rustls server, which can accept it, and to netlib's server, which does not accept it.
 
 use std::io::{Read as _, Write as _};
 
@@ -27,7 +27,7 @@ enum Far {
     Forgets,
     /// Sends a HelloRetryRequest for another group.
     Retries,
-    /// Negotiates another application protocol than the first time.
+    /// Negotiates a different application protocol from the first handshake's.
     OtherProtocol,
     /// Supports only TLS 1.2.
     Older,
@@ -40,7 +40,7 @@ fn client(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     })
 }
 
-/// The configuration that issues the tickets. Clones share its session store.
+/// Returns the server configuration that issues the tickets. Clones share its session store.
 fn accepting(context: &Context) -> ServerConfig {
     let mut config = ServerConfig::clone(&context.server_config().unwrap());
     config.max_early_data_size = ALLOWED;
@@ -74,7 +74,7 @@ fn of(far: Far, first: &ServerConfig, context: &Context) -> Server {
     Server::new(config)
 }
 
-/// A rustls server and the data it received.
+/// A rustls server and the data that it received.
 struct Server {
     connection: ServerConnection,
     early: Vec<u8>,
@@ -86,7 +86,7 @@ impl Server {
         Server { connection: ServerConnection::new(Arc::new(config)).unwrap(), early: Vec::new(), later: Vec::new() }
     }
 
-    /// Returns its bytes to send.
+    /// Passes bytes to the server and returns the bytes that it sends.
     fn take(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         while !bytes.is_empty() {
             self.connection.read_tls(&mut bytes).unwrap();
@@ -131,7 +131,7 @@ fn first_session(context: &Arc<Context>, config: &ServerConfig) {
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0));
 }
 
-/// Writes as much as allowed and returns the number of bytes.
+/// Writes as much early data as allowed and returns the number of bytes.
 fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
     let mut written = 0;
     loop {
@@ -143,7 +143,7 @@ fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
 }
 
 #[test]
-fn the_server_accepts_or_rejects() {
+fn only_an_accepting_server_receives_early_data() {
     use EarlyData::{Accepted, Rejected};
     for (far, outcome, kind) in [
         (Far::Accepts, Accepted, HandshakeKind::Resumed),
@@ -233,7 +233,7 @@ fn a_short_record_of_a_long_chain_is_not_end_of_early_data() {
     assert_eq!(engine.early_data(), EarlyData::Rejected);
 }
 
-/// In any number of calls, before or after the ClientHello is sent.
+/// Early data may be written in any number of calls, before or after the ClientHello is sent.
 #[test]
 fn writes_stop_at_the_tickets_limit() {
     let near = client(|_| {});
@@ -254,7 +254,7 @@ fn writes_stop_at_the_tickets_limit() {
     assert_eq!(write_early(&mut engine, &data), 0);
 }
 
-/// The limit is that of the session that the application set, not that of the stored one.
+/// The limit of the session that the application set applies, not the limit of the stored session.
 #[test]
 fn a_session_set_by_the_application_has_its_own_limit() {
     for (allowed, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
@@ -290,7 +290,7 @@ fn a_session_set_by_the_application_has_its_own_limit() {
     }
 }
 
-/// The extension is sent anyway.
+/// The early_data extension is sent even if no early data is written.
 #[test]
 fn early_data_may_be_omitted() {
     for far in [Far::Accepts, Far::Refuses, Far::Retries] {
@@ -343,7 +343,7 @@ fn a_downgraded_server_is_reported() {
             Some(&Advice::with_usage("to offer none", ApiName::SetEarlyData, " with 0"))
         )
     );
-    // The server may or may not have received it.
+    // It is unknown whether the server has received the early data.
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::Undecided, 0));
 }
 
@@ -368,8 +368,8 @@ fn a_context_without_early_data_sends_none() {
     assert_eq!(engine.early_data_left(), 0);
 }
 
-/// netlib's server skips early data, up to rustls' bound of 16 KiB, which counts a record every time rustls processes
-/// the input.
+/// netlib's server skips early data up to rustls' bound of 16 KiB. A record counts towards the bound every time rustls
+/// processes the input.
 #[test]
 fn netlibs_server_skips_early_data() {
     for (size, expected) in [(1, Ok(())), (5000, Ok(())), (17_000, Err(Status::TlsProtocol))] {

@@ -23,7 +23,7 @@ fn certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
     CertificateDer::pem_slice_iter(pem).map(|der| der.unwrap()).collect()
 }
 
-/// A chain with any key, also one that does not match.
+/// Returns a certificate chain with any key, even one that does not match.
 fn identity(chain: &[u8], key: &[u8]) -> Arc<SingleCertAndKey> {
     let key = sign::any_supported_type(&PrivateKeyDer::from_pem_slice(key).unwrap()).unwrap();
     Arc::new(SingleCertAndKey::from(CertifiedKey::new(certificates(chain), key)))
@@ -59,7 +59,8 @@ fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
     panic!("the handshake does not end");
 }
 
-/// A peer must sign with the key of its certificate, in both versions and on both sides, even if nothing else is verified.
+/// A peer must sign with the key of its certificate, in both versions and on both sides, even if no other check is
+/// enabled.
 #[test]
 fn a_certificate_with_another_key_is_refused() {
     for version in [Version::Tls12, Version::Tls13] {
@@ -82,7 +83,7 @@ fn a_certificate_with_another_key_is_refused() {
             let mut client = Engine::client(&judging, Some("localhost")).unwrap();
             check(meet(&mut client, server.into()), own_key, (version, mode));
 
-            // A server that requests no certificate gets none.
+            // A server that requests no certificate receives none.
             if mode == 0 {
                 continue;
             }
@@ -111,7 +112,7 @@ fn a_certificate_with_another_key_is_refused() {
     }
 }
 
-/// A HelloRetryRequest makes the client send the name twice; the next session of the thread does not get it.
+/// A HelloRetryRequest makes the client send the name twice. The thread's next session does not get the second name.
 #[test]
 fn the_name_of_a_retried_hello_stays_in_its_session() {
     let context = context(|_| {});
