@@ -11,7 +11,7 @@ use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// A request body. One thread at a time reads it.
+/// A request body. Only one thread at a time may read it.
 pub struct Body {
     source: Source,
     limit: Option<Arc<Limit>>,
@@ -20,10 +20,10 @@ pub struct Body {
 enum Source {
     Memory {
         data: Vec<u8>,
-        /// May be beyond the end; reads there return nothing.
+        /// The position may be beyond the end; reads there return nothing.
         position: i64,
     },
-    /// Borrowed: the caller closes it.
+    /// A borrowed descriptor: the caller closes it.
     Descriptor(RawFd),
     Callbacks(Callbacks),
 }
@@ -49,7 +49,7 @@ pub enum Position {
     None,
     /// Recording failed.
     Failed,
-    /// This many bytes from the start.
+    /// The number of bytes from the start.
     At(i64),
 }
 
@@ -85,7 +85,7 @@ pub enum Read {
 }
 
 impl Body {
-    /// A copy of `data`.
+    /// Creates a body from a copy of `data`.
     pub fn from_memory(data: &[u8]) -> Result<Body> {
         Ok(Body::of(Source::Memory { data: memory::copy(data, "a body")?, position: 0 }))
     }
@@ -154,7 +154,7 @@ impl Body {
         Ok(if count == 0 { Read::End } else { Read::Bytes(count) })
     }
 
-    /// The number of bytes left, if it is known without reading them.
+    /// Returns the number of bytes left, if it is known without reading them.
     pub fn length(&self) -> Result<Option<i64>> {
         match &self.source {
             Source::Memory { data, position } => {
@@ -257,7 +257,7 @@ mod tests {
         file
     }
 
-    /// A body of callbacks over a vector. `tell` and `seek` return the given results.
+    /// Returns a body of callbacks over a vector. `tell` and `seek` return the given results.
     fn callbacks(tell: Option<Result<i64>>, seek: Option<Result<()>>) -> Body {
         Body::from_callbacks(Callbacks {
             read: Box::new(|buffer| Ok(buffer.len())),
@@ -331,12 +331,12 @@ mod tests {
         assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::End));
         body.set_limit(None);
         assert_eq!(body.read(&mut [0]).unwrap(), Read::End);
-        // Every body obeys it, also one that never waits.
+        // Every body obeys the limit, even a body that never waits.
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(None, None)] {
             assert_eq!(outcome(&mut body, 0.0, false), Err(Status::DeadlineExceeded));
             assert!(matches!(outcome(&mut body, 30.0, false), Ok(Read::Bytes(_))));
         }
-        // A nonblocking descriptor is not waited for.
+        // A read does not wait for a nonblocking descriptor.
         let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
         let mut body = Body::from_fd(left.as_raw_fd()).unwrap();
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_closed_descriptor_is_detected() {
-        // A descriptor that is not open.
+        // The descriptor is not open.
         let mut body = Body::from_fd(i32::MAX).unwrap();
         assert!(body.is_fp_closed().unwrap());
         assert_eq!(body.read(&mut [0]).unwrap_err().errno(), libc::EBADF);

@@ -28,8 +28,8 @@ pub struct Headers {
     wire: OnceBox<Wire>,
 }
 
-/// Names and values in one buffer, each followed by a NUL. A field is lent as C text without a copy, and a list of any
-/// length is two allocations.
+/// Names and values in one buffer, each followed by a NUL. So a field is lent as C text without a copy, and a list of
+/// any length needs only two allocations.
 #[derive(Clone, Debug, Default)]
 struct Fields {
     bytes: Vec<u8>,
@@ -104,7 +104,7 @@ impl Fields {
         (0..self.spans.len()).filter_map(|index| self.at(index))
     }
 
-    /// The values of a name. Comparing lengths first rules out most fields.
+    /// Returns the values of a name. Lengths are compared first, because that excludes most fields.
     fn named(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.spans.iter().filter_map(move |span| {
             let name = name.as_ref();
@@ -144,7 +144,7 @@ impl Headers {
         self.fields.spans.is_empty()
     }
 
-    /// One field: its name and its value.
+    /// Returns one field: its name and its value.
     pub fn at(&self, index: usize) -> Option<(&CStr, &CStr)> {
         self.fields.at(index)
     }
@@ -153,21 +153,21 @@ impl Headers {
         self.fields.iter()
     }
 
-    /// The first value of a name.
+    /// Returns the first value of a name.
     pub fn get(&self, name: impl AsRef<[u8]>) -> Option<&CStr> {
         self.fields.named(name).next()
     }
 
-    /// Every value of a name, in order.
+    /// Returns every value of a name, in order.
     pub fn get_all(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.fields.named(name)
     }
 
-    /// The bytes to send: one line per field, without the empty line that ends a head. Made on first use.
+    /// Returns the bytes to send: one line per field, without the empty line that ends a head. Made on first use.
     pub fn wire(&self) -> Result<&CStr> {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
-            // Another thread may have set the same bytes first.
+            // Another thread may already have set the same bytes.
             let _ = self.wire.set(Box::new(Wire(made)));
         }
         Ok(self.wire.get().map_or(c"", |wire| wire.0.as_c_str()))
@@ -187,7 +187,7 @@ impl Headers {
         Ok(CString::from_vec_with_nul(lines).unwrap_or_default())
     }
 
-    /// A copy without the fields for whose names, in their original case, `drop` returns true.
+    /// Returns a copy without the fields that `drop` selects. `drop` is called with each name in its original case.
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Result<Headers> {
         let mut kept = Fields::with_room(self.len(), self.fields.bytes.len())?;
         for (name, value) in self.iter() {
@@ -200,7 +200,7 @@ impl Headers {
     }
 }
 
-/// Builds a list. There is no other way to make one, so no list contains a name or value with a line end.
+/// Builds a list. There is no other way to create a list, so no list contains a name or value with CR or LF.
 #[derive(Clone, Debug, Default)]
 pub struct HeadersBuilder {
     fields: Fields,
@@ -266,7 +266,8 @@ fn check_name(name: &[u8]) -> Result<()> {
     match name.iter().position(|&byte| !is_token_byte(byte)) {
         None => Ok(()),
         Some(at) => {
-            // Only the text before the bad byte is shown: if a whole line was passed as a name, that is the name.
+            // Only the text before the bad byte is shown. If the caller passed a whole line as a name, that text is the
+            // name.
             let good = show_name(name.get(..at).unwrap_or_default());
             let bad = name.get(at).copied().unwrap_or_default();
             let message = format!("header name beginning \"{good}\": {} is not allowed at byte {at}", show_byte(bad));
@@ -275,12 +276,12 @@ fn check_name(name: &[u8]) -> Result<()> {
     }
 }
 
-/// The error for a header of the caller. It is never retried, because no request can have that header.
+/// Makes the error for a header of the caller. It is never retried, because the header cannot be sent in any request.
 fn invalid_header(message: impl AsRef<str>) -> Error {
     Error::new(Status::InvalidHeader, message).never_retried()
 }
 
-/// The message shows `name` but never the value, which may be a credential.
+/// Fails if the value contains CR, LF or NUL. The message shows `name` but never the value, which may be a credential.
 fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
     match memchr::memchr3(b'\r', b'\n', 0, value) {
         None => Ok(()),
@@ -293,7 +294,7 @@ fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
     }
 }
 
-/// The name for a message, shortened if it is long.
+/// Returns the name for a message, shortened if it is long.
 pub(crate) fn show_name(name: &[u8]) -> String {
     const SHOWN: usize = 64;
     let shown = String::from_utf8_lossy(name.get(..SHOWN).unwrap_or(name)).into_owned();
@@ -353,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn values_with_line_ends_or_nul_are_refused() {
+    fn values_with_cr_lf_or_nul_are_refused() {
         for (bad, word) in [(b'\r', "CR"), (b'\n', "LF"), (0, "NUL")] {
             for at in 0..4 {
                 let mut value = *b"s3cr";
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_tokens() {
+    fn names_that_are_not_tokens_are_refused() {
         for byte in 0..=255u8 {
             let allowed = HeadersBuilder::new().add(&[b'a', byte], b"v").is_ok();
             let token = byte.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(char::from(byte));

@@ -19,12 +19,12 @@ pub struct Limit {
     wakes: Wakes,
 }
 
-/// Descriptors that become readable when the limit is cancelled. The first wait opens one, because most limits are never
-/// waited on.
+/// Descriptors that become readable when the limit is cancelled. The first wait opens one, because most limits are
+/// never waited on.
 ///
-/// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens its own and signals
-/// only that one. The list has one entry unless a forked child also waits. It only grows, and needs no lock: a signal
-/// handler could find a lock taken, and a forked child could find it taken forever.
+/// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens a descriptor of its
+/// own and signals only that one. The list has one entry unless a forked child also waits. The list only grows, and
+/// needs no lock: a signal handler could find a lock taken, and a forked child could find it taken forever.
 #[derive(Debug, Default)]
 struct Wakes(OnceBox<OwnWake>);
 
@@ -37,7 +37,7 @@ struct OwnWake {
 }
 
 impl Wakes {
-    /// Async-signal-safe.
+    /// Returns the descriptor of a process. Async-signal-safe.
     fn of(&self, process: Process) -> Option<&Wake> {
         let mut entry = self.0.get();
         while let Some(other) = entry.filter(|entry| entry.process != process) {
@@ -46,7 +46,7 @@ impl Wakes {
         entry.map(|own| &own.wake)
     }
 
-    /// If two threads add an entry for one process at once, the second one is dropped.
+    /// Adds a descriptor for a process. If two threads do this at the same time, the second descriptor is dropped.
     fn add(&self, process: Process, wake: Wake) -> &Wake {
         let mut fresh = Some(Box::new(OwnWake { process, wake, others: Wakes::default() }));
         let mut end = &self.0;
@@ -61,7 +61,7 @@ impl Wakes {
 }
 
 impl Limit {
-    /// The deadline is `seconds` from now. With infinity only the trigger ends a wait.
+    /// Creates a limit whose deadline is `seconds` from now. With infinity only the cancel trigger ends a wait.
     pub fn new(seconds: f64) -> Result<Limit> {
         if seconds.is_nan() || seconds < 0.0 {
             return Err(Error::new(
@@ -72,10 +72,11 @@ impl Limit {
         Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wakes: Wakes::default() })
     }
 
-    /// Async-signal-safe: atomic operations, getpid(2) in a new process, and at most one write(2); no lock and no allocation.
+    /// Cancels the limit. Async-signal-safe: uses atomic operations, getpid(2) in a new process, and at most one
+    /// write(2); no lock and no allocation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
-        // Pairs with the fence of `wake_fd`: either this sees the descriptor, or `wake_fd` sees the flag.
+        // Pairs with the fence of `wake_fd`: either this call sees the descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
         // Before the first wait there is no descriptor, and the process may not be known yet.
         if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.of(Process::current())) {
@@ -91,7 +92,7 @@ impl Limit {
         self.deadline
     }
 
-    /// `None` without a deadline; zero once it has passed.
+    /// Returns the time left; `None` without a deadline, zero once the deadline has passed.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
@@ -117,14 +118,15 @@ impl Limit {
         Error::new(Status::DeadlineExceeded, "the limit's deadline has passed")
     }
 
-    /// The error if the descriptor is readable although the limit is not cancelled. Without it a wait would end early or
-    /// spin.
+    /// Returns the error for a descriptor that is readable although the limit is not cancelled. Without this error a
+    /// wait would end early or spin.
     pub(crate) fn raised_by_others() -> Error {
         let message = "the limit's own descriptor was closed by the program, or written to";
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 
-    /// A descriptor that becomes readable when the limit is cancelled. Waits poll it beside their own descriptor.
+    /// Returns a descriptor that becomes readable when the limit is cancelled. Waits poll it together with their own
+    /// descriptor.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
         let process = Process::current();
         if let Some(wake) = self.wakes.of(process) {
@@ -132,7 +134,7 @@ impl Limit {
         }
         let wake = self.wakes.add(process, Wake::open()?);
         fence(Ordering::SeqCst);
-        // An earlier cancel found no descriptor to write to.
+        // The limit was cancelled before there was a descriptor to write to.
         if self.is_cancelled() {
             wake.raise();
         }
@@ -140,7 +142,7 @@ impl Limit {
     }
 }
 
-/// `None` for infinity, and for a time beyond the clock's range.
+/// Returns the time in `seconds` from now; `None` for infinity, and for a time beyond the clock's range.
 pub(crate) fn deadline_after(seconds: f64) -> Option<Instant> {
     Duration::try_from_secs_f64(seconds).ok().and_then(|wait| Instant::now().checked_add(wait))
 }
@@ -174,7 +176,7 @@ mod tests {
         let fds = processes.map(|process| wakes.add(process, Wake::open().unwrap()).fd());
         assert_eq!(processes.map(|process| wakes.of(process).unwrap().fd()), fds);
         assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
-        // The first one is kept.
+        // The first descriptor is kept.
         assert_eq!(wakes.add(processes[1], Wake::open().unwrap()).fd(), fds[1]);
         assert!(wakes.of(Process::numbered(4)).is_none());
         wakes.of(processes[1]).unwrap().raise();

@@ -17,7 +17,7 @@ mod reason;
 pub use framing::Framing;
 pub use head::MAX_HEAD;
 
-/// The head of a response and the method of its request. Immutable and cheap to share behind an `Arc`.
+/// The head of a response, and the method of its request. Immutable, and cheap to share behind an `Arc`.
 #[derive(Debug)]
 pub struct Response {
     request_method: Cow<'static, CStr>,
@@ -25,7 +25,7 @@ pub struct Response {
     headers: Arc<Headers>,
     reason: Option<Cow<'static, CStr>>,
     minor_version: Option<u8>,
-    /// The Location of a redirect, if it differs from the header's value.
+    /// The Location of a redirect, if it differs from the value of the header.
     encoded_location: Option<CString>,
 }
 
@@ -50,17 +50,17 @@ impl Response {
         &self.headers
     }
 
-    /// The reason phrase, if the response was parsed.
+    /// Returns the reason phrase, if the response was parsed.
     pub fn reason(&self) -> Option<&CStr> {
         self.reason.as_deref()
     }
 
-    /// The digit after "HTTP/1.", if the response was parsed.
+    /// Returns the digit after "HTTP/1.", if the response was parsed.
     pub fn minor_version(&self) -> Option<u8> {
         self.minor_version
     }
 
-    /// The Location of a 301, 302, 303, 307 or 308, as UTF-8. `None` if it is absent or empty.
+    /// Returns the Location of a 301, 302, 303, 307 or 308 as UTF-8; `None` if the header is absent or empty.
     pub fn redirect_location(&self) -> Option<&CStr> {
         if !redirects(self.status) {
             return None;
@@ -80,7 +80,7 @@ fn redirects(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// A status code: three digits, the first not 0.
+/// Checks a status code: three digits, the first one not 0.
 pub fn check_status(status: i32) -> Result<u16> {
     match u16::try_from(status) {
         Ok(code @ 100..=999) => Ok(code),
@@ -94,14 +94,14 @@ fn check_method(method: &str) -> Result<()> {
         return invalid("request_method is empty".to_owned(), 0);
     }
     if let Some((at, byte)) = method.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte)) {
-        // The text is not shown: it may be a URL with a password.
+        // The method is not shown, because the caller may have passed a URL with a password.
         return invalid(format!("request_method: {} is not allowed at byte {at}", show_byte(byte)), at);
     }
     Ok(())
 }
 
-/// The location, if it is not the value of a single Location field in UTF-8. Several fields form a list. Bytes that are
-/// not UTF-8 are percent-encoded, so that the server receives the bytes it sent.
+/// Returns the location, unless it is the value of a single Location field in UTF-8. Several fields form a list. Bytes
+/// that are not UTF-8 are percent-encoded, so that the server gets back the bytes that it sent.
 fn encoded_location(headers: &Headers) -> Result<Option<CString>> {
     const WHAT: &str = "a location";
     let locations = || headers.get_all("location").map(CStr::to_bytes);

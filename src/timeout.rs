@@ -8,15 +8,15 @@ use crate::callback::Clock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The seconds that stand for the process default.
+/// The number of seconds that stands for the process default.
 pub const DEFAULT: f64 = -1.0;
-/// The seconds that stand for no limit.
+/// The number of seconds that stands for no limit.
 pub const NONE: f64 = f64::INFINITY;
 
 /// The process default in seconds, as the bits of a double. It is the only process-wide setting.
 static PROCESS_DEFAULT: AtomicU64 = AtomicU64::new(NONE.to_bits());
 
-/// The process default in seconds; [`NONE`] until one is set.
+/// Returns the process default in seconds; [`NONE`] until one is set.
 pub fn process_default() -> f64 {
     f64::from_bits(PROCESS_DEFAULT.load(Ordering::Relaxed))
 }
@@ -27,8 +27,8 @@ pub fn set_process_default(seconds: f64) -> Result<()> {
     Ok(())
 }
 
-/// The time limit of one operation; `None` means no limit. [`DEFAULT`] is replaced by the process default. 0 is allowed
-/// and means not to wait. `name` is the parameter name for the error.
+/// Converts the time limit of one operation; `None` means no limit. [`DEFAULT`] is replaced by the process default. 0
+/// is allowed and means not to wait. `name` is the parameter name for the error.
 #[inline]
 pub fn resolve(seconds: f64, name: &str) -> Result<Option<Duration>> {
     let seconds = if seconds == DEFAULT { process_default() } else { seconds };
@@ -46,7 +46,7 @@ fn no_time_limit(seconds: f64, name: &str) -> Error {
     Error::new(Status::InvalidArgument, message)
 }
 
-/// Three limits, each a number of seconds above 0 or [`NONE`]; connect and read may be [`DEFAULT`].
+/// Three limits, each a number of seconds above 0 or [`NONE`]; connect and read may also be [`DEFAULT`].
 pub struct Timeout {
     total: f64,
     connect: f64,
@@ -55,7 +55,7 @@ pub struct Timeout {
     started: Option<Moment>,
 }
 
-/// A reading of the clock.
+/// A time read from the clock.
 #[derive(Clone, Copy)]
 enum Moment {
     System(Instant),
@@ -79,13 +79,13 @@ impl Timeout {
         Timeout::new(NONE, timeout, timeout)
     }
 
-    /// The same limits and clock, not started.
+    /// Returns the same limits and clock, not started.
     pub fn unstarted(&self) -> Timeout {
         Timeout { clock: self.clock.clone(), started: None, ..*self }
     }
 
-    /// Sets the clock; `None` is the system's. Fails once the clock runs, because readings of two clocks cannot be compared.
-    /// Returns the previous clock for the caller to drop.
+    /// Sets the clock; `None` is the system's. Fails once the clock runs, because times of two clocks cannot be
+    /// compared. Returns the previous clock for the caller to drop.
     pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<Option<Clock>> {
         if self.started.is_some() {
             return Err(state("the timeout's clock has been started and cannot be replaced"));
@@ -101,7 +101,7 @@ impl Timeout {
         Ok(())
     }
 
-    /// The seconds since [`Timeout::start_connect`].
+    /// Returns the seconds since [`Timeout::start_connect`].
     pub fn connect_duration(&self) -> Result<f64> {
         let Some(started) = self.started else {
             return Err(state("the timeout's clock has not been started"));
@@ -130,12 +130,12 @@ impl Timeout {
         self.read
     }
 
-    /// The shorter of connect and total.
+    /// Returns the shorter of connect and total.
     pub fn connect_timeout(&self) -> f64 {
         shorter(self.connect, self.total)
     }
 
-    /// The shorter of read and the rest of total after connecting, which is 0 once total is used up.
+    /// Returns the shorter of read and the time that connecting has left of total, which is 0 once total is used up.
     pub fn read_timeout(&self) -> Result<f64> {
         if self.total == NONE {
             return Ok(self.read);
@@ -156,7 +156,8 @@ impl Timeout {
     }
 }
 
-/// A total replaces the default. Without a total the default stays, and is looked up when it is used.
+/// Returns the shorter of a limit and the total. A total replaces the default. Without a total the default stays, and
+/// is looked up when it is used.
 fn shorter(limit: f64, total: f64) -> f64 {
     match (limit == DEFAULT, total == NONE) {
         (true, true) => DEFAULT,
@@ -191,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// A clock whose reading the test sets.
+    /// A clock whose time the test sets.
     struct FakeClock(Arc<AtomicU64>);
 
     impl FakeClock {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The maximum number of defects that are listed. All are counted.
+/// The maximum number of listed defects. Further defects are only counted.
 const MAX_LISTED: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefectKind {
-    /// A line that is neither a header nor the end of the block. It and all lines after it are not read.
+    /// A line that is neither a header nor the end of the block. This line and all lines after it are not read.
     NotAHeader,
     /// A continuation line without a header before it.
     ContinuationFirst,
@@ -117,7 +117,7 @@ fn find_defects(block: &[u8]) -> Found {
         match line.kind() {
             LineKind::Envelope if line.number == 1 => {}
             LineKind::Envelope if lines.peek().is_none_or(|next| next.kind() == LineKind::Other) => {
-                // After the last header it counts as the first line of a body.
+                // The line after the last header is treated as the first line of a body.
                 match lines.next() {
                     Some(next) if !next.is_empty() => found.add(DefectKind::NotAHeader, &next),
                     _ => unread = Some(line),
@@ -151,14 +151,14 @@ fn up_to_empty_line(block: &[u8]) -> &[u8] {
     block.get(..end).unwrap_or(block)
 }
 
-/// Lines that end with CR, LF or CRLF, as in the mail parser.
+/// Iterates over lines that end with CR, LF or CRLF, as in the mail parser.
 struct Lines<'a> {
     block: &'a [u8],
     at: usize,
     number: usize,
 }
 
-/// A line including its line end.
+/// A line including its CR, LF or CRLF.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a [u8],
@@ -213,7 +213,7 @@ struct Field<'a> {
     colon: usize,
 }
 
-/// The two headers that determine how the mail parser continues. The first of each counts.
+/// The two headers that determine how the mail parser continues. If a header is repeated, the first one applies.
 #[derive(Default)]
 struct ContentHeaders<'a> {
     content_type: Option<(Line<'a>, &'a [u8])>,
@@ -267,7 +267,7 @@ impl<'a> ContentHeaders<'a> {
     }
 }
 
-/// Returns whether a Content-Type has a boundary parameter, also in a form of RFC 2231 section 3 or 4.
+/// Returns whether a Content-Type has a boundary parameter, including the forms of RFC 2231 sections 3 and 4.
 fn names_boundary(value: &[u8]) -> bool {
     let (mut quoted, mut before) = (false, 0);
     let parameters = value.split(|&byte| {
@@ -298,7 +298,7 @@ fn strip(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Removes the spaces and tabs before a value and the line end after it.
+/// Removes the spaces and tabs before a value and the CR, LF or CRLF after it.
 fn trim_line(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b'\r' | b'\n'] = text {
         text = rest;

@@ -1,7 +1,9 @@
-//! Parses the field lines of a head that a peer sent (RFC 9112 section 5) in one pass. Every error states its byte offset.
+//! Parses the field lines of a head that a peer sent (RFC 9112 section 5) in one pass. Every error states its byte
+//! offset.
 //!
-//! No parser crate is used, because errors must have an offset, folded lines must be joined, and the documentation states
-//! which defects are refused and which are repaired. The block is copied once, and the NULs are written into the copy.
+//! No parser crate is used, because errors must state an offset, folded lines must be joined, and the documentation
+//! states which defects are refused and which are repaired. The block is copied once, and the NULs are written into the
+//! copy.
 
 use super::{Fields, Headers, Span, is_token_byte, show_byte, show_name};
 use crate::error::{Error, Result};
@@ -12,21 +14,20 @@ use crate::status::Status;
 /// The maximum number of fields in a head.
 pub const MAX_FIELDS: usize = 1000;
 
-/// Iterates over the complete lines of a buffer. A line ends with LF; a CR before the LF belongs to the line end (RFC 9112
-/// section 2.2).
+/// Iterates over the complete lines of a buffer. A line ends with LF or CRLF (RFC 9112 section 2.2).
 pub(crate) struct Lines<'a> {
     input: &'a [u8],
     at: usize,
 }
 
-/// A complete line without its line end, and its offset in the buffer.
+/// A complete line without its LF or CRLF, and its offset in the buffer.
 pub(crate) struct Line<'a> {
     pub text: &'a [u8],
     pub start: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// The bytes that were not read yet.
+    /// Returns the bytes that were not read yet.
     fn rest(&self) -> &'a [u8] {
         self.input.get(self.at..).unwrap_or_default()
     }
@@ -35,7 +36,7 @@ impl<'a> Lines<'a> {
 impl<'a> Iterator for Lines<'a> {
     type Item = Line<'a>;
 
-    /// `None` if the buffer ends before the line does.
+    /// Returns the next line; `None` if the buffer ends before the line does.
     fn next(&mut self) -> Option<Line<'a>> {
         let rest = self.rest();
         let start = self.at;
@@ -46,7 +47,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The error for a defect in the peer's bytes.
+/// Returns the error for a defect in the peer's bytes.
 pub(crate) fn broken(what: impl std::fmt::Display, at: usize) -> Error {
     Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
 }
@@ -162,7 +163,8 @@ impl Fields {
     }
 }
 
-/// The name and value of a line, or its defect. `start` is the offset of the block in the input.
+/// Returns the name and the value of a line; fails if the line has a defect. `start` is the offset of the block in the
+/// input.
 fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])> {
     let start = start + line.start;
     let length = line.text.iter().take_while(|&&byte| is_token_byte(byte)).count();
@@ -188,7 +190,8 @@ fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])
     }
 }
 
-/// RFC 9110 section 5.5: CR and NUL are refused and not repaired, because the peer is broken or hostile.
+/// Fails if the value contains CR or NUL (RFC 9110 section 5.5). They are not repaired, because a peer that sends them
+/// is broken or hostile.
 fn check_value(name: &[u8], value: &[u8], start: usize) -> Result<()> {
     match memchr::memchr2(b'\r', 0, value) {
         None => Ok(()),
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn accepted_blocks() {
+    fn valid_and_repaired_blocks_are_parsed() {
         let rows: &[(&str, &str)] = &[
             ("\r\n", ""),
             ("\n", ""),
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_blocks() {
+    fn invalid_blocks_are_refused() {
         let rows: &[(&str, &str, usize)] = &[
             (" A: b\r\n", "the first header line begins with whitespace", 0),
             ("\t\r\n", "the first header line begins with whitespace", 0),

@@ -15,14 +15,14 @@ use crate::memory;
 /// The codings that every HTTP client is expected to decode.
 const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
 
-/// The options. Each setter checks its value, so that an error names the setter.
+/// The options. Each setter checks its value, so that an error can name the setter.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderOptions {
     accept_encoding: AcceptEncoding,
     more_codings: Codings,
     user_agent: Option<Vec<u8>>,
     keep_alive: bool,
-    /// The whole value, including the scheme.
+    /// The whole value of the header, including the scheme.
     authorization: Option<Zeroizing<Vec<u8>>>,
     proxy_authorization: Option<Zeroizing<Vec<u8>>>,
     disable_cache: bool,
@@ -32,9 +32,9 @@ pub struct HeaderOptions {
 /// Codings that the caller supports in addition to [`ACCEPT_ENCODING`].
 #[derive(Clone, Debug, Default)]
 struct Codings {
-    /// Each preceded by a comma, in the order of the calls.
+    /// The codings in the order of the calls, each preceded by a comma.
     list: Vec<u8>,
-    /// In lower case.
+    /// The same codings in lower case.
     known: BTreeSet<Vec<u8>>,
 }
 
@@ -58,19 +58,19 @@ impl HeaderOptions {
         self.disable_cache = yes;
     }
 
-    /// Sets the value. `None` and an empty value mean no header.
+    /// Sets the value of Accept-Encoding. `None` and an empty value mean no header.
     pub fn accept_encoding(&mut self, value: Option<&[u8]>) -> Result<()> {
         let value = checked("accept-encoding", value)?;
         self.accept_encoding = value.map_or(AcceptEncoding::Absent, AcceptEncoding::Given);
         Ok(())
     }
 
-    /// True sends the supported codings, false no header.
+    /// Turns Accept-Encoding on with the supported codings, or off.
     pub fn accept_supported_encodings(&mut self, yes: bool) {
         self.accept_encoding = if yes { AcceptEncoding::Supported } else { AcceptEncoding::Absent };
     }
 
-    /// Appends an element to the list. A value that was not set as a list is replaced by a list of this element.
+    /// Appends an element to the list. If the current value is not a list, a list of this element replaces it.
     pub fn add_accept_encoding(&mut self, coding: &[u8]) -> Result<()> {
         check_value(b"accept-encoding", coding)?;
         check_size("accept-encoding", coding)?;
@@ -100,7 +100,7 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// `credentials` are `user:password`, with any bytes.
+    /// Sets Basic authentication. `credentials` are `user:password`, with any bytes.
     pub fn basic_auth(&mut self, credentials: Option<&[u8]>) -> Result<()> {
         self.authorization = basic("authorization", credentials)?;
         Ok(())
@@ -111,12 +111,12 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// Adds any other header, after the headers of the options, in the order of the calls.
+    /// Adds any other header. These headers follow the headers of the options, in the order of the calls.
     pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         self.added.add(name, value)
     }
 
-    /// The value of one of the six headers, as two parts to concatenate.
+    /// Returns the value of one of the six headers, as two parts to concatenate.
     fn value_of(&self, kind: Kind) -> Option<[&[u8]; 2]> {
         let value = match kind {
             Kind::AcceptEncoding => match &self.accept_encoding {
@@ -135,7 +135,7 @@ impl HeaderOptions {
 }
 
 impl Codings {
-    /// A coding that is already known is ignored.
+    /// Adds a coding. A coding that is already known is ignored.
     fn add(&mut self, coding: &[u8]) -> Result<()> {
         check_size("accept-encoding", coding)?;
         let mut name = memory::copy(coding, "a coding")?;
@@ -201,8 +201,8 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
 }
 
 impl Headers {
-    /// Options that make the same list. Leading fields that options can make become these options, so that setting one
-    /// again replaces it; all others become added headers.
+    /// Returns options that make the same list. Leading fields that options can make become these options, so that
+    /// setting an option again replaces its field. All others become added headers.
     pub fn to_options(&self) -> Result<HeaderOptions> {
         let mut options = HeaderOptions::default();
         let mut choices = ORDER.iter();
@@ -223,7 +223,7 @@ impl Headers {
 }
 
 impl HeaderOptions {
-    /// Sets the option. Returns whether it makes this value.
+    /// Sets the option for a header. Returns whether the option makes exactly this value.
     fn choose(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
         let copy = || memory::copy(value, "a header's value");
         match kind {
@@ -242,7 +242,7 @@ impl HeaderOptions {
     }
 }
 
-/// An owned copy, `None` for an empty value.
+/// Checks a value and returns a copy; `None` for an empty value.
 fn checked(name: &str, value: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
     check_value(name.as_bytes(), value)?;
@@ -260,7 +260,7 @@ fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<
     value.extend_from_slice(SCHEME);
     value.resize(SCHEME.len() + encoded, 0);
     if let Some(room) = value.get_mut(SCHEME.len()..) {
-        // The buffer has exactly the encoded length.
+        // The buffer has exactly the length of the encoded text.
         let _ = BASE64.encode_slice(credentials, room);
     }
     Ok(Some(value))
@@ -400,7 +400,7 @@ mod tests {
          authorization: Basic YTpi\r\nproxy-authorization: Basic Yzpk\r\ncache-control: no-cache\r\nHost: a\r\nAccept: */*\r\n";
 
     #[test]
-    fn the_order_is_that_of_urllib3() {
+    fn headers_have_the_order_of_urllib3() {
         assert_eq!(make_headers(&everything()).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
     }
 

@@ -20,8 +20,8 @@ pub enum Framing {
 }
 
 impl Response {
-    /// How the body is delimited. Fails if the head contradicts itself; the connection cannot be used after that. Methods
-    /// are case-sensitive (RFC 9110 section 9.1): the response to "head" may have a body.
+    /// Returns how the body is delimited. Fails if the head contradicts itself; the connection cannot be used after
+    /// that. Methods are case-sensitive (RFC 9110 section 9.1), so the response to "head" may have a body.
     pub fn framing(&self) -> Result<Framing> {
         let method = self.request_method.to_bytes();
         let tunnel = method == b"CONNECT" && self.status / 100 == 2;
@@ -45,9 +45,9 @@ impl Response {
         Ok(length.map_or(Framing::UntilClose, Framing::Length))
     }
 
-    /// Chunked if that is the last coding; otherwise the body lasts until the peer closes. An invalid list is an error,
-    /// because another parser may find "chunked" in it. An empty element is an error too, although RFC 9110 section 5.6.1
-    /// ignores it: after "chunked," some parsers expect chunks, and others read until the peer closes.
+    /// Returns `Chunked` if that is the last coding; otherwise the body lasts until the peer closes. An invalid list is
+    /// an error, because another parser may find "chunked" in it. An empty element is also an error, although RFC 9110
+    /// section 5.6.1 ignores it: after "chunked," some parsers expect chunks, and others read until the peer closes.
     fn transfer_framing(&self) -> Result<Framing> {
         let mut framing = Framing::UntilClose;
         for value in self.headers.get_all("transfer-encoding") {
@@ -74,8 +74,8 @@ fn bad_coding(problem: impl std::fmt::Display) -> Error {
 }
 
 /// Returns the framing if the coding at the start of `list` is the last one, and the text after the coding: empty or a
-/// comma. The grammar of RFC 9112 section 7: a token, then parameters, each after a semicolon: a token, "=", a token or
-/// quoted string.
+/// comma. The grammar is that of RFC 9112 section 7: a token, then parameters. Each parameter follows a semicolon and
+/// consists of a token, "=", and a token or quoted string.
 fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
     let (name, mut rest) = token(list);
     if name.is_empty() {
@@ -132,7 +132,7 @@ fn after_quoted(mut text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The token at the start of `text`, which may be empty, and the rest.
+/// Splits the text into the token at its start, which may be empty, and the rest.
 fn token(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|&&byte| is_token_byte(byte)).count())
 }
@@ -164,21 +164,21 @@ mod tests {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
     #[test]
-    fn bodies_that_cannot_be() {
+    fn responses_without_a_body_ignore_length_and_coding() {
         let rows = [("HEAD", 200), ("HEAD", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
         for (method, status) in rows.into_iter().chain([("CONNECT", 200), ("CONNECT", 299)]) {
             for fields in ["", LENGTH, CHUNKED, "Content-Length: nonsense\r\n"] {
                 assert_eq!(framing(method, status, fields).unwrap(), Framing::None, "{method} {status} {fields}");
             }
         }
-        // Methods are case-sensitive: these are other methods.
+        // Methods are case-sensitive, so these are different methods.
         for (method, status) in [("CONNECT", 407), ("connect", 200), ("Connect", 200), ("head", 200), ("Head", 200)] {
             assert_eq!(framing(method, status, LENGTH).unwrap(), Framing::Length(5), "{method} {status}");
         }
     }
 
     #[test]
-    fn lengths_and_codings() {
+    fn length_and_coding_headers_determine_the_framing() {
         let rows = [
             ("", Framing::UntilClose),
             (LENGTH, Framing::Length(5)),

@@ -1,4 +1,4 @@
-//! Parses a response head: the status line, and a hint for bytes that are not HTTP.
+//! Parses a response head: the status line and the fields. Recognises bytes of other protocols for the error message.
 
 use std::sync::Arc;
 
@@ -20,11 +20,12 @@ pub(super) struct StatusLine<'a> {
 }
 
 impl Response {
-    /// Parses the head at the start of `head`. Also returns its length in bytes. `None` means that it is incomplete.
+    /// Parses the head at the start of `head`. Also returns its length in bytes. `None` means that the head is
+    /// incomplete.
     ///
-    /// `state` is 0, or the value that the last call stored for the same bytes. It is 0 again unless `None` is returned.
-    /// Once the end is found, the head is parsed from its start, so the state of other bytes can delay the response but
-    /// not change it.
+    /// `state` is 0, or the value that the last call stored for the same bytes. It is 0 again unless `None` is
+    /// returned. Once the end is found, the head is parsed from its start. So a state that belongs to other bytes can
+    /// delay the response, but cannot change it.
     pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
         let last = std::mem::take(state);
         super::check_method(request_method)?;
@@ -76,7 +77,8 @@ pub(super) fn not_http(bytes: &[u8], start: usize) -> Error {
     broken(what, start)
 }
 
-/// RFC 9112 section 4, but any number of spaces and tabs may separate the parts, and the reason may be missing.
+/// Parses a status line as in RFC 9112 section 4, but any number of spaces and tabs may separate the parts, and the
+/// reason may be missing.
 pub(super) fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
     // The offset of `rest` in the input.
     let at = |rest: &[u8]| start + (line.len() - rest.len());
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn status_lines() {
+    fn valid_and_lenient_status_lines_are_parsed() {
         let rows: &[(&str, u16, u8, &str)] = &[
             ("HTTP/1.1 200 OK", 200, 1, "OK"),
             ("HTTP/1.0 404 Not  Found ", 404, 0, "Not  Found"),
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_status_lines() {
+    fn bad_status_lines_are_refused() {
         let version = "the peer answered with a version of HTTP that is neither 1.0 nor 1.1";
         let status = "the status is not three digits, 100 to 999,";
         let rows: &[(&str, &str, usize)] = &[
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_has_a_largest_size() {
+    fn the_size_of_a_head_is_limited() {
         let start = "HTTP/1.1 200 OK\r\nA: ";
         let filled = |size: usize| format!("{start}{}\r\n\r\n", "v".repeat(size - start.len() - 4));
         assert_eq!(parse(filled(MAX_HEAD).as_bytes()).unwrap().unwrap().1, MAX_HEAD);
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(MAX_HEAD)));
     }
 
-    /// Feeds `head` in pieces of `step` bytes, as a program does that appends what it receives to a buffer.
+    /// Feeds `head` in pieces of `step` bytes, like an application that appends received bytes to a buffer.
     fn feed(head: &[u8], step: usize) -> Result<Option<(Response, usize)>> {
         let mut state = 0;
         for end in (step..head.len()).step_by(step) {
@@ -261,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Any number as a state is refused or delays the result; it never changes the result.
+    /// Any number is tried as a state: it is refused or delays the result, but never changes the result.
     #[test]
     fn a_state_of_other_bytes_is_refused_or_harmless() {
         let heads: [&[u8]; 4] = [
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted() {
+    fn the_number_of_lines_is_limited() {
         let fields = format!("a: b\r\n{}", " c\r\n".repeat(MAX_LINES - 1));
         let most = format!("HTTP/1.1 200 OK\r\n{fields}");
         assert!(parse(format!("{most}\r\n").as_bytes()).unwrap().is_some());
@@ -321,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn few_empty_lines_are_passed_over() {
+    fn a_few_leading_empty_lines_are_skipped() {
         let head = |empty: usize| "\r\n".repeat(empty) + "HTTP/1.1 200 OK\r\n\r\n";
         assert_eq!(parse(head(MAX_EMPTY_LINES).as_bytes()).unwrap().unwrap().1, head(MAX_EMPTY_LINES).len());
         let error = parse(head(MAX_EMPTY_LINES + 1).as_bytes()).unwrap_err();
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_method_is_checked_first() {
+    fn the_method_is_checked_before_the_head() {
         assert_eq!(Response::parse("G T", b"", &mut 0).unwrap_err().status(), Status::InvalidArgument);
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the end of a head. Between calls the caller keeps the progress of the search as a number.
+//! Finds the end of a head. The caller keeps the progress of the search between calls, as a number.
 
 use super::head::{MAX_HEAD, StatusLine, VERSION_PREFIX, not_http, parse_status_line};
 use crate::error::{Error, Result};
@@ -6,11 +6,11 @@ use crate::headers::fields::{MAX_FIELDS, broken};
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The maximum number of empty lines that are skipped before a head. Some servers send a line end after a body without
+/// The maximum number of empty lines that are skipped before a head. Some servers send a CRLF after a body without
 /// counting it in the length.
 pub(super) const MAX_EMPTY_LINES: usize = 16;
 
-/// The maximum number of field lines. A folded field has several.
+/// The maximum number of field lines. A folded field has several lines.
 pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
 
 /// The progress of the search. The default is its start.
@@ -19,9 +19,9 @@ pub(super) struct Progress {
     phase: Phase,
     /// The offset of the status line; 0 until it begins.
     start: usize,
-    /// All bytes before this offset have been searched.
+    /// The offset up to which all bytes have been searched.
     position: usize,
-    /// The number of lines in this phase: empty ones before the status line, then field lines.
+    /// The number of lines in the current phase: empty lines before the status line, then field lines.
     lines: usize,
 }
 
@@ -87,7 +87,7 @@ impl Progress {
             },
         };
         while let Some(line_end) = self.line_end(head) {
-            // An empty line: the previous line also ended with LF.
+            // The line is empty, because the previous line also ended with LF.
             if let [.., b'\n', b'\r', b'\n'] | [.., b'\n', b'\n'] = head.get(..=line_end).unwrap_or_default() {
                 return Ok(Some(Found { status_line, end: line_end + 1 }));
             }
@@ -99,8 +99,8 @@ impl Progress {
         Ok(None)
     }
 
-    /// Parses the status line once it is complete; also returns the offset of the fields. Bytes that cannot begin a
-    /// status line are refused at once, because its end may never arrive.
+    /// Parses the status line once it is complete, and also returns the offset of the fields. Bytes that cannot begin a
+    /// status line are refused at once, because the end of such a line may never arrive.
     fn status_line<'a>(&mut self, head: &'a [u8]) -> Result<Option<(StatusLine<'a>, usize)>> {
         while self.phase == Phase::EmptyLines {
             let rest = head.get(self.position..).unwrap_or_default();
@@ -144,7 +144,7 @@ impl Progress {
     }
 }
 
-/// The error for a state that belongs to other bytes.
+/// Returns the error for a state that belongs to other bytes.
 pub(super) fn unknown_state() -> Error {
     let message = "state is not what the last call stored for these bytes; it is 0 before the first";
     Error::new(Status::InvalidArgument, message)

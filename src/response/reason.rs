@@ -33,12 +33,12 @@ const REASONS: &[&CStr] = &[
 
 const METHODS: &[&CStr] = &[c"GET", c"HEAD", c"POST", c"PUT", c"DELETE", c"PATCH", c"OPTIONS", c"CONNECT", c"TRACE"];
 
-/// `reason` has no NUL.
+/// Returns a constant phrase if possible, otherwise a copy. `reason` has no NUL.
 pub(super) fn own(reason: &[u8]) -> Result<Cow<'static, CStr>> {
     shared_or_copied(REASONS, reason, "a reason")
 }
 
-/// `method` has no NUL.
+/// Returns a constant method if possible, otherwise a copy. `method` has no NUL.
 pub(super) fn own_method(method: &[u8]) -> Result<Cow<'static, CStr>> {
     shared_or_copied(METHODS, method, "a method")
 }
