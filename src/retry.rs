@@ -63,7 +63,7 @@ impl Retry {
         Retry { counts, policy, history, chain, backoff_draw }
     }
 
-    /// The policy of a caller that chose none: three retries in total.
+    /// Returns the policy for callers that choose none: three retries in total.
     pub fn default_retry() -> &'static Arc<Retry> {
         static DEFAULT: OnceBox<Arc<Retry>> = OnceBox::new();
         DEFAULT.get_or_init(|| {
@@ -73,7 +73,7 @@ impl Retry {
         })
     }
 
-    /// The policy that older callers state as a number of retries and a redirect flag.
+    /// Returns the policy for callers that pass only a number of retries and a redirect flag.
     pub fn from_int(count: Count, redirect: bool, default: Option<Arc<Retry>>) -> Arc<Retry> {
         if count == Count::None {
             return default.unwrap_or_else(|| Arc::clone(Retry::default_retry()));
@@ -84,7 +84,7 @@ impl Retry {
         Arc::new(Retry::new(options))
     }
 
-    /// Options that make an equal Retry.
+    /// Returns options that make an equal Retry.
     pub fn to_options(&self) -> RetryOptions {
         RetryOptions::of(self)
     }
@@ -104,7 +104,7 @@ impl Retry {
                     && self.policy.retry_after.make_retryable(status)))
     }
 
-    /// The Retry that a `MaxRetry` error carries.
+    /// Returns the Retry that a `MaxRetry` error carries.
     pub fn from_error(error: &Error) -> Option<&Arc<Retry>> {
         error.payload()
     }
@@ -115,12 +115,12 @@ impl Retry {
         callbacks.wall_clock.is_some() || callbacks.sleep.is_some() || callbacks.random.is_some()
     }
 
-    /// Nothing is retried, no redirect is followed, and no count can be used up.
+    /// Returns whether nothing is retried, no redirect is followed, and no count can be used up.
     pub(crate) fn is_disabled(&self) -> bool {
         self.counts.total == Count::False
     }
 
-    /// One of the counts is below zero.
+    /// Returns whether one of the counts is below zero.
     pub fn is_exhausted(&self) -> bool {
         self.counts.all().into_iter().any(Count::is_exhausted)
     }
@@ -141,7 +141,7 @@ impl Retry {
         &self.policy.backoff
     }
 
-    /// Infinity if there is no maximum.
+    /// Returns the maximum; infinity if there is none.
     pub fn retry_after_max(&self) -> f64 {
         self.policy.retry_after.max
     }
@@ -178,7 +178,7 @@ impl Retry {
         &self.policy.remove_headers_on_redirect
     }
 
-    /// `None` keeps every header that is not removed.
+    /// Returns the headers to keep; `None` keeps every header that is not removed.
     pub fn keep_headers_on_redirect(&self) -> Option<&NameSet> {
         self.policy.keep_headers_on_redirect.as_deref()
     }

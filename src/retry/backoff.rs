@@ -3,7 +3,7 @@
 use crate::callback::{self, Random};
 use crate::error::Result;
 
-/// How a backoff is randomized. After n consecutive failures, with `delay = factor * 2^(n - 1)`, the backoff is:
+/// The way a backoff is randomized. After n consecutive failures, with `delay = factor * 2^(n - 1)`, the backoff is:
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum JitterKind {
@@ -43,8 +43,8 @@ pub(super) struct BackoffTime {
     pub(super) uncapped: f64,
 }
 
-/// The state of decorrelated jitter. It is drawn once per counted failure, so that a Retry always returns the same delay
-/// and the next Retry knows the previous one.
+/// The state of decorrelated jitter. A number is drawn once per counted failure, so that a Retry always returns the
+/// same delay and the next Retry knows the previous delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DecorrelatedDraw {
     /// The backoff before the previous request; the factor at the first failure in a row.
@@ -55,8 +55,8 @@ pub(super) struct DecorrelatedDraw {
 impl Backoff {
     pub const DEFAULT_MAX: f64 = 120.0;
 
-    /// The delay before the next attempt after `failures` consecutive failures. `draw` is the result of
-    /// [`Backoff::next_draw`] for the last of them; without it, decorrelated jitter draws now.
+    /// Returns the delay before the next attempt after `failures` consecutive failures. `draw` is the result of
+    /// [`Backoff::next_draw`] for the last failure. Without it, decorrelated jitter draws a number now.
     pub(super) fn time(
         &self,
         failures: usize,
@@ -91,7 +91,7 @@ impl Backoff {
         })
     }
 
-    /// The draw for the next consecutive failure, after the failure of `last`. `None` for kinds without state.
+    /// Returns the draw for the next consecutive failure, after the failure of `last`. `None` for kinds without state.
     pub(super) fn next_draw(
         &self,
         last: Option<DecorrelatedDraw>,
@@ -109,7 +109,7 @@ impl Backoff {
     }
 
     fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
-        // The factor may have been raised since the draw, and the cap may be below it.
+        // The factor may have been raised since the draw, and the cap may be below the factor.
         let previous = draw.previous.max(self.factor);
         self.capped(self.factor + product(draw.random, 3.0 * previous - self.factor))
     }
@@ -129,13 +129,13 @@ impl Default for Backoff {
     }
 }
 
-/// `part * delay`, but 0 instead of NaN for zero times infinity.
+/// Returns `part * delay`, but 0 instead of NaN for zero times infinity.
 fn product(part: f64, delay: f64) -> f64 {
     if part == 0.0 { 0.0 } else { part * delay }
 }
 
-/// `value` times 2 to the power of `times`; infinity if it overflows. It is computed in steps whose factors are finite, so
-/// that 0 stays 0 and a subnormal value does not become infinite too early.
+/// Returns `value` times 2 to the power of `times`; infinity if it overflows. Multiplies in steps whose factors are
+/// finite, so that 0 stays 0 and a subnormal value does not become infinite too early.
 fn doubled(value: f64, times: usize) -> f64 {
     const STEP: usize = 1000;
     let mut value = value;
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!([at(1), at(2), at(3)], [0.0, 2.5, 3.0]);
     }
 
-    /// The seconds after 0, 1, 2 ... consecutive failures, for a factor of 0.1 s and a cap of 1 s.
+    /// The expected seconds after 0, 1, 2 ... consecutive failures, for a factor of 0.1 s and a cap of 1 s.
     #[test]
     fn each_jitter_kind_has_its_delays() {
         let rows: &[(JitterKind, f64, [f64; 7])] = &[
@@ -261,16 +261,16 @@ mod tests {
             let mut draw = None;
             for seconds in expected {
                 draw = backoff.next_draw(draw, Some(&random)).unwrap();
-                // The delay of a draw needs no further random number.
+                // The delay of an existing draw needs no further random number.
                 assert_eq!(backoff.time(1, draw, Some(&no_random())).unwrap().seconds, seconds);
             }
         }
-        // The uncapped delay follows from the capped previous one.
+        // The uncapped delay is computed from the previous delay, which is capped.
         let last = DecorrelatedDraw { previous: 10.0, random: HALF };
         assert_eq!(backoff.time(9, Some(last), None).unwrap(), BackoffTime { seconds: 10.0, uncapped: 15.5 });
-        // Without a draw the previous delay is the factor.
+        // Without a draw, the factor stands for the previous delay.
         assert_eq!(backoff.time(9, None, Some(&always(HALF))).unwrap().seconds, 2.0);
-        // Settings that were changed after the draw apply.
+        // Settings that were changed after the draw take effect.
         let raised = Backoff { factor: 4.0, ..backoff };
         let early = DecorrelatedDraw { previous: 1.0, random: HALF };
         assert_eq!(raised.time(2, Some(early), None).unwrap().seconds, 8.0);

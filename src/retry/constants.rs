@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-/// The idempotent methods: repeating such a request has no further effect.
+/// The idempotent methods: repeating a request with such a method has no further effect.
 pub const DEFAULT_ALLOWED_METHODS: &[&CStr] = &[c"DELETE", c"GET", c"HEAD", c"OPTIONS", c"PUT", c"TRACE"];
 
 pub const DEFAULT_REMOVE_HEADERS_ON_REDIRECT: &[&CStr] = &[c"Authorization"];
@@ -41,7 +41,7 @@ pub const SENSITIVE_HEADERS: &[&CStr] = &[
     c"X-Subject-Token",
     c"X-Token",
     c"X-XSRF-Token",
-    // And under those of services in wide use.
+    // API keys under the names of widely used services.
     c"Circle-Token",
     c"DD-API-Key",
     c"DD-Application-Key",

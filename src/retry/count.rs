@@ -1,6 +1,6 @@
 //! A retry count: None, False or a number.
 
-/// The number of times that something may still happen.
+/// The number of times that an event may still happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Count {
     /// No cap.
@@ -15,7 +15,7 @@ pub enum Count {
 /// The values of the two special counts in C (`NETLIB_NONE`, `NETLIB_RETRY_DISABLED`).
 const NONE_CODE: i32 = i32::MIN;
 const FALSE_CODE: i32 = i32::MIN + 1;
-/// The lowest number. Counting down stops here, because lower values are the codes of None and False.
+/// The lowest number. Counting down stops here, because the two lower values are the codes of None and False.
 const LOWEST: i32 = i32::MIN + 2;
 
 impl Count {
@@ -36,7 +36,7 @@ impl Count {
         }
     }
 
-    /// The count after one use. False counts as 0, so one use exhausts it.
+    /// Returns the count after one use. False counts as 0, so one use exhausts it.
     pub(super) fn decremented(self) -> Count {
         match self {
             Count::None => Count::None,
@@ -45,12 +45,12 @@ impl Count {
         }
     }
 
-    /// More was used than allowed.
+    /// Returns whether more was used than allowed.
     pub(super) fn is_exhausted(self) -> bool {
         matches!(self, Count::Number(number) if number < 0)
     }
 
-    /// A number other than 0.
+    /// Returns whether the count is a number other than 0.
     pub(super) fn is_nonzero(self) -> bool {
         matches!(self, Count::Number(number) if number != 0)
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_none_and_false_are_no_numbers() {
+    fn codes_of_none_and_false_are_not_numbers() {
         for (code, count) in [
             (i32::MIN, Count::None),
             (i32::MIN + 1, Count::False),

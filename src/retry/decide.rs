@@ -1,5 +1,5 @@
-//! The decision after a request: return the response, send the request again, or follow the redirect. It is made only of
-//! steps that callers could also call themselves.
+//! The decision after a request: return the response, send the request again, or follow the redirect. It consists only
+//! of steps that callers could also call themselves.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::retry::{Delay, Retry, name_set};
 use crate::status::Status;
 use crate::url::Url;
 
-/// What the caller does next.
+/// The action that the caller takes next.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -23,7 +23,7 @@ pub enum Action {
     Redirect = 2,
 }
 
-/// The next step, with everything a caller needs for it.
+/// The next action, with everything that a caller needs for it.
 #[derive(Clone, Debug)]
 pub struct Decision {
     action: Action,
@@ -41,12 +41,13 @@ impl Decision {
         self.action
     }
 
-    /// The Retry for the next request; the given one if there is no next request.
+    /// Returns the Retry for the next request, or the given one if there is no next request.
     pub fn retry(&self) -> &Arc<Retry> {
         &self.retry
     }
 
-    /// The counter that was decremented, or that is used up if the response is returned for that reason.
+    /// Returns the counter that was decremented. If the response is returned because a counter is used up, returns that
+    /// counter.
     pub fn counter(&self) -> Counter {
         self.counter
     }
@@ -81,7 +82,7 @@ impl Decision {
         self.retry.wait(self.delay, limit)
     }
 
-    /// The headers of the next request, made from those of the last one.
+    /// Makes the headers of the next request from those of the last request.
     pub fn headers(&self, request_headers: &Headers) -> Result<Headers> {
         request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))
     }
@@ -184,7 +185,7 @@ impl Retry {
         })
     }
 
-    /// The decision to send the same request again. `self` is the Retry for it.
+    /// Makes the decision to send the same request again. `self` is the Retry for it.
     fn resend(self, attempt: &Attempt<'_>, counter: Counter, delay: Delay) -> Result<Decision> {
         Ok(Decision {
             action: Action::Retry,
@@ -198,7 +199,7 @@ impl Retry {
         })
     }
 
-    /// The decision to follow a redirect. `self` is the Retry for the next request.
+    /// Makes the decision to follow a redirect. `self` is the Retry for the next request.
     fn follow(mut self, hop: Hop, delay: Delay) -> Result<Decision> {
         self.chain = self.chain.after(&hop);
         Ok(Decision {
@@ -214,7 +215,7 @@ impl Retry {
     }
 }
 
-/// Fails at once if the limit would end before the delay does, so that the caller does not wait in vain.
+/// Fails at once if the limit ends before the delay does, so that the caller does not wait in vain.
 fn check_time(delay: &Delay, limit: Option<&Limit>) -> Result<()> {
     let Some(limit) = limit else { return Ok(()) };
     limit.check_cancelled()?;

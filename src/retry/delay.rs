@@ -36,7 +36,7 @@ pub(super) struct ExcessiveWait(f64);
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
 
-    /// The delay of a response that is returned because its Retry-After is more than `retry_after_max`: no wait
+    /// Returns the delay of a response that is returned because its Retry-After is more than `retry_after_max`. No wait
     /// follows.
     pub(super) fn refused(wait: &ExcessiveWait) -> Delay {
         Delay { seconds: 0.0, reason: DelayReason::RetryAfter, uncapped: wait.0 }
@@ -48,20 +48,20 @@ impl Retry {
         Ok(self.backoff_delay()?.seconds)
     }
 
-    /// The seconds from now that a Retry-After value asks to wait. At most `retry_after_max`, unless a longer wait ends
-    /// the retries; then it is not capped.
+    /// Returns the seconds from now that a Retry-After value asks to wait, at most `retry_after_max`. If a longer wait
+    /// ends the retries, the value is not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
         let asked = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
         Ok(self.policy.retry_after.bounded(asked))
     }
 
-    /// Like [`Retry::parse_retry_after`], for the response's header. `None` if there is none, or if it is malformed and
-    /// the policy ignores that.
+    /// Like [`Retry::parse_retry_after`], for the header of a response. `None` if there is no header, or if it is
+    /// malformed and the policy ignores that.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
         Ok(self.requested_wait(response)?.map(|asked| self.policy.retry_after.bounded(asked)))
     }
 
-    /// The delay of [`Retry::sleep`]. If Retry-After asks for no wait, the backoff applies.
+    /// Returns the delay of [`Retry::sleep`]. If Retry-After asks for no wait, the backoff applies.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
         self.planned_delay(response)?.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))
     }
@@ -82,7 +82,7 @@ impl Retry {
         self.backoff_delay().map(Ok)
     }
 
-    /// The delay of [`Retry::sleep_for_retry`]: the Retry-After of a response with any status.
+    /// Returns the delay of [`Retry::sleep_for_retry`]: the Retry-After of a response with any status.
     pub(super) fn retry_after_delay(&self, response: &Response) -> Result<std::result::Result<Delay, ExcessiveWait>> {
         let Some(asked) = self.requested_wait(response)?.filter(|asked| *asked > 0.0) else {
             return Ok(Ok(Delay::NONE));
@@ -97,7 +97,7 @@ impl Retry {
         }))
     }
 
-    /// The `MaxRetry` error for a Retry-After that ends the retries. It lends this Retry.
+    /// Makes the `MaxRetry` error for a Retry-After that ends the retries. The error lends this Retry.
     pub(super) fn excessive_wait_error(
         &self,
         request: &Request<'_>,
@@ -129,7 +129,7 @@ impl Retry {
         self.wait(self.delay(response)?, limit)
     }
 
-    /// Sleeps as long as Retry-After asks. Returns whether it asked for a wait.
+    /// Sleeps as long as Retry-After asks. Returns whether the header asked for a wait.
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
         let delay = response.map_or(Ok(Ok(Delay::NONE)), |response| self.retry_after_delay(response))?;
         let delay = delay.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))?;
@@ -145,9 +145,10 @@ impl Retry {
         Ok(Delay { seconds, reason, uncapped })
     }
 
-    /// The seconds that the response's Retry-After asks for; `None` without one, or if it is malformed and ignored.
+    /// Returns the seconds that the response's Retry-After asks for; `None` without one, or if it is malformed and
+    /// ignored.
     fn requested_wait(&self, response: &Response) -> Result<Option<f64>> {
-        // Several fields of one name are one list, which is not a number.
+        // Several fields of the same name form one list, which is not a number.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());
         let Some(first) = values.next() else { return Ok(None) };
         let mut joined = Vec::new();
@@ -162,7 +163,7 @@ impl Retry {
         self.policy.retry_after.read(value, self.policy.callbacks.wall_clock.as_ref())
     }
 
-    /// If the limit ends the wait, the error has the attempts so far as causes.
+    /// Waits for the delay. If the limit ends the wait, the error has the attempts so far as causes.
     pub(super) fn wait(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
         self.pause_for(delay, limit).map_err(|error| self.history.with_attempts(error))
     }

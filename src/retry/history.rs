@@ -1,6 +1,6 @@
 //! The attempts so far: one entry per call of `increment`.
 //!
-//! Each Retry of a chain has one entry more than its predecessor, and all may exist at the same time. They share their
+//! Each Retry of a chain has one more entry than its predecessor, and all may exist at the same time. They share their
 //! entries in a linked list whose newest entry comes first.
 
 use std::ffi::{CStr, CString};
@@ -15,17 +15,17 @@ use crate::retry::{Count, name_set};
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
-/// Replaces a text that is not a URL.
+/// Replaces a text that is not a URL in redacted output.
 const HIDDEN: &[u8] = b"***";
 
-/// The maximum number of attempts that an error gets as causes.
+/// The maximum number of attempts that become causes of an error.
 const MAX_ATTEMPTS: usize = 16;
 /// An error with this many causes gets no more, however often it is reported.
 const MAX_CAUSES: usize = 64;
 
-/// One request that was, or may be, followed by another.
+/// A request that is followed, or may be followed, by another one.
 pub struct HistoryEntry {
-    /// The texts, one after the other, each with its NUL; an absent text is empty.
+    /// The texts, one after the other, each with its NUL. An absent text is empty.
     text: Vec<u8>,
     /// The end of each text.
     ends: [usize; 3],
@@ -55,7 +55,8 @@ impl HistoryEntry {
         Ok(HistoryEntry { text, ends, error, status, redacted: Default::default() })
     }
 
-    /// Like [`HistoryEntry::new`], for values of a caller: checks that the method is a token and the status a status code.
+    /// Like [`HistoryEntry::new`], for values of the caller: checks that the method is a token and the status a status
+    /// code.
     pub fn checked(
         method: Option<&CStr>,
         url: Option<&CStr>,
@@ -97,7 +98,7 @@ impl HistoryEntry {
         self.part(2)
     }
 
-    /// The outcome of the request as an error.
+    /// Returns the outcome of the request as an error.
     fn outcome(&self) -> Arc<Error> {
         self.error.clone().unwrap_or_else(|| {
             let message = match self.status {
@@ -108,12 +109,12 @@ impl HistoryEntry {
         })
     }
 
-    /// The URL without its secrets. Also `None` if memory runs out.
+    /// Returns the URL without its secrets; `None` if there is no URL or memory runs out.
     pub fn redacted_url(&self) -> Option<&CStr> {
         redacted(self.url()?, &self.redacted[0])
     }
 
-    /// The location without its secrets. Also `None` if memory runs out.
+    /// Returns the location without its secrets; `None` if there is no location or memory runs out.
     pub fn redacted_redirect_location(&self) -> Option<&CStr> {
         redacted(self.redirect_location()?, &self.redacted[1])
     }
@@ -129,7 +130,7 @@ impl HistoryEntry {
     }
 }
 
-/// The text may not be a URL. All of it may be secret then, so nothing of it is shown.
+/// Redacts a text. A text that is not a URL is hidden completely, because all of it may be secret.
 fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
     if let Some(made) = made.get() {
         return Some(made);
@@ -160,7 +161,7 @@ struct Node {
 }
 
 impl History {
-    /// This history with one more entry.
+    /// Returns this history with one more entry.
     pub fn with(&self, entry: HistoryEntry) -> History {
         let (index, failures, jump) = match &self.last {
             None => (0, 0, None),
@@ -197,8 +198,8 @@ impl History {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Adds the outcomes of the attempts as causes to the error of a limit, oldest first; of a long history only the
-    /// newest. Any other error is returned unchanged.
+    /// Adds the outcomes of the attempts as causes to the error of a limit, oldest first. Of a long history, only the
+    /// newest attempts are added. Any other error is returned unchanged.
     pub(super) fn with_attempts(&self, error: Error) -> Error {
         if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
             return error;
@@ -208,14 +209,15 @@ impl History {
         attempts.filter_map(|index| self.get(index)).fold(error, |error, entry| error.with_cause(entry.outcome()))
     }
 
-    /// The number of consecutive failures up to now.
+    /// Returns the number of consecutive failures at the end of the history.
     pub(super) fn consecutive_failures(&self) -> usize {
         self.last.as_ref().map_or(0, |last| last.failures)
     }
 }
 
 impl Node {
-    /// The jump of the next node if it goes further back than this node: two jumps of the same length become one.
+    /// Returns the jump of the next node if it goes further back than this node: two jumps of the same length are
+    /// merged.
     fn next_jump(&self) -> Option<&Arc<Node>> {
         let first = self.jump.as_ref()?;
         let second = first.jump.as_ref()?;
@@ -224,7 +226,7 @@ impl Node {
 }
 
 impl Drop for History {
-    /// Drops entry by entry, because the derived drop would recurse once per entry.
+    /// Drops the entries one by one, because the derived drop would recurse once per entry.
     fn drop(&mut self) {
         let mut last = self.last.take();
         while let Some(mut node) = last.take().and_then(Arc::into_inner) {
@@ -234,7 +236,7 @@ impl Drop for History {
     }
 }
 
-/// Shows only the count: entries may be long and contain secrets.
+/// The debug output contains only the count, because entries may be long and contain secrets.
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "History({} entries)", self.len())
@@ -315,7 +317,7 @@ mod tests {
             }
             assert!(history.get(count).is_none() && history.get(usize::MAX).is_none());
         }
-        // Two histories with common first entries have separate later ones.
+        // Two histories that share their first entries have separate later entries.
         let (left, right) = (all[5].with(entry(100, None)), all[5].with(entry(200, None)));
         drop(all);
         assert_eq!((left.get(5).unwrap().url(), right.get(5).unwrap().url()), (Some(c"100"), Some(c"200")));

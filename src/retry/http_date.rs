@@ -2,7 +2,7 @@
 //! is as lenient as Python's `email.utils.parsedate_tz`: the weekday may be missing, day and month may be swapped, and the
 //! zone may be a name or an offset, stand before the year, or be missing (UTC).
 
-/// Seconds since 1970-01-01 00:00:00 UTC. `None` if the text is not a date.
+/// Parses a date into seconds since 1970-01-01 00:00:00 UTC. `None` if the text is not a date.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     let words = Words::of(text)?;
     let [mut day, mut month, mut year, mut clock, mut zone] = words.0;
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     if month_number(month).is_none() {
         std::mem::swap(&mut day, &mut month);
     }
-    // asctime has the clock before the year; some servers put the zone there.
+    // asctime has the time of day before the year. Some servers put the zone there.
     if year.iter().position(|&b| b == b':').is_some_and(|at| at > 0) {
         std::mem::swap(&mut year, &mut clock);
     }
@@ -27,22 +27,22 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     Some((minutes * 60 + second - zone_offset(zone)) as f64)
 }
 
-/// The words at the places of day, month, year, clock and zone.
+/// The words at the places of day, month, year, time of day and zone.
 struct Words<'a>([&'a [u8]; 5]);
 
 impl<'a> Words<'a> {
-    /// `None` if there are too few. Words after the fifth are ignored.
+    /// Splits the text; `None` if there are too few words. Words after the fifth are ignored.
     fn of(text: &'a [u8]) -> Option<Words<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;
         if first.ends_with(b",") || is_weekday(first) {
             list.remove(0);
         } else if let Some(comma) = first.iter().rposition(|&b| b == b',') {
-            // "Sun,06": no space after the weekday.
+            // "Sun,06" has no space after the weekday.
             list[0] = &first[comma + 1..];
         }
         if let [date, clock, zone] = list[..] {
-            // RFC 850: 06-Nov-94.
+            // RFC 850 dates look like 06-Nov-94.
             let parts: Vec<&[u8]> = date.split(|&b| b == b'-').take(4).collect();
             if let [day, month, year] = parts[..] {
                 list = vec![day, month, year, clock, zone];
@@ -57,7 +57,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// "08:49:37+0100" is a clock and an offset.
+/// Splits "08:49:37+0100" into the time of day and the offset.
 fn split_offset(clock: &[u8]) -> (&[u8], &[u8]) {
     let find = |sign| clock.iter().position(|&b| b == sign);
     match find(b'+').or_else(|| find(b'-')) {
@@ -76,7 +76,7 @@ fn time_of_day(clock: &[u8]) -> Option<[i128; 3]> {
     }
 }
 
-/// Two digits mean 1969 to 2068. The last year is 9999, as in Python.
+/// Returns the year with four digits: two digits mean 1969 to 2068. The last year is 9999, as in Python.
 fn full_year(year: i128) -> Option<i128> {
     let year = match year {
         ..=68 => year + 2000,
@@ -86,7 +86,7 @@ fn full_year(year: i128) -> Option<i128> {
     (1..=9999).contains(&year).then_some(year)
 }
 
-/// Days from 1970-01-01 to the first of the month, in the Gregorian calendar.
+/// Returns the days from 1970-01-01 to the first of the month, in the Gregorian calendar.
 fn days_before_month(year: i128, month: usize) -> i128 {
     const BEFORE: [i128; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     const BEFORE_1970: i128 = 719_162;
@@ -96,7 +96,7 @@ fn days_before_month(year: i128, month: usize) -> i128 {
     past * 365 + past / 4 - past / 100 + past / 400 + BEFORE.get(month).copied().unwrap_or(0) + leap_day - BEFORE_1970
 }
 
-/// Seconds east of UTC. An unknown name is UTC.
+/// Returns the seconds east of UTC. An unknown name means UTC.
 fn zone_offset(zone: &[u8]) -> i128 {
     const NAMES: [(&[u8], i128); 8] = [
         (b"AST", -400),
@@ -114,7 +114,7 @@ fn zone_offset(zone: &[u8]) -> i128 {
     (offset / 100) * 3600 + (offset % 100) * 60
 }
 
-/// 0 to 11, for a month's English name or its first three letters.
+/// Converts a month's English name, or its first three letters, to 0 to 11.
 fn month_number(word: &[u8]) -> Option<usize> {
     const NAMES: [&[u8]; 12] = [
         b"january",
@@ -138,7 +138,7 @@ fn is_weekday(word: &[u8]) -> bool {
     NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
-/// Digits with an optional sign. Numbers too large for a date are clamped.
+/// Parses digits with an optional sign. Numbers too large for a date are clamped.
 fn number(word: &[u8]) -> Option<i128> {
     const MAX: i128 = 1_000_000_000_000_000;
     let (sign, digits) = match word {
@@ -168,7 +168,7 @@ mod tests {
     const RFC: Option<f64> = Some(784_111_777.0);
 
     #[test]
-    fn dates() {
+    fn dates_in_all_forms_are_parsed() {
         for (text, expected) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", RFC),
             ("Sunday, 06-Nov-94 08:49:37 GMT", RFC),
@@ -190,7 +190,7 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:37 XYZ", RFC),
             ("Sun, 06 Nov 1994 08:49:37 GMT, and more", RFC),
             ("Sun, 06 Nov 1994 08:49", Some(784_111_740.0)),
-            // Overflowing fields carry over.
+            // Fields beyond their range carry over to the next larger field.
             ("Sat, 30 Feb 2019 00:00:00 GMT", Some(1_551_484_800.0)),
             ("Mon, 01 Jan 2024 24:00:60 GMT", Some(1_704_153_660.0)),
             ("01 Mar 2000 00:00:00 GMT", Some(951_868_800.0)),

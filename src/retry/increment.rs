@@ -1,4 +1,4 @@
-//! Counting one outcome: decrements its counters, records it in the history, and fails once a counter is below zero.
+//! Counts one outcome: decrements its counters, records it in the history, and fails once a counter is below zero.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::retry::{Count, Counter, Counts, Retry, name_set};
 use crate::status::{RetryKind, Status};
 
 impl Retry {
-    /// Returns the Retry after one more request, which failed with `error` or was answered with `response`. With both,
-    /// the error came after the response; with neither, the outcome is unknown.
+    /// Returns the Retry after one more request, which failed with `error` or was answered with `response`. If both are
+    /// given, the error came after the response; if neither is given, the outcome is unknown.
     ///
-    /// Fails with `MaxRetry` if a count is used up, with `error` itself if the policy does not retry it, and, if retries
-    /// are disabled, with an error for the outcome, because no count was used up.
+    /// Fails with `MaxRetry` if a count is used up, and with `error` itself if the policy does not retry it. If retries
+    /// are disabled, fails with an error for the outcome, because no count was used up.
     pub fn increment(
         &self,
         method: Option<&CStr>,
@@ -76,11 +76,11 @@ impl Retry {
         }
     }
 
-    /// The `MaxRetry` error that lends this Retry. Its message says `how` the retries ended, for which request, and the
-    /// reason, which is also its cause.
+    /// Makes the `MaxRetry` error that lends this Retry. Its message says `how` the retries ended, for which request,
+    /// and the reason, which is also its cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
         let message = request.describe_end(how, reason.message());
-        // An outer retry policy must know that any of the attempts may have reached the server.
+        // An outer retry policy must know that one of the attempts may have reached the server.
         let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
         let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_payload(Arc::new(self));
         if was_sent { error.after_request_was_sent() } else { error }
@@ -88,7 +88,8 @@ impl Retry {
 }
 
 impl Counts {
-    /// The counts with the counter decremented, and `total` too unless it does not count redirects.
+    /// Returns the counts with the counter decremented. `total` is also decremented, unless it does not count
+    /// redirects.
     fn after(mut self, counter: Counter, total_counts_redirects: bool) -> Counts {
         let used = match counter {
             Counter::None => None,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
-/// Methods are compared in upper case and header names in lower case.
+/// The letter case of a set: methods are compared in upper case, header names in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Upper,
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// The names are reference counted, so that a set built from other sets copies no text.
+/// A set of names. The names are reference counted, so that a set built from other sets copies no text.
 #[derive(Clone, Debug)]
 pub struct NameSet {
     names: Vec<Arc<CString>>,
@@ -39,7 +39,7 @@ impl NameSet {
         NameSet { names: Vec::new(), case }
     }
 
-    /// `what` is the kind of name for error messages, such as "method".
+    /// Makes a set. `what` is the kind of name in error messages, such as "method".
     pub(super) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
         let mut set = NameSet::empty(case);
         for name in names {
@@ -50,7 +50,7 @@ impl NameSet {
         Ok(set)
     }
 
-    /// A set of constants, which must be tokens.
+    /// Makes a set of constants, which must be tokens.
     pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
         let folded = names.iter().map(|name| Arc::new(case.fold(name).unwrap_or_default()));
         let mut set = NameSet { names: folded.collect(), case };
@@ -93,12 +93,12 @@ impl NameSet {
     }
 }
 
-/// Copies text of any length; fails if memory runs out.
+/// Copies a text of any length; fails if memory runs out.
 pub(super) fn copy(text: &CStr) -> Result<CString> {
     copy_with(text, |byte| byte)
 }
 
-/// `change` must not make a NUL.
+/// Copies a text and changes each byte. `change` must not return NUL.
 fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
     let bytes = text.to_bytes_with_nul();
     let mut copy = Vec::new();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn only_tokens_are_names() {
+    fn names_that_are_not_tokens_are_refused() {
         for (name, at) in
             [(c"GET ", Some(3)), (c"G\r\nX", Some(1)), (c"\xff", Some(0)), (c"a:b", Some(1)), (c"", None)]
         {

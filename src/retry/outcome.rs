@@ -1,4 +1,4 @@
-//! A request and its outcome. Each call determines both once; every later step uses them.
+//! A request and its outcome. Each call determines both once, and every later step uses them.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -10,7 +10,7 @@ use crate::response::Response;
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
-/// The counter that an outcome consumes beside `total`.
+/// The counter that an outcome consumes in addition to `total`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -25,7 +25,7 @@ pub enum Counter {
 /// The outcome of one request.
 #[derive(Debug)]
 pub(super) enum Outcome<'a> {
-    /// Neither a response nor an error is known.
+    /// There is neither a response nor an error.
     Unknown,
     Failed(Cow<'a, Arc<Error>>),
     /// A response that redirects to this location.
@@ -35,7 +35,7 @@ pub(super) enum Outcome<'a> {
 }
 
 impl<'a> Outcome<'a> {
-    /// An error takes precedence over a response.
+    /// Determines the outcome. An error takes precedence over a response.
     pub(super) fn new(response: Option<&'a Response>, error: Option<&'a Arc<Error>>) -> Outcome<'a> {
         match (error, response) {
             (Some(error), None) => Outcome::Failed(Cow::Borrowed(error)),
@@ -85,7 +85,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// The outcome as an error: the error of a failed request, or a new one whose message ends with `suffix`.
+    /// Returns the outcome as an error: the error of a failed request, or a new error whose message ends with `suffix`.
     pub(super) fn to_error(&self, suffix: &str) -> Arc<Error> {
         let (status, message) = match self {
             Outcome::Failed(error) => return Arc::clone(error),
@@ -102,7 +102,7 @@ impl<'a> Outcome<'a> {
 /// The request that an outcome belongs to. Absent fields are unknown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Request<'a> {
-    /// A token: the caller has checked it.
+    /// A token; the caller has checked it.
     pub(super) method: Option<&'a CStr>,
     pub(super) url: Option<RequestUrl<'a>>,
 }
@@ -110,7 +110,7 @@ pub(super) struct Request<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum RequestUrl<'a> {
     Parsed(&'a Url),
-    /// Text of a caller, which may be no URL.
+    /// Text of the caller, which may not be a URL.
     Text(&'a CStr),
 }
 
@@ -119,7 +119,7 @@ impl<'a> Request<'a> {
         self.url.map(RequestUrl::text).transpose()
     }
 
-    /// One line: `how` the retries ended, the request as far as it is known and may be shown, and the reason.
+    /// Returns one line: `how` the retries ended, the known parts of the request that may be shown, and the reason.
     pub(super) fn describe_end(&self, how: &str, reason: &str) -> String {
         let mut message = String::from(how);
         let method = self.method.map(text_of);
@@ -145,8 +145,8 @@ impl<'a> RequestUrl<'a> {
         }
     }
 
-    /// Scheme, host, port and path, for messages. User, password, query and fragment may be secret. `None` for text that
-    /// is neither an absolute URL nor a path, because a password in it cannot be recognised.
+    /// Returns scheme, host, port and path, for messages. User, password, query and fragment may be secret. `None` for
+    /// text that is neither an absolute URL nor a path, because a password in it cannot be recognised.
     fn without_secrets(self) -> Option<String> {
         let text = self.text().ok()?.to_bytes();
         match self {
@@ -175,7 +175,7 @@ fn without_secrets(url: &Url, text: &[u8]) -> Option<String> {
     Some(shown)
 }
 
-/// Appends the text, or its start if it is long: an error that is reported again and again must not grow each time.
+/// Appends the text, or its start if the text is long: an error that is reported repeatedly must not grow each time.
 fn push_shortened(message: &mut String, text: &str) {
     const MAX_CHARS: usize = 256;
     match text.char_indices().nth(MAX_CHARS) {

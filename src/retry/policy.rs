@@ -114,7 +114,7 @@ impl fmt::Debug for Callbacks {
     }
 }
 
-/// The settings, which every Retry of a chain shares. Lists are reference counted, so that a clone copies none.
+/// The settings, which every Retry of a chain shares. Lists are reference counted, so that a clone does not copy them.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) methods: Methods,
@@ -156,7 +156,7 @@ impl Default for Policy {
     }
 }
 
-/// The two names of one setting. Options that use both are refused.
+/// Which of the two names of a setting was used. Options that use both are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodsSetting {
     AllowedMethods,
@@ -186,7 +186,7 @@ impl RetryOptions {
         }
     }
 
-    /// The policy, copied first if a Retry shares it.
+    /// Returns the policy for changes. It is copied first if a Retry shares it.
     fn policy(&mut self) -> &mut Policy {
         Arc::make_mut(&mut self.policy)
     }
@@ -315,7 +315,7 @@ impl RetryOptions {
         self.policy().keep_headers_on_redirect = None;
     }
 
-    /// Adds the sensitive headers to the headers to remove.
+    /// Adds the sensitive headers to `remove_headers_on_redirect`.
     pub fn add_sensitive_headers(&mut self) -> Result<()> {
         let mut names = NameSet::empty(Case::Lower);
         names.add(&self.policy.remove_headers_on_redirect)?;
@@ -330,11 +330,11 @@ impl RetryOptions {
 
     pub fn add_history(&mut self, entry: HistoryEntry) {
         self.history = self.history.with(entry);
-        // It belongs to the entry that was last before.
+        // The draw belongs to the entry that was the last one before.
         self.backoff_draw = None;
     }
 
-    /// Returns the previous callback for the caller to drop, as the next two setters do.
+    /// Sets the callback. Returns the previous callback for the caller to drop, as the next two setters do.
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
         mem::replace(&mut self.policy().callbacks.wall_clock, clock)
     }
@@ -348,7 +348,7 @@ impl RetryOptions {
     }
 }
 
-/// Sorted, without duplicates.
+/// Returns the codes sorted and without duplicates.
 fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
     if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
         return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));

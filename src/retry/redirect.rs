@@ -15,8 +15,8 @@ use crate::retry::{NameSet, RedirectProfile, Retry};
 use crate::status::Status;
 use crate::url::Url;
 
-/// What has happened in a chain of redirects. Each Retry passes it on to the next, so a header that was dropped once stays
-/// dropped, also after a redirect back to the first origin.
+/// The state of a chain of redirects. Each Retry passes it on to the next, so a header that was dropped once stays
+/// dropped, even after a redirect back to the first origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChainState {
     left_origin: bool,
@@ -55,11 +55,11 @@ pub(super) fn follow(
 ) -> Result<Hop> {
     let location = with_fragment(location.to_bytes(), url)?;
     let next = url.resolve(location.as_ref()).map_err(|error| error.prefixed("Location"))?;
-    // "http://:80/" has an empty host.
+    // For example, "http://:80/" has an empty host.
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
-    // A caller may pass the URL on as text, and "a.b://c/" as text has the host a.b: its scheme looks like a host.
+    // A caller may pass the URL on as text. As text, "a.b://c/" has the host a.b, because its scheme looks like a host.
     if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
         return Err(Error::new(Status::InvalidUrl, "Location: written out, the URL would lead to another host"));
     }
@@ -80,7 +80,8 @@ pub(super) fn follow(
     })
 }
 
-/// RFC 9110 section 10.2.2: a Location without a fragment inherits the request's. An empty fragment is a fragment.
+/// Adds the request's fragment to a Location without a fragment (RFC 9110 section 10.2.2). An empty fragment is a
+/// fragment.
 fn with_fragment<'a>(location: &'a [u8], url: &Url) -> Result<Cow<'a, [u8]>> {
     match url.fragment() {
         Some(fragment) if !location.contains(&b'#') => {
@@ -99,14 +100,15 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
     let refuse = |why: &str| Err(Error::new(Status::UnsafeRedirect, why));
     match (from.scheme().map(CStr::to_bytes), to.scheme().map(CStr::to_bytes)) {
         (Some(b"https"), Some(b"http")) => refuse("a redirect from https to http is refused"),
-        // A missing scheme means http, as in `same_origin`. Only a request URL without a scheme leads to such a URL.
+        // A missing scheme means http, as in `same_origin`. It can only result from a request URL without a scheme.
         (_, Some(b"http" | b"https") | None) => Ok(()),
         _ => refuse("a redirect to another scheme than http and https is refused"),
     }
 }
 
 impl Retry {
-    /// The headers that the next request must not have. `hop` is the redirect that it follows, if any.
+    /// Returns the headers that the next request must not have. `hop` is the redirect that leads to the request, if
+    /// any.
     pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<DroppedHeaders> {
         static CONTENT: OnceBox<NameSet> = OnceBox::new();
         static HOST: OnceBox<NameSet> = OnceBox::new();
@@ -131,12 +133,13 @@ impl Retry {
     }
 }
 
-/// A set that is made on first use. The cell has no lock, because a forked child could find a lock locked forever.
+/// Returns a set that is made on first use. The cell has no lock, because a forked child could find a lock taken
+/// forever.
 fn constant<'a>(cell: &'a OnceBox<NameSet>, names: &[&'static CStr]) -> &'a NameSet {
     cell.get_or_init(|| Box::new(NameSet::of_constants(Case::Lower, names)))
 }
 
-/// `SENSITIVE_HEADERS` as a set.
+/// Returns `SENSITIVE_HEADERS` as a set.
 pub(super) fn sensitive_headers() -> &'static NameSet {
     static SENSITIVE: OnceBox<NameSet> = OnceBox::new();
     constant(&SENSITIVE, SENSITIVE_HEADERS)
@@ -150,7 +153,7 @@ pub struct DroppedHeaders {
 }
 
 impl DroppedHeaders {
-    /// The headers known by name. If the policy keeps only listed headers, all others are dropped too.
+    /// Returns the headers known by name. If the policy keeps only listed headers, all others are dropped as well.
     pub fn named(&self) -> &NameSet {
         &self.named
     }
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_and_bodies() {
+    fn redirects_change_the_method_and_drop_the_body() {
         for (profile, status, method, next, body) in [
             (REFERENCE, 301, c"POST", c"POST", true),
             (REFERENCE, 302, c"POST", c"POST", true),
@@ -262,7 +265,7 @@ mod tests {
     #[test]
     fn dropped_headers_stay_dropped() {
         let request = headers(&["Authorization", "Content-Type", "Accept"]);
-        // The caller passes the first request's headers each time.
+        // The caller passes the headers of the first request each time.
         let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
             let decision = decide(retry, method, url, response).unwrap();
             let kept = names(&decision.headers(&request).unwrap()).join(" ");
@@ -279,7 +282,7 @@ mod tests {
         assert_eq!((kept.as_str(), body), ("Accept", false));
         let (retry, kept, _) = step(&retry, c"GET", "http://b/again", &answer(302, Some("http://a/")));
         assert_eq!(kept, "Accept", "back at the first origin");
-        // A policy that is changed in the middle of a chain keeps the chain's state.
+        // If a policy is changed in the middle of a chain, the state of the chain is kept.
         let varied = Arc::new(Retry::new(retry.to_options()));
         let (_, kept, _) = step(&varied, c"GET", "http://a/", &answer(302, Some("/")));
         assert_eq!(kept, "Accept");
@@ -325,7 +328,7 @@ mod tests {
                 Some((target + "\0").as_bytes())
             );
         }
-        // It is inherited along the whole chain, and is not part of the request.
+        // The fragment is inherited along the whole chain, and is not part of the request.
         let first = decide(&policy(SAFE), c"GET", "http://a/#f", &answer(302, Some("/b"))).unwrap();
         let url = first.url().url().unwrap().to_str().unwrap();
         let second = decide(first.retry(), c"GET", url, &answer(302, Some("https://c/"))).unwrap();
@@ -333,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn some_redirects_are_refused() {
+    fn unsafe_redirects_are_refused() {
         for (profile, from, location, expected) in [
             (SAFE, "https://a/", "http://a/", Status::UnsafeRedirect),
             (SAFE, "https://a/", "ftp://a/", Status::UnsafeRedirect),
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_or_missing_location_is_no_redirect() {
+    fn an_empty_or_missing_location_returns_the_response() {
         for location in [None, Some("")] {
             let decision = decide(&policy(REFERENCE), c"GET", "http://a/", &answer(302, location)).unwrap();
             assert_eq!(decision.action(), Action::ReturnResponse);

@@ -8,7 +8,7 @@ use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
 use crate::retry::http_date;
 use crate::status::Status;
 
-/// What a Retry-After above the maximum does.
+/// The effect of a Retry-After above the maximum.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LongRetryAfter {
@@ -28,9 +28,10 @@ impl LongRetryAfter {
 /// The statuses for which Retry-After is obeyed.
 #[derive(Clone, Debug)]
 pub enum RetryAfterStatuses {
-    /// Every status that is retried. A Retry-After alone causes no retry.
+    /// Every status that is retried. A Retry-After alone does not cause a retry.
     Retried,
-    /// These statuses; with a Retry-After they are retried even if `status_forcelist` lacks them. Sorted and unique.
+    /// These statuses. With a Retry-After they are retried even if `status_forcelist` does not contain them. Sorted and
+    /// unique.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -70,7 +71,8 @@ impl RetryAfterRules {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
-    /// The wait for a header that asks for this many seconds. `LongRetryAfter::Stop` does not cap it.
+    /// Returns the wait for a header that asks for this many seconds. With `LongRetryAfter::Stop` the wait is not
+    /// capped.
     pub(super) fn bounded(&self, asked: f64) -> f64 {
         match self.over_max {
             LongRetryAfter::Clamp => asked.min(self.max),
@@ -99,8 +101,8 @@ impl Default for RetryAfterRules {
     }
 }
 
-/// The seconds from now that the header's value, a number of seconds or a date, asks to wait. A date in the past is 0; a
-/// number that is too large is `i64::MAX`.
+/// Returns the seconds from now that the header's value asks to wait. The value is a number of seconds or a date. A
+/// date in the past gives 0; a number that is too large gives `i64::MAX`.
 pub(super) fn parse(value: &[u8], clock: Option<&WallClock>) -> Result<f64> {
     if let Some(seconds) = whole_seconds(value) {
         return Ok(seconds as f64);
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values() {
+    fn numbers_and_dates_are_parsed() {
         let clock: WallClock = Arc::new(|| Ok(784_111_777.5));
         for (value, expected) in [
             ("0", Some(0.0)),

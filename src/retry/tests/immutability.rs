@@ -11,7 +11,7 @@ use crate::retry::{
 use crate::status::Status;
 use crate::tests::random::Random;
 
-/// The values of all getters of a Retry, as text.
+/// Returns the values of all getters of a Retry as text.
 fn everything(retry: &Retry) -> String {
     fn listed(names: Option<&NameSet>) -> Option<Vec<&CStr>> {
         names.map(|names| names.iter().collect())

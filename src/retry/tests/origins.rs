@@ -39,13 +39,13 @@ const ORIGINS: &[Origin] = &[
     origin("http", &["b\u{fc}cher.test", "xn--bcher-kva.test", "B\u{dc}CHER.test", "bu\u{308}cher.test"], 80),
     origin("http", &["127.0.0.1"], 80),
     origin("http", &["[::1]"], 80),
-    // A separate name, whatever it resolves to.
+    // A different name, whatever it resolves to.
     origin("http", &["a.test."], 80),
     origin("https", &["a.test."], 443),
 ];
 
 impl Origin {
-    /// The root URL of the origin, in one of its spellings.
+    /// Returns the root URL of the origin, in one of its spellings.
     fn spelt(&self, random: &mut Random) -> String {
         let default = if self.scheme == "http" { 80 } else { 443 };
         let port = match (self.port == default, random.below(3)) {
@@ -232,7 +232,7 @@ fn ten_thousand_chains_leak_nothing_to_another_origin() {
 }
 
 #[test]
-fn r3_any_change_of_scheme_host_or_port_strips() {
+fn r3_any_change_of_scheme_host_or_port_drops_headers() {
     let random = &mut Random(3);
     let schemes = ["http", "https"];
     let hosts = ["a.test", "x.a.test", "b.test", "127.0.0.1", "[::1]", "[::2]"];
@@ -245,7 +245,7 @@ fn r3_any_change_of_scheme_host_or_port_strips() {
         options.set_redirect_profile(profile);
         options.add_sensitive_headers().unwrap();
         let from = (random.pick(&schemes), random.pick(&hosts), random.pick(&ports));
-        // Half of the time one part changes alone: the same port from http to https is one of these.
+        // In half of the cases only one part changes. One such change is from http to https with the same port.
         let mut to = (random.pick(&schemes), random.pick(&hosts), random.pick(&ports));
         match random.below(6) {
             0 => to = (to.0, from.1, from.2),
@@ -271,7 +271,7 @@ fn r3_any_change_of_scheme_host_or_port_strips() {
 
 /// The list of dropped names and `Decision::headers` drop the same headers.
 #[test]
-fn r2_both_ways_to_drop_headers_are_equal() {
+fn r2_both_ways_to_drop_headers_have_one_result() {
     let random = &mut Random(4);
     let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
         .concat()

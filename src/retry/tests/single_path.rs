@@ -1,6 +1,6 @@
 //! Source checks: only one function follows redirects, and only one makes the headers of the next request.
 
-/// The source files, without tests and comments.
+/// Returns the source files, without tests and comments.
 fn sources() -> Vec<(String, String)> {
     fn read(directory: &std::path::Path, into: &mut Vec<(String, String)>) {
         for entry in std::fs::read_dir(directory).unwrap() {
