@@ -44,8 +44,8 @@ pub struct Url {
 }
 
 impl Url {
-    /// Parses leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins with a
-    /// slash.
+    /// Parses text leniently: an absent component is `None`. Text without a scheme begins with the host, unless it
+    /// begins with a slash.
     pub fn parse(text: &[u8]) -> Result<Url> {
         match fast_path::parse(text) {
             Some(block) => Ok(Url::new(block)),
@@ -53,19 +53,19 @@ impl Url {
         }
     }
 
-    /// Builds a URL from its parts, which are checked and normalised as in [`Url::parse`]. The result's text parses into the
-    /// same parts.
+    /// Builds a URL from its parts. They are checked and normalised as in [`Url::parse`]. The text of the result parses
+    /// into the same parts.
     pub fn from_parts(parts: UrlParts<'_>) -> Result<Url> {
         parts::build(parts)
     }
 
-    /// Resolves a reference: RFC 3986 section 5. The reference is parsed strictly: "g" is a relative path, not a host.
+    /// Resolves a reference (RFC 3986 section 5). The reference is parsed strictly: "g" is a relative path, not a host.
     pub fn resolve(&self, reference: &[u8]) -> Result<Url> {
         utf8(reference, "the reference")?;
         reference::resolve(self, reference)
     }
 
-    /// Like [`Url::parse`], with the scheme `http` if the text has none.
+    /// Parses like [`Url::parse`], with the scheme `http` if the text has none.
     pub fn parse_as_http(text: &[u8]) -> Result<Url> {
         let url = Url::parse(text)?;
         match url.has(Component::Scheme) {
@@ -78,7 +78,7 @@ impl Url {
         Url { block }
     }
 
-    /// The reference-counted block, for the C handle.
+    /// Returns the reference-counted block, for the C handle.
     pub(crate) fn into_thin(self) -> Thin {
         self.block.0
     }
@@ -119,7 +119,7 @@ impl Url {
         self.c_str(Component::Fragment)
     }
 
-    /// A component with its NUL, without searching for the NUL.
+    /// Returns a component with its NUL, without searching for the NUL.
     pub fn terminated(&self, component: Component) -> Option<&[u8]> {
         self.block.terminated(component)
     }
@@ -140,7 +140,8 @@ impl Url {
         self.block.head().slashes
     }
 
-    /// Returns whether scheme, host and effective port are equal, ignoring case. An absent scheme means http.
+    /// Returns whether scheme, host and effective port are equal, compared case-insensitively. An absent scheme means
+    /// http.
     pub fn same_origin(&self, other: &Url) -> bool {
         self.effective_scheme().eq_ignore_ascii_case(other.effective_scheme())
             && match (self.part(Component::Host), other.part(Component::Host)) {
@@ -155,7 +156,7 @@ impl Url {
         self.part(Component::Scheme).unwrap_or(b"http")
     }
 
-    /// The port, or the default port of http and https.
+    /// Returns the port, or the default port of http and https.
     pub fn effective_port(&self) -> Option<u16> {
         self.port().or(match self.effective_scheme() {
             b"http" => Some(80),

@@ -9,19 +9,19 @@ use super::text::port_number;
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// How a host that fits the grammar changes when it is normalised.
+/// The way in which normalisation changes a valid host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
-    /// Not at all.
+    /// The host does not change.
     Final,
-    /// Only its letter case may change; it is ASCII.
+    /// Only letter case may change; the host is ASCII.
     Letters,
-    /// It is rewritten: it has percent-encodings, non-ASCII letters, or a zone.
+    /// The host is rewritten: it has percent-encodings, non-ASCII letters, or a zone.
     Rewritten,
 }
 
 pub(super) struct Authority {
-    /// Absent if the userinfo is empty.
+    /// The userinfo; absent if it is empty.
     pub(super) auth: Measured,
     pub(super) host: Host,
     /// The new text of a rewritten host.
@@ -29,13 +29,13 @@ pub(super) struct Authority {
     host_start: usize,
     host_length: usize,
     pub(super) port: Option<u16>,
-    /// The host may have bytes that are not UTF-8.
+    /// Whether the host may have bytes that are not UTF-8.
     pub(super) may_be_invalid_utf8: bool,
-    /// A slash follows that belongs to the path, so that the host's NUL has no room.
+    /// Whether the host is followed by a slash that belongs to the path. Then there is no room for the host's NUL.
     slash_follows: bool,
 }
 
-/// No authority.
+/// The default is no authority.
 impl Default for Authority {
     fn default() -> Authority {
         Authority {
@@ -60,7 +60,7 @@ impl Authority {
         }
     }
 
-    /// Measures a name or an IPv4 address with an optional port. `None` for any other authority.
+    /// Measures a name or an IPv4 address with an optional port. Returns `None` for any other authority.
     #[inline]
     fn measure_simple(&mut self, text: &[u8], start: usize, normalised: bool) -> Option<usize> {
         let mut end = scan::skip(text, start, Class::Host);
@@ -124,7 +124,7 @@ impl Authority {
         Ok(end)
     }
 
-    /// An authority whose components are separate texts.
+    /// Makes an authority from components that are separate texts.
     pub(super) fn of_parts(auth: Measured, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
         let mut authority = Authority { auth, host_length: host.len(), port, ..Authority::default() };
         if normalised {
@@ -145,13 +145,13 @@ impl Authority {
         host::append_normalised(&mut self.rewritten, host, at)
     }
 
-    /// The host before normalisation.
+    /// Returns the host before normalisation.
     pub(super) fn host_in<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         text.get(self.host_start..self.host_start + self.host_length).unwrap_or_default()
     }
 
-    /// Returns whether the host's NUL overwrites the slash before `path`, which is then copied. Otherwise the host is copied.
-    /// The path, which is already normalised, is copied only if it is shorter than a long host.
+    /// Returns whether the host's NUL overwrites the slash before `path`. Then the path is copied, otherwise the host.
+    /// A path that is already normalised is copied only if it is shorter than a long host.
     pub(super) fn takes_slash_of(&mut self, path: &Measured) -> bool {
         const SHORT: usize = 1024;
         let takes = self.host_length > path.len().max(SHORT) && self.slash_follows && self.host != Host::Rewritten;
@@ -159,7 +159,7 @@ impl Authority {
         takes
     }
 
-    /// The maximum number of bytes that writing it needs.
+    /// Returns the maximum number of bytes that writing the authority needs.
     pub(super) fn room(&self) -> usize {
         self.auth.room() + self.host_room()
     }
@@ -168,7 +168,7 @@ impl Authority {
         1 + if self.host == Host::Rewritten { self.rewritten.len() } else { self.host_length }
     }
 
-    /// The maximum number of bytes that the host needs after the source.
+    /// Returns the maximum number of bytes that the host needs after the source.
     pub(super) fn host_room_after_source(&self) -> usize {
         if self.host_stays() { 0 } else { self.host_room() }
     }
@@ -203,7 +203,8 @@ impl Authority {
     }
 }
 
-/// "\" ends the authority because WHATWG parsers treat it as "/": otherwise it could hide a host.
+/// Returns whether a byte ends the authority. "\" ends it because WHATWG parsers treat "\" as "/": otherwise a host
+/// could be hidden behind it.
 fn ends_authority(byte: u8) -> bool {
     matches!(byte, b'/' | b'?' | b'#' | b'\\')
 }

@@ -1,7 +1,7 @@
 //! The memory of a URL: one reference-counted block with a head and the text.
 //!
-//! The text begins with a copy of the parsed source. A component that is already normalised stays there, and the delimiter
-//! after it becomes its NUL. Any other component is written after the copy.
+//! The text begins with a copy of the parsed source. A component that is already normalised stays there, and the
+//! delimiter after it becomes its NUL. Any other component is written after the copy.
 
 use once_cell::race::OnceBox;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
@@ -23,7 +23,7 @@ pub enum Component {
 }
 
 impl Component {
-    /// The bytes that the component may contain unencoded.
+    /// Returns the bytes that the component may contain unencoded.
     pub(super) fn class(self) -> Class {
         match self {
             Component::Scheme | Component::Host => Class::Host,
@@ -50,15 +50,16 @@ impl Component {
 
 const COUNT: usize = 6;
 
-/// Offset and length of a component in the text, without its NUL. They fit in 32 bits: see [`MAX_ROOM`].
+/// Offset and length of a component in the text, without its NUL. Both fit in 32 bits: see [`MAX_ROOM`].
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
     length: u32,
 }
 
-/// The maximum size of a block. Parsed text never needs it, but each resolution may extend the path of a base that was
-/// itself resolved. Text composed of a block's components is at most three times as long, and so also fits in 32 bits.
+/// The maximum size of a block. Parsed text never reaches it, but resolving references repeatedly can extend the path
+/// of the base each time. Text composed of a block's components is at most three times as long, so its size also fits
+/// in 32 bits.
 const MAX_ROOM: usize = 1 << 30;
 
 const ABSENT: Span = Span { start: u32::MAX, length: 0 };
@@ -66,12 +67,12 @@ const ABSENT: Span = Span { start: u32::MAX, length: 0 };
 pub(crate) struct Head {
     spans: [Span; COUNT],
     pub(super) port: Option<u16>,
-    /// "//" follows the scheme's colon. Always true for a parsed URL.
+    /// Whether "//" follows the scheme's colon. Always true for a parsed URL.
     pub(super) slashes: bool,
     pub(super) composed: OnceBox<Composed>,
 }
 
-/// The unit in which the text is allocated and cleared: clearing a constant number of bytes needs no loop.
+/// The unit in which the text is allocated and cleared. Clearing a constant number of bytes needs no loop.
 type Piece = [u8; 64];
 
 pub(crate) type Thin = ThinArc<Head, Piece>;
@@ -91,24 +92,24 @@ impl Block {
         self.0.slice.as_flattened().get(start..start + length as usize)
     }
 
-    /// Like [`Block::get`], with the NUL as the last byte.
+    /// Returns a component like [`Block::get`], with its NUL as the last byte.
     pub(super) fn terminated(&self, component: Component) -> Option<&[u8]> {
         let Span { start, length } = self.head().spans[component as usize];
         let start = start as usize;
         self.0.slice.as_flattened().get(start..start + length as usize + 1)
     }
 
-    /// The size of the text, including the source, NULs and unused bytes.
+    /// Returns the size of the text, including the source, NULs and unused bytes.
     pub(super) fn size(&self) -> usize {
         self.0.slice.as_flattened().len()
     }
 
-    /// A block whose text `write` fills with at most `room` bytes.
+    /// Makes a block whose text `write` fills with at most `room` bytes.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         Block::build_on(&[], room, write)
     }
 
-    /// Like [`Block::build`]; the text begins with a copy of `source`, for [`Writer::in_place`].
+    /// Makes a block like [`Block::build`] whose text begins with a copy of `source`, for [`Writer::in_place`].
     pub(super) fn build_on(source: &[u8], room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         if room > MAX_ROOM {
             return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
@@ -128,20 +129,20 @@ impl Block {
     }
 }
 
-/// A larger block with unused bytes is copied to a smaller one.
+/// A block larger than this is copied to a smaller one if it has unused bytes.
 const SMALL: usize = 4096;
 
 /// A block that is being filled.
 pub(super) struct Unfinished(Arc<HeaderSlice<HeaderWithLength<Head>, [Piece]>>);
 
 impl Unfinished {
-    /// Room for a text with at most [`SMALL`] bytes; `None` for a longer one.
+    /// Reserves room for a text with at most [`SMALL`] bytes; `None` for a longer one.
     #[inline]
     pub(super) fn with_source(source: &[u8], room: usize) -> Option<Unfinished> {
         if room > SMALL { None } else { Unfinished::holding(source, room.div_ceil(size_of::<Piece>())) }
     }
 
-    /// The source followed by zeros, so that every byte of the text is initialised.
+    /// Copies the source and fills the rest with zeros, so that every byte of the text is initialised.
     #[inline]
     fn holding(source: &[u8], pieces: usize) -> Option<Unfinished> {
         if pieces > SMALL / size_of::<Piece>() {
@@ -158,13 +159,13 @@ impl Unfinished {
         Arc::try_from_header_and_iter(head, zeros).ok().map(Unfinished)
     }
 
-    /// Writes piece by piece, so that a text larger than the cache is written only once.
+    /// Like `holding`, but writes piece by piece, so that a text larger than the cache is written only once.
     fn holding_long(source: &[u8], pieces: usize) -> Option<Unfinished> {
         let head = HeaderWithLength::new(Head::empty(), pieces);
         let (whole, rest) = source.as_chunks();
         let (mut last, zeros) = ([0; size_of::<Piece>()], [0; size_of::<Piece>()]);
         last.get_mut(..rest.len())?.copy_from_slice(rest);
-        // Selecting a reference avoids an extra copy of the piece.
+        // A reference is selected, because selecting the piece itself would copy it once more.
         let text = (0..pieces).map(|i| *whole.get(i).unwrap_or(if i == whole.len() { &last } else { &zeros }));
         Arc::try_from_header_and_iter(head, text).ok().map(Unfinished)
     }
@@ -176,7 +177,7 @@ impl Unfinished {
         Some(Writer { head: &mut block.header.header, text: block.slice.as_flattened_mut(), at, overflowed: false })
     }
 
-    /// A smaller block with the same text.
+    /// Copies the text into a smaller block.
     fn cut(self, pieces: usize) -> Option<Block> {
         let HeaderSlice { header: HeaderWithLength { header: Head { spans, port, slashes, .. }, .. }, slice } =
             &*self.0;
@@ -206,8 +207,8 @@ impl Head {
     }
 }
 
-/// Fills a block's text from the start. Bytes that do not fit are dropped, and the block is refused at the end: its room
-/// was computed wrongly.
+/// Fills a block's text from the start. Bytes that do not fit are dropped. Then the block is refused at the end,
+/// because its room was computed wrongly.
 pub(super) struct Writer<'a> {
     head: &'a mut Head,
     text: &'a mut [u8],
@@ -216,7 +217,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Returns whether everything has fitted.
+    /// Returns whether all bytes have fitted.
     pub(super) fn fits(&self) -> bool {
         !self.overflowed
     }
@@ -238,7 +239,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes a component of bytes of the source. Its NUL overwrites the delimiter after it.
+    /// Makes a component from bytes of the source. Its NUL overwrites the delimiter after it.
     pub(super) fn in_place(&mut self, component: Component, start: usize, length: usize) -> &mut [u8] {
         match self.text.get_mut(start..).and_then(|text| text.split_at_mut_checked(length)) {
             Some((text, [end, ..])) => {
@@ -253,7 +254,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte to write.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -268,8 +269,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies a part of `text`. A short part is copied together with the bytes after it, if there are enough: a copy of
-    /// constant length takes a third of the time.
+    /// Copies a part of `text`. A short part is copied together with the bytes after it if there are enough, because a
+    /// copy of constant length takes a third of the time.
     #[inline(always)]
     pub(super) fn copy_short(&mut self, text: &[u8], start: usize, length: usize) {
         const SHORT: usize = 32;
@@ -294,7 +295,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The bytes written since `start`, and the room after them. [`Writer::advance`] tells how much of it was used.
+    /// Returns the bytes written since `start`, and the room after them. [`Writer::advance`] marks a part of the room
+    /// as used.
     pub(super) fn since_and_free(&mut self, start: usize) -> (&[u8], &mut [u8]) {
         let (written, free) = self.text.split_at_mut_checked(self.at).unwrap_or_default();
         (written.get(start..).unwrap_or_default(), free)
@@ -307,7 +309,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The bytes written since `start`.
+    /// Returns the bytes written since `start`.
     pub(super) fn since(&self, start: usize) -> &[u8] {
         self.text.get(start..self.at).unwrap_or_default()
     }
@@ -328,7 +330,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes a component of the bytes written since `start`.
+    /// Makes a component from the bytes written since `start`.
     pub(super) fn component(&mut self, component: Component, start: usize) {
         let length = self.at - start;
         self.push(0);

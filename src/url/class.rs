@@ -1,18 +1,18 @@
 //! Classes of bytes that components may contain unencoded.
 
-/// A set of bytes: a bit in [`CLASSES`].
+/// A set of bytes, represented by a bit in [`CLASSES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
-    /// Bytes that userinfo may contain.
+    /// The bytes that userinfo may contain.
     Userinfo = 1,
     Path = 2,
-    /// Query and fragment.
+    /// The bytes that a query or fragment may contain.
     Query = 4,
-    /// Bytes of names and IPv4 addresses that normalisation does not change: no upper-case letters.
+    /// The bytes of names and IPv4 addresses that normalisation does not change: no upper-case letters.
     Host = 8,
-    /// ASCII in a path of a scheme that is not normalised, up to "?" or "#".
+    /// The ASCII bytes that a path of a scheme that is not normalised may contain, up to "?" or "#".
     RawPath = 16,
-    /// The same, up to "#".
+    /// Like `RawPath`, but also with "?", for a query: up to "#".
     Raw = 32,
     /// [`Class::Host`] and upper-case letters.
     Name = 64,

@@ -1,17 +1,17 @@
-//! The texts that are composed of several components of a URL. A URL keeps them once they are made.
+//! The texts that are composed of several components of a URL. They are made on first use and kept.
 
 use std::ffi::CString;
 
 use once_cell::race::OnceBox;
 
-/// The composed texts, each with a NUL. All are written on first use of one.
+/// The composed texts, each with a NUL. The first use of any of them writes all.
 pub(super) struct Composed {
     pub(super) text: Vec<u8>,
     pub(super) ends: [u32; 4],
     pub(super) derived: OnceBox<Derived>,
 }
 
-/// In the order of [`Composed`].
+/// The composed texts, in the order of [`Composed`].
 #[derive(Clone, Copy)]
 pub enum Composite {
     Url,

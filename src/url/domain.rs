@@ -4,7 +4,7 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
 /// The maximum length of a DNS name (RFC 1035 section 2.3.4), without the final dot.
 pub(super) const MAX_NAME: usize = 253;
-/// The maximum length of a label.
+/// The maximum length of a label in a DNS name.
 pub(super) const MAX_LABEL: usize = 63;
 /// A longer UTF-8 text cannot be a name of [`MAX_NAME`] bytes: its ASCII form has at least one byte per character.
 pub(super) const MAX_TEXT: usize = 4 * MAX_NAME;
@@ -12,8 +12,9 @@ pub(super) const MAX_TEXT: usize = 4 * MAX_NAME;
 /// Letters that IDNA 2003 maps or drops and IDNA 2008 keeps: sharp s, final sigma, and the joiners.
 const DEVIATIONS: [char; 4] = ['\u{df}', '\u{3c2}', '\u{200c}', '\u{200d}'];
 
-/// The ASCII form of a name, if IDNA (UTS 46, non-transitional) changes only its letter case and each "xn--" label is the
-/// ASCII form of its Unicode form. Otherwise the offset of the first label for which that is not true.
+/// Returns the ASCII form of a name. The name must be unambiguous: IDNA (UTS 46, non-transitional) changes only its
+/// letter case, and each "xn--" label is the ASCII form of its Unicode form. Otherwise fails with the offset of the
+/// first label for which this is not true.
 pub(super) fn unambiguous_ascii(name: &str) -> Result<String, usize> {
     if name.len() > MAX_TEXT {
         return Err(0);
@@ -25,7 +26,7 @@ pub(super) fn unambiguous_ascii(name: &str) -> Result<String, usize> {
         }
         at += label.len() + 1;
     }
-    // The name as a whole is checked too: a right-to-left label restricts the other labels (RFC 5893).
+    // The name as a whole is also checked, because a right-to-left label restricts the other labels (RFC 5893).
     match name.is_ascii() && !has_ace_label(name) {
         true => Ok(name.to_ascii_lowercase()),
         false => to_ascii(name).ok_or(0),
@@ -58,8 +59,8 @@ fn has_ace_label(name: &str) -> bool {
     name.split('.').any(|label| label.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("xn--")))
 }
 
-/// The "ends in a number" check of the WHATWG URL Standard, for a name without a final dot. WHATWG parsers read such a name
-/// as an IPv4 address.
+/// Performs the "ends in a number" check of the WHATWG URL Standard, for a name without a final dot. WHATWG parsers
+/// read such a name as an IPv4 address.
 pub(super) fn ends_in_a_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = |text: &str, radix: u32| text.chars().all(|c| c.is_digit(radix));

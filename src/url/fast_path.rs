@@ -1,5 +1,5 @@
-//! A fast path for text that normalisation does not change: http and https URLs whose host is a name or an IPv4 address,
-//! and file paths. [`parse`](super::parse) gives the same result for them; it handles every other text.
+//! A fast path for text that normalisation does not change: http and https URLs whose host is a name or an IPv4
+//! address, and file paths. [`parse`](super::parse) gives the same result for such text, and handles every other text.
 
 use super::block::{Block, Component, Unfinished};
 use super::class::Class;
@@ -9,7 +9,7 @@ use super::text::port_number;
 /// For longer text the fast path saves nothing.
 const MAX_LENGTH: usize = 1024;
 
-/// `None` if the text needs the full parser, which also reports errors, or if memory runs out.
+/// Parses text; `None` if it needs the full parser, which also reports errors, or if memory runs out.
 pub(super) fn parse(text: &[u8]) -> Option<Block> {
     if text.len() > MAX_LENGTH {
         return None;
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     if !text.starts_with(b"http") {
         return file(text);
     }
-    // Computed without a branch, which would be hard to predict.
+    // Computed without a branch, because the branch would be hard to predict.
     let colon = b"http".len() + usize::from(*text.get(4)? == b's');
     let host = colon + b"://".len();
     if text.get(colon..host)? != b"://" {
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     let mut writer = block.writer_behind(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     if path_end > host_end && path == host_end {
-        // The slash after the host belongs to the path, so the host's NUL has no room.
+        // The slash after the host belongs to the path, so there is no room for the host's NUL.
         let start = writer.at();
         writer.copy_short(text, host, host_end - host);
         writer.component(Component::Host, start);
@@ -48,7 +48,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     writer.fits().then(|| block.finish())
 }
 
-/// "file:///" and a path. This scheme is not normalised.
+/// Parses "file:///" and a path. This scheme is not normalised.
 fn file(text: &[u8]) -> Option<Block> {
     let (colon, path) = (b"file".len(), b"file://".len());
     if !text.starts_with(b"file:///") || scan::skip(text, path, Class::RawPath) < text.len() {
@@ -61,7 +61,7 @@ fn file(text: &[u8]) -> Option<Block> {
     writer.fits().then(|| block.finish())
 }
 
-/// The ends of the components, each before its delimiter.
+/// The ends of the components. Each end is before the component's delimiter.
 pub(super) struct Boundaries {
     host_end: usize,
     port: Option<u16>,
@@ -70,8 +70,9 @@ pub(super) struct Boundaries {
     query_end: usize,
 }
 
-/// Finds the components from the host on. `skip` returns the first offset from the given one whose byte is not in the class
-/// or, in a path, is a dot that begins a segment. Inlined so that `skip` is inlined into it.
+/// Finds the components that follow the scheme. `skip` returns the offset of the first byte at or after the given
+/// offset that is not in the class or that, in a path, is a dot at the start of a segment. Inlined so that `skip` is
+/// inlined into it.
 #[inline(always)]
 pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) -> usize) -> Option<Boundaries> {
     let host_end = skip(host, Class::Host);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_only_text_that_does_not_change() {
+    fn the_fast_path_takes_only_text_that_does_not_change() {
         let cases: [(&str, bool); 22] = [
             ("http://a.b/", true),
             ("https://a.b", true),
@@ -158,9 +159,9 @@ mod tests {
         }
     }
 
-    /// Bytes of every class at every position of texts that need one, two and three windows.
+    /// Tests bytes of every class at every position of texts that need one, two and three windows.
     #[test]
-    fn agrees_with_the_full_parser() {
+    fn the_fast_path_agrees_with_the_full_parser() {
         let mut fast = 0;
         for base in [
             "http://a.bc/d/e?f#g".to_owned(),

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The buffer for a rewritten host. A host of usual length needs no allocation.
+/// The buffer for a rewritten host. A host of typical length needs no allocation.
 pub(crate) type Name = SmallVec<[u8; 64]>;
 
 fn append(name: &mut Name, text: &[u8]) -> Result<()> {
@@ -26,8 +26,8 @@ fn append(name: &mut Name, text: &[u8]) -> Result<()> {
 /// is not linear in the label's length.
 const MAX_UNICODE_LABEL: usize = 1024;
 
-/// Splits an authority without its userinfo into host and port, and checks both. `at` is its offset in the input, for
-/// errors.
+/// Splits an authority without its userinfo into host and port, and checks both. `at` is the offset of the text in the
+/// input, for errors.
 pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)> {
     let host_len = if text.first() == Some(&b'[') {
         let close = text.iter().position(|&byte| byte == b']');
@@ -47,7 +47,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
     Ok((host, port))
 }
 
-/// `None` if there are no digits.
+/// Parses a port; `None` if there are no digits.
 fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
     examined(digits.len());
     if let Some(bad) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
@@ -75,7 +75,7 @@ fn not_in_a_host(at: usize) -> Error {
     invalid("the host has a character that no host may have", at)
 }
 
-/// The length of the name at the start of the text. A colon or the end of the text ends it.
+/// Returns the length of the name at the start of the text. The name ends at a colon or at the end of the text.
 fn name_length(text: &[u8], at: usize) -> Result<usize> {
     for (i, &byte) in text.iter().enumerate() {
         examined(1);
@@ -117,7 +117,7 @@ fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
     Ok(())
 }
 
-/// The address, and the zone after its "%".
+/// Splits the text into the address and the zone after its "%".
 fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
     match inner.iter().position(|&byte| byte == b'%') {
         Some(percent) => (&inner[..percent], inner.get(percent + 1..)),
@@ -125,7 +125,7 @@ fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Appends the normalised form, for http and https, of a host that [`check`] accepted: lower case, with unreserved
+/// Appends the normalised form, for http and https, of a host that [`check`] accepted: in lower case, with unreserved
 /// characters decoded and international names in ASCII (Punycode).
 pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Result<()> {
     let start = bytes.len();
@@ -140,7 +140,7 @@ pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Res
     }
     let name = Name::from_slice(&bytes[start..]);
     bytes.truncate(start);
-    // After decoding, the offset of a label in the input is not known, but the host's is.
+    // After decoding, the offset of a label in the input is not known, but that of the host is.
     let moved = name.len() != host.len();
     append_idna(bytes, &name, |offset| if moved { at } else { at + offset })
 }
@@ -246,7 +246,7 @@ pub(crate) fn append_idna(bytes: &mut Name, name: &[u8], place: impl Fn(usize) -
     Ok(())
 }
 
-/// Appends the label as ASCII: UTS 46 section 4.2, ToASCII.
+/// Appends the label as ASCII (UTS 46 section 4.2, ToASCII).
 fn append_label(bytes: &mut Name, label: &[u8]) -> Option<()> {
     struct Sink<'a>(&'a mut Name);
     impl std::fmt::Write for Sink<'_> {

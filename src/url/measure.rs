@@ -1,4 +1,4 @@
-//! Finds a component in a text, and how normalisation changes it, in one pass before anything is written.
+//! Finds a component in a text and the changes that normalisation makes, in one pass before anything is written.
 
 use super::block::Component;
 use super::class::Class;
@@ -7,34 +7,35 @@ use super::text::invalid;
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// The range of a component and the changes that it needs. Kept small, because every URL has four. Offsets fit in 32 bits
-/// because no text is longer than [`MAX_LENGTH`](super::text::MAX_LENGTH).
+/// The range of a component and the changes that it needs. The struct is small because every URL has four of them.
+/// Offsets fit in 32 bits because no text is longer than [`MAX_LENGTH`](super::text::MAX_LENGTH).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,
-    /// It has non-ASCII bytes, which may not be UTF-8.
+    /// The component has non-ASCII bytes, which may not be UTF-8.
     pub(super) beyond_ascii: bool,
     start: u32,
     length: u32,
     /// The number of bytes to percent-encode.
     escapes: u32,
-    /// It has a "%" that begins no percent-encoding. The component is then not encoded yet, and every "%" is encoded.
+    /// The component has a "%" that begins no percent-encoding. It is then treated as not encoded, and every "%" is
+    /// encoded.
     pub(super) stray: bool,
     /// A percent-encoding has a lower-case digit.
     pub(super) lower: bool,
-    /// It may have "." or ".." segments.
+    /// The component may have "." or ".." segments.
     pub(super) dots: bool,
 }
 
 impl Measured {
-    /// Measures the component that begins at `from` and ends before one of `stops` or with the text. Returns its end. Fills
-    /// `self` in place, because returning the struct would cost more than measuring.
+    /// Measures the component that begins at `from` and ends before one of `stops` or at the end of the text. Returns
+    /// its end. Fills `self` in place, because returning the struct would cost more than measuring.
     #[inline(always)]
     pub(super) fn measure(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
         let next = |at: usize| if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
         let mut at = match text.get(from) {
-            // A path begins its first segment here, whatever precedes it.
+            // A path begins with a segment here, whatever comes before it.
             Some(&first) if path && class.has(first) => {
                 self.dots = first == b'.' && is_dot_segment(text, from);
                 next(from + 1)
@@ -51,8 +52,8 @@ impl Measured {
         at
     }
 
-    /// Like [`Measured::measure`], for a scheme that is not normalised. Refuses line ends, which would end a header line,
-    /// and NUL, which would end the text.
+    /// Like [`Measured::measure`], for a scheme that is not normalised. Refuses CR and LF, which would end a header
+    /// line, and NUL, which would end the text.
     #[inline(always)]
     pub(super) fn measure_raw(
         &mut self,
@@ -82,7 +83,7 @@ impl Measured {
         Ok(at)
     }
 
-    /// Continues at a byte outside the class.
+    /// Continues the measurement at a byte outside the class.
     #[cold]
     fn measure_unusual(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
@@ -145,18 +146,18 @@ impl Measured {
         text.get(self.start()..self.end()).unwrap_or_default()
     }
 
-    /// The same, marked as possibly having dot segments.
+    /// Returns a copy that is marked as possibly having dot segments.
     pub(super) fn with_dots(self) -> Measured {
         Measured { dots: true, ..self }
     }
 
-    /// Returns whether the component may change its length.
+    /// Returns whether the length of the component may change.
     pub(super) fn moves(&self) -> bool {
         (self.escapes > 0) | self.dots
     }
 
-    /// The maximum number of bytes that writing it needs: a path is first written without its dot segments, and then again
-    /// with percent-encoding.
+    /// Returns the maximum number of bytes that writing the component needs. A path is first written without its dot
+    /// segments, and then again with percent-encoding.
     pub(super) fn room(&self) -> usize {
         if self.present { 2 * self.len() + 2 * self.escapes() + 3 } else { 0 }
     }
@@ -168,7 +169,7 @@ fn is_dot_segment(text: &[u8], at: usize) -> bool {
     ends(at + 1) || (text.get(at + 1) == Some(&b'.') && ends(at + 2))
 }
 
-/// The byte that the percent-encoding at `at` encodes; `None` if there is none.
+/// Returns the byte that the percent-encoding at `at` encodes; `None` if there is no percent-encoding.
 pub(super) fn percent_decoded(text: &[u8], at: usize) -> Option<u8> {
     match text.get(at..)? {
         [b'%', high, low, ..] => {

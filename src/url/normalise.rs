@@ -7,7 +7,7 @@ use super::parse::needs_slash;
 use super::scan;
 use crate::parse_cost::examined;
 
-/// How dot segments are removed from a path.
+/// The way in which dot segments are removed from a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dots {
     /// As in RFC 3986 section 5.2.4: a ".." above the root is dropped, so "/..//a" becomes "//a".
@@ -18,7 +18,7 @@ pub(super) enum Dots {
 }
 
 impl Writer<'_> {
-    /// Writes a component; bytes that it must not contain are percent-encoded.
+    /// Writes a component. Bytes that it must not contain are percent-encoded.
     pub(super) fn encoded(&mut self, component: Component, text: &[u8], measured: &Measured) {
         let start = self.at();
         self.copy(text);
@@ -42,8 +42,8 @@ impl Writer<'_> {
         self.encode_since(Component::Path, start, measured);
     }
 
-    /// Makes a component of the bytes written since `start`. If `measured` has bytes to encode, the encoded form is written
-    /// after them.
+    /// Makes a component from the bytes written since `start`. If `measured` has bytes to encode, the encoded form is
+    /// written after them.
     fn encode_since(&mut self, component: Component, start: usize, measured: &Measured) {
         if measured.escapes() == 0 {
             if measured.lower {
@@ -52,7 +52,7 @@ impl Writer<'_> {
             return self.component(component, start);
         }
         let end = self.at();
-        // The stray "%" may have been removed with a dot segment, so encoding checks for it again.
+        // The stray "%" may have been removed together with a dot segment, so encoding checks for it again.
         let stray = measured.stray && !measured.dots;
         if !self.append_encoded(component.class(), start, stray) {
             self.truncate(end);
@@ -96,8 +96,8 @@ impl Writer<'_> {
         true
     }
 
-    /// Removes the last segment written since `start` and the slash before it. It examines only the bytes that it removes,
-    /// so the total work is linear.
+    /// Removes the last segment written since `start` and the slash before it. Only the removed bytes are examined, so
+    /// the total work is linear.
     fn drop_segment(&mut self, start: usize) {
         let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
         examined(self.since(start).len() - last);
@@ -113,7 +113,7 @@ impl Writer<'_> {
                 path = rest;
             }
         }
-        // The base's last segment is empty; the path's first segment takes its place.
+        // The base's last segment is empty, and the path's first segment takes its place.
         let base = base.strip_suffix(b"/").map(|base| base.split(is_slash));
         let mut segments = base.into_iter().flatten().chain(path.split(is_slash)).enumerate().peekable();
         while let Some((i, segment)) = segments.next() {
@@ -133,7 +133,7 @@ impl Writer<'_> {
     fn without_dots_below_root(&mut self, path: &[u8]) {
         let start = self.at();
         examined(path.len());
-        // The number of segments written, joined by slashes. No segment differs from one empty segment.
+        // The number of segments written, joined by slashes. It distinguishes no segment from one empty segment.
         let mut count = 0usize;
         let mut ends_in_dots = false;
         for segment in path.split(is_slash) {
@@ -174,7 +174,7 @@ fn is_slash(byte: &u8) -> bool {
     *byte == b'/'
 }
 
-/// Upper-cases the digits of every percent-encoding: RFC 3986 section 6.2.2.1.
+/// Converts the digits of every percent-encoding to upper case (RFC 3986 section 6.2.2.1).
 pub(super) fn upper_case_encodings(text: &mut [u8]) {
     examined(text.len());
     let mut at = 0;

@@ -9,8 +9,8 @@ use super::scheme::{is_normalised, reference_scheme, scheme};
 use super::text::{MAX_LENGTH, invalid, utf8};
 use crate::error::Result;
 
-/// Parses leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins with a
-/// slash.
+/// Parses text leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins
+/// with a slash.
 pub(super) fn parse(text: &[u8]) -> Result<Block> {
     let mut parts = Parts::default();
     // Invalid UTF-8 is reported before any other error.
@@ -22,27 +22,27 @@ pub(super) fn parse(text: &[u8]) -> Result<Block> {
     Block::build_on(text, room, |writer| parts.write(writer, text))
 }
 
-/// The components of a text, measured.
+/// The measured components of a text.
 #[derive(Default)]
 pub(super) struct Parts {
     scheme_length: Option<u32>,
-    /// "//" stands before the authority.
+    /// Whether "//" comes before the authority.
     pub(super) has_slashes: bool,
-    /// The URL is normalised: its scheme is http, https or absent.
+    /// Whether the URL is normalised: its scheme is http, https or absent.
     normalised: bool,
-    /// There is an authority, and it is not empty.
+    /// Whether there is an authority that is not empty.
     pub(super) has_authority: bool,
     pub(super) authority: Authority,
     pub(super) path: Measured,
     path_has_slash: bool,
-    /// The path is written after the source, because the host's NUL overwrites its slash.
+    /// The path must be written after the source, because the host's NUL overwrites its slash.
     path_lost_slash: bool,
     pub(super) query: Measured,
     pub(super) fragment: Measured,
 }
 
 impl Parts {
-    /// Measures a URL. Without a scheme and a leading slash, the text begins with the authority.
+    /// Measures a URL. Text without a scheme and without a leading slash begins with the authority.
     fn measure_url(&mut self, text: &[u8]) -> Result<()> {
         check_length(text)?;
         let scheme = scheme(text);
@@ -52,7 +52,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Measures a reference: RFC 3986 section 4.1. Without a scheme it is normalised if its base is.
+    /// Measures a reference (RFC 3986 section 4.1). Without a scheme, the reference is normalised if its base is.
     pub(super) fn measure_reference(&mut self, text: &[u8], base_is_normalised: bool) -> Result<()> {
         check_length(text)?;
         let scheme = reference_scheme(text);
@@ -115,20 +115,20 @@ impl Parts {
         self.authority.auth.moves() | self.path.moves() | self.query.moves() | self.fragment.moves()
     }
 
-    /// The maximum number of bytes that writing everything needs.
+    /// Returns the maximum number of bytes that writing everything needs.
     pub(super) fn room(&self) -> usize {
         let texts: usize = self.texts().into_iter().map(Measured::room).sum();
         self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts
     }
 
-    /// The maximum number of bytes that are written after the source.
+    /// Returns the maximum number of bytes that are written after the source.
     fn room_after_source(&self) -> usize {
         let lost = if self.path_lost_slash { self.path.len() + 1 } else { 0 };
         let host = self.authority.host_room_after_source() + lost;
         if !self.any_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
             return host;
         }
-        // A path that only lacks its leading slash is written too.
+        // A path that lacks only its leading slash is also written.
         let behind = |text: &Measured| if text.moves() { text.room() } else { 0 };
         host + self.path.room() + behind(&self.authority.auth) + behind(&self.query) + behind(&self.fragment)
     }
@@ -148,7 +148,7 @@ impl Parts {
         let followed = self.query.present || self.fragment.present;
         if self.path.moves() || self.path_needs_slash(text) {
             writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
-            // The path may have consisted only of dot segments.
+            // The path may have consisted of dot segments only.
             if !followed {
                 writer.absent_if_empty(Component::Path);
             }

@@ -1,4 +1,4 @@
-//! Builds a URL from its parts. Refuses parts that the URL's text would not parse into again.
+//! Builds a URL from its parts. Refuses parts if parsing the URL's text would give other parts.
 
 use super::authority::Authority;
 use super::block::{Block, Component};
@@ -76,8 +76,8 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
     Ok(url)
 }
 
-/// Checks a scheme as [`scheme`](super::scheme::scheme) does. A dot is refused, because the URL's text would have a host
-/// instead.
+/// Checks a scheme like [`scheme`](super::scheme::scheme). A dot is refused, because the scheme in the URL's text would
+/// parse as a host.
 fn check_scheme(scheme: &[u8]) -> Result<()> {
     if !scheme.first().is_some_and(u8::is_ascii_alphabetic) {
         return Err(invalid("the scheme begins with no letter", 0));
@@ -104,7 +104,8 @@ fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normali
     }
 }
 
-/// Valid parts may still parse differently as a whole: an empty host without userinfo and port becomes absent.
+/// Fails if the URL's text has other parts. Even valid parts may be different when they are parsed together: an empty
+/// host without userinfo and port becomes absent.
 fn check_round_trip(url: &Url) -> Result<()> {
     let text = url.url()?.to_bytes();
     let reread = parse::parse(text).ok().map(Url::new);

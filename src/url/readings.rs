@@ -1,4 +1,4 @@
-//! Compares how parsers of different standards read one text: the scheme, host and port that each finds.
+//! Compares how parsers of different standards read a text: the scheme, host and port that each parser finds.
 
 use std::ffi::{CStr, CString};
 use std::net::Ipv6Addr;
@@ -30,7 +30,7 @@ impl Reader {
     }
 }
 
-/// The differences between two readings, as bits.
+/// The differences between two readings, as a bit mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Differences(pub i32);
 
@@ -47,9 +47,10 @@ impl Differences {
 #[derive(Debug)]
 pub struct Reading {
     pub scheme: Option<CString>,
-    /// Normalised by the reader's rules.
+    /// The host, normalised by the reader's rules.
     pub host: Option<CString>,
-    /// The scheme's default port if the text has none. RFC 3986 has no largest port, so a larger number is kept.
+    /// The port, or the scheme's default port if the text has none. RFC 3986 sets no maximum, so a larger number is
+    /// kept.
     pub port: Option<u32>,
 }
 
@@ -65,12 +66,13 @@ impl Readings {
         Ok(Readings([as_rfc3986(text), as_whatwg(text), as_netlib(text)]))
     }
 
-    /// `None` if the reader finds no URL: an error, or neither a scheme nor a host.
+    /// Returns a reading; `None` if the reader finds no URL: it fails, or finds neither a scheme nor a host.
     pub fn get(&self, reader: Reader) -> Option<&Reading> {
         self.0[reader as usize].as_ref()
     }
 
-    /// No differences if neither reader finds a URL, because neither would connect.
+    /// Returns the differences between two readers. There are none if neither reader finds a URL, because neither would
+    /// connect.
     pub fn differences(&self, a: Reader, b: Reader) -> Differences {
         let (a, b) = match (self.get(a), self.get(b)) {
             (Some(a), Some(b)) => (a, b),
@@ -86,8 +88,9 @@ impl Readings {
     }
 }
 
-/// Fails if there is not enough memory for the readers. They allocate without checks, and one is another crate's; a failed
-/// allocation would abort the process. So the maximum they need is allocated first and freed again.
+/// Fails if there is not enough memory for the readers. They allocate without checks (one reader belongs to another
+/// crate), and a failed allocation would abort the process. So the maximum that they need is allocated first and freed
+/// again.
 fn check_room(length: usize) -> Result<()> {
     const BYTES_PER_BYTE: usize = 32;
     let mut room = Vec::new();
@@ -97,7 +100,8 @@ fn check_room(length: usize) -> Result<()> {
     Ok(())
 }
 
-/// An absent host equals an empty one, and two forms of one IPv6 address are equal. Letter case is ignored.
+/// Compares hosts case-insensitively. An absent host equals an empty host, and two spellings of an IPv6 address are
+/// equal.
 fn same_host(a: Option<&CStr>, b: Option<&CStr>) -> bool {
     let (a, b) = (a.unwrap_or_default().to_bytes(), b.unwrap_or_default().to_bytes());
     a.eq_ignore_ascii_case(b) || ipv6(a).is_some_and(|address| ipv6(b) == Some(address))
@@ -161,7 +165,7 @@ fn scheme(text: &str) -> Option<String> {
     (valid && text.starts_with(|first: char| first.is_ascii_alphabetic())).then(|| text.to_ascii_lowercase())
 }
 
-/// The host, normalised as in section 6.2.2, and the port.
+/// Splits an authority without userinfo into the host, normalised as in section 6.2.2, and the port.
 fn host_and_port(text: &str) -> Option<(String, Option<u32>)> {
     let end = match text.strip_prefix('[') {
         Some(inner) => inner.find(']')? + 2,
@@ -180,7 +184,7 @@ fn host_and_port(text: &str) -> Option<(String, Option<u32>)> {
     Some((host, port))
 }
 
-/// Any number of digits, or none. A number too large for an `i32` becomes `i32::MAX`.
+/// Parses any number of digits, or none. A number too large for an `i32` becomes `i32::MAX`.
 fn port_number(digits: &str) -> Option<Option<u32>> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -191,7 +195,7 @@ fn port_number(digits: &str) -> Option<Option<u32>> {
     Some((!digits.is_empty()).then_some(number))
 }
 
-/// An IPv6 address with an optional zone (RFC 6874), whose "%" may be unencoded, or an IPvFuture address.
+/// Parses an IPv6 address with an optional zone (RFC 6874), whose "%" may be unencoded, or an IPvFuture address.
 fn ip_literal(inner: &str) -> Option<String> {
     let (address, zone) = inner.split_once('%').map_or((inner, None), |(address, zone)| (address, Some(zone)));
     if address.parse::<Ipv6Addr>().is_ok() && zone.is_none_or(|zone| !zone.is_empty()) {

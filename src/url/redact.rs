@@ -1,4 +1,4 @@
-//! A URL for logs, without anything that is or may be a secret.
+//! A form of a URL for logs, without any part that is or may be a secret.
 
 use std::ffi::{CStr, CString};
 
@@ -11,8 +11,8 @@ use crate::error::Result;
 const HIDDEN: &[u8] = b"***";
 
 impl Url {
-    /// The whole URL with "***" for the userinfo, each value of the query, and the fragment. It is printable ASCII, so that
-    /// it stays on one log line.
+    /// Returns the whole URL with "***" for the userinfo, each value of the query, and the fragment. The text is
+    /// printable ASCII, so it stays on one log line.
     pub fn redacted(&self) -> Result<&CStr> {
         let cell = &self.derived()?.redacted;
         match cell.get() {
@@ -31,7 +31,7 @@ impl Url {
 
 fn write(url: &Url) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    // A byte becomes at most a percent-encoding; each hidden part has at least one byte and a delimiter.
+    // Percent-encoding makes at most three bytes of one. Each hidden part has at least one byte and a delimiter.
     reserve(&mut text, 4 * url.block.size() + 64)?;
     let whole = url.url()?.to_bytes();
     if let Some(scheme) = url.scheme() {
@@ -42,7 +42,7 @@ fn write(url: &Url) -> Result<Vec<u8>> {
         text.extend_from_slice(HIDDEN);
         text.push(b'@');
     } else if text.is_empty() && url.host().is_some() && whole.starts_with(b"//") {
-        // The host looks like a scheme.
+        // Without the "//" the host would look like a scheme.
         text.extend_from_slice(b"//");
     }
     let mut netloc = Vec::new();
@@ -65,8 +65,9 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Without a host, as in "user:password@host", the text before an "@" may be a password of a URL whose "//" is missing.
-/// `dot_before`: the whole text has "/." before the path, so that two slashes at its start do not begin an authority.
+/// Appends the path. Without a host, as in "user:password@host", the text before an "@" may be the password of a URL
+/// whose "//" is missing. `dot_before`: the whole text has "/." before the path, so that two slashes at the start of
+/// the path do not begin an authority.
 fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     match path.iter().rposition(|&byte| byte == b'@') {
         Some(sign) if !has_host => {
@@ -81,7 +82,7 @@ fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     }
 }
 
-/// Keeps the names. A pair without "=" may be a value, so it is hidden.
+/// Appends the query with the names only. A pair without "=" may be a value, so it is hidden.
 fn add_query(text: &mut Vec<u8>, query: &[u8]) {
     for (i, pair) in query.split(|&byte| byte == b'&').enumerate() {
         if i > 0 {
@@ -97,14 +98,15 @@ fn add_query(text: &mut Vec<u8>, query: &[u8]) {
     }
 }
 
-/// An empty text needs no "***".
+/// Appends "***", unless the secret is empty.
 fn hide(text: &mut Vec<u8>, secret: &[u8]) {
     if !secret.is_empty() {
         text.extend_from_slice(HIDDEN);
     }
 }
 
-/// Percent-encodes all but printable ASCII, because components of schemes that are not normalised may have any byte.
+/// Appends a part and percent-encodes everything except printable ASCII, because components of schemes that are not
+/// normalised may have any byte.
 fn add(text: &mut Vec<u8>, part: &[u8]) {
     for &byte in part {
         match byte.is_ascii_graphic() {

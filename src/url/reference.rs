@@ -17,7 +17,7 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
     let base_path = base.part(Component::Path).unwrap_or_default();
     let base_query = base.part(Component::Query).filter(|_| stays && !query.present);
     let followed = query.present || base_query.is_some() || fragment.present;
-    // A stray "%" in the reference also causes every "%" of the base's path to be encoded.
+    // A stray "%" in the reference causes every "%" of the base's path to be encoded as well.
     let base_room = base.block.size() * if parts.path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
     let room = base_room + parts.room();
     Block::build(room, |writer| {
@@ -38,13 +38,13 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
             writer.finished(Component::Path, Some(base_path));
         } else {
             let directory: &[u8] = match path.first() {
-                // "//a\@b" has the host "a" and the path "\@b". A slash separates them in the URL's text.
+                // "//a\@b" has the host "a" and the path "\@b". In the URL's text a slash separates them.
                 Some(first) if parts.has_slashes && *first != b'/' => b"/",
                 Some(b'/') => b"",
                 _ if own_authority => b"",
                 _ => directory(base, base_path),
             };
-            // Dot segments are removed for every scheme, also those of the base.
+            // Dot segments are removed for every scheme, and also from the base's path.
             writer.path(directory, path, &parts.path.with_dots(), Dots::Standard);
         }
         if !followed {
@@ -60,7 +60,7 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
     .map(Url::new)
 }
 
-/// The base's path up to and including its last slash: section 5.2.3.
+/// Returns the base's path up to and including its last slash (section 5.2.3).
 fn directory<'a>(base: &Url, path: &'a [u8]) -> &'a [u8] {
     match path.iter().rposition(|&byte| byte == b'/') {
         Some(slash) => &path[..=slash],

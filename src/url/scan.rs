@@ -1,5 +1,5 @@
-//! Finds the first byte outside a class. With AVX2, which is detected at run time, it examines 32 bytes at a time; otherwise
-//! one at a time. This is the only unsafe code of the parser. A test compares both implementations.
+//! Finds the first byte outside a class. With AVX2, which is detected at run time, it examines 32 bytes at a time;
+//! otherwise one byte at a time. This is the only unsafe code of the parser. A test compares both implementations.
 
 #![allow(unsafe_code)]
 
@@ -7,7 +7,7 @@ use super::class::{CLASSES, Class};
 use super::fast_path::{self, Boundaries};
 use crate::parse_cost::examined;
 
-/// The offset of the first byte from `from` on that is not in the class, or the text's length.
+/// Returns the offset of the first byte at or after `from` that is not in the class, or the length of the text.
 #[inline]
 pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
     let end = skip_dispatch(text, from, class);
@@ -24,7 +24,7 @@ fn skip_dispatch(text: &[u8], from: usize, class: Class) -> usize {
     portable::skip(text, from, class)
 }
 
-/// Like [`skip`] for a path; also stops at a "." that begins a segment. `from` is not 0.
+/// Like [`skip`], for a path: also stops at a "." that begins a segment. `from` is not 0.
 #[inline]
 pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
     let end = skip_path_dispatch(text, from);
@@ -41,7 +41,7 @@ fn skip_path_dispatch(text: &[u8], from: usize) -> usize {
     portable::skip_path(text, from)
 }
 
-/// [`fast_path::read`] with one of the two implementations.
+/// Runs [`fast_path::read`] with one of the two implementations.
 pub(super) fn find_boundaries(text: &[u8], host: usize) -> Option<Boundaries> {
     examined(text.len() - host);
     #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
@@ -88,8 +88,8 @@ mod avx2 {
 
     const WIDTH: usize = 32;
 
-    /// A class: for each low half of a byte, a bit for each high half with which the byte is in the class. High halves from
-    /// 8 on are in no class, so eight bits suffice.
+    /// A class as a table. The index is the low half of a byte; the entry has a bit for each high half with which the
+    /// byte is in the class. Bytes with a high half of 8 or more are in no class, so eight bits suffice.
     type Table = [u8; 16];
 
     const fn table(class: Class) -> Table {
@@ -104,7 +104,7 @@ mod avx2 {
         table
     }
 
-    /// Indexed by the position of the class's bit.
+    /// The tables, indexed by the position of the class's bit.
     static TABLES: [Table; 7] = [
         table(Class::Userinfo),
         table(Class::Path),
@@ -119,7 +119,7 @@ mod avx2 {
         (class as usize).trailing_zeros() as usize % TABLES.len()
     }
 
-    /// The bit of each high half.
+    /// The bit for each high half.
     static HIGH: Table = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
 
     #[target_feature(enable = "avx2")]
@@ -139,7 +139,7 @@ mod avx2 {
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte as i8))) as u32
     }
 
-    /// A bit for each byte of the block that is not in the class.
+    /// Returns a mask with a bit for each byte of the block that is not in the class.
     #[target_feature(enable = "avx2")]
     fn outside(block: __m256i, low: __m256i, high: __m256i) -> u32 {
         // A shuffle gives zero for an index of 128 or more, so non-ASCII bytes are in no class.
@@ -173,7 +173,7 @@ mod avx2 {
             self.start + self.distance + WIDTH
         }
 
-        /// A bit for each byte from `start` on, by `of`, which gives the bits of one block.
+        /// Returns a mask for the text from `start` on. `of` returns the mask of one block.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn bits(&self, of: impl Fn(__m256i) -> u32) -> u64 {
@@ -193,7 +193,7 @@ mod avx2 {
             self.bits(|block| equals(block, byte))
         }
 
-        /// A bit for each "." that begins a segment.
+        /// Returns a mask with a bit for each "." that begins a segment.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn dot_segments(&self, text: &[u8]) -> u64 {
@@ -202,9 +202,9 @@ mod avx2 {
         }
     }
 
-    /// The first stop from `from` on, or the text's length. `stops` gives a bit for each byte of a pair that ends the search.
-    /// Each iteration takes two blocks, because the number of iterations is hard to predict. `None` for a text shorter than a
-    /// block.
+    /// Returns the offset of the first stop at or after `from`, or the length of the text. `stops` returns a mask with
+    /// a bit for each byte of a pair that ends the search. Each iteration takes two blocks, because the number of
+    /// iterations is hard to predict. Returns `None` for a text shorter than a block.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {
@@ -232,8 +232,8 @@ mod avx2 {
         found.unwrap_or_else(|| portable::skip_path(text, from))
     }
 
-    /// 64 bytes of a URL with the stops of three classes. They are computed together, so that no search depends on the result
-    /// of the one before.
+    /// 64 bytes of a URL with the stops of three classes. The stops are computed together, so that no search depends on
+    /// the result of the search before.
     struct Window {
         start: usize,
         end: usize,
@@ -257,7 +257,7 @@ mod avx2 {
             })
         }
 
-        /// The first stop from `from` on. Moves the window if necessary.
+        /// Returns the offset of the first stop at or after `from`. Moves the window if necessary.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {
@@ -306,7 +306,7 @@ mod tests {
     const ALL: [Class; 7] =
         [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw, Class::Name];
 
-    /// Every byte at every position of texts about as long as one and two blocks.
+    /// Tests every byte at every position of texts about as long as one and two blocks.
     #[test]
     fn avx2_and_portable_agree() {
         for length in [0, 1, 5, 31, 32, 33, 40, 63, 64, 65, 70] {

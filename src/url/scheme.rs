@@ -3,8 +3,8 @@
 use super::text::port_number;
 use crate::parse_cost::examined;
 
-/// The scheme at the start of a URL. "localhost:8080" has none: it is read as a host and a port, not as a scheme and a path.
-/// http and https are always schemes.
+/// Returns the scheme at the start of a URL. "localhost:8080" has none: it is read as a host and a port, not as a
+/// scheme and a path. http and https are always schemes.
 #[inline]
 pub(super) fn scheme(text: &[u8]) -> Option<&[u8]> {
     match text {
@@ -20,7 +20,7 @@ fn other_scheme(text: &[u8]) -> Option<&[u8]> {
     (!is_host_and_port(text, scheme)).then_some(scheme)
 }
 
-/// The scheme at the start of a reference, in which a host needs "//" before it.
+/// Returns the scheme at the start of a reference, in which a host needs "//" before it.
 pub(super) fn reference_scheme(text: &[u8]) -> Option<&[u8]> {
     scheme_length(text, b"+-.").and_then(|length| text.get(..length))
 }
@@ -33,7 +33,7 @@ pub(super) fn is_normalised(scheme: &[u8]) -> bool {
         || scheme.eq_ignore_ascii_case(b"https")
 }
 
-/// The length of the scheme at the start of the text: a letter, then letters, digits and `extra`, then a colon.
+/// Returns the length of the scheme at the start of the text: a letter, then letters, digits and `extra`, then a colon.
 fn scheme_length(text: &[u8], extra: &[u8]) -> Option<usize> {
     if !text.first()?.is_ascii_alphabetic() {
         return None;

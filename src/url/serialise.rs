@@ -1,4 +1,4 @@
-//! Texts composed of several components: authority, netloc, request target and the whole URL.
+//! Texts that are composed of several components: authority, netloc, request target and the whole URL.
 
 use std::ffi::CStr;
 
@@ -12,27 +12,27 @@ use super::text::reserve;
 use crate::error::Result;
 
 impl Url {
-    /// `userinfo@host:port`.
+    /// Returns `userinfo@host:port`.
     pub fn authority(&self) -> Result<Option<&CStr>> {
         self.composite(Composite::Authority).map(c_str)
     }
 
-    /// `host:port`.
+    /// Returns `host:port`.
     pub fn netloc(&self) -> Result<Option<&CStr>> {
         self.composite(Composite::Netloc).map(c_str)
     }
 
-    /// The request target: the path, with a leading "/" added if necessary, and the query.
+    /// Returns the request target: the path, with a leading "/" added if necessary, and the query.
     pub fn request_uri(&self) -> Result<&CStr> {
         self.composite(Composite::RequestUri).map(|text| c_str(text).unwrap_or_default())
     }
 
-    /// `scheme://userinfo@host:port/path?query#fragment`, without absent components.
+    /// Returns `scheme://userinfo@host:port/path?query#fragment`, without absent components.
     pub fn url(&self) -> Result<&CStr> {
         self.composite(Composite::Url).map(|text| c_str(text).unwrap_or_default())
     }
 
-    /// A composed text with its NUL. Fails only if memory runs out.
+    /// Returns a composed text with its NUL. Fails only if memory runs out.
     pub fn composite(&self, composite: Composite) -> Result<Option<&[u8]>> {
         match composite {
             Composite::Authority | Composite::Netloc if !self.has(Component::Host) => Ok(None),
@@ -68,7 +68,7 @@ impl Url {
     fn compose(&self) -> Result<Composed> {
         let part = |component| self.part(component).unwrap_or_default();
         let mut text = Vec::new();
-        // Each composite has at most all components, their delimiters and a port.
+        // Each composed text has at most all components, their delimiters and a port.
         let all: usize = Component::ALL.iter().map(|&component| part(component).len()).sum();
         let names = part(Component::Auth).len() + 2 * part(Component::Host).len();
         let target = part(Component::Path).len() + part(Component::Query).len();
@@ -89,13 +89,13 @@ impl Url {
         let zone = self.write_netloc(&mut text);
         let mut authority_start = scheme_end;
         if scheme_end == 0 && scheme(&text).is_some() {
-            // "user:password@host" would parse as if it had a scheme.
+            // Without the "//", "user:password@host" would parse as if it had a scheme.
             text.splice(0..0, *b"//");
             (authority_start, netloc_start) = (authority_start + 2, netloc_start + 2);
         }
         let authority_end = text.len();
         if authority_end == scheme_end && path.starts_with(b"//") && (scheme_end == 0 || !slashes) {
-            // "//x" would parse as an authority: RFC 3986 section 4.2.
+            // Without the "/.", "//x" would parse as an authority (RFC 3986 section 4.2).
             text.extend_from_slice(b"/.");
         }
         let target_start = text.len();
@@ -129,7 +129,8 @@ impl Url {
         Ok(Composed { text, ends, derived: OnceBox::new() })
     }
 
-    /// Writes host and port as in the whole URL. Returns the offset in the host of a zone that needs a "25" before it.
+    /// Writes host and port as in the whole URL. If the host has a zone that needs a "25" before it, returns the zone's
+    /// offset in the host.
     pub(super) fn write_netloc(&self, text: &mut Vec<u8>) -> Option<usize> {
         let host = self.part(Component::Host).unwrap_or_default();
         let zone = match self.part(Component::Scheme).is_none_or(is_normalised) {
@@ -155,8 +156,8 @@ impl Url {
     }
 }
 
-/// Writes the host. `zone` is the offset of a zone that itself begins with "25": it gets the "25" of RFC 6874 before it, so
-/// that its own is not taken for that.
+/// Writes the host. `zone` is the offset of a zone that itself begins with "25". The "25" of RFC 6874 is written before
+/// it, so that the zone's own "25" is not mistaken for that prefix.
 fn write_host(text: &mut Vec<u8>, host: &[u8], zone: Option<usize>) {
     let (before, zone) = host.split_at(zone.unwrap_or(host.len()));
     text.extend_from_slice(before);
@@ -170,7 +171,7 @@ fn c_str(text: Option<&[u8]>) -> Option<&CStr> {
     CStr::from_bytes_with_nul(text?).ok()
 }
 
-/// The offset of the zone, if it begins with "25" as a zone introduced by "%25" does.
+/// Returns the offset of the zone if it begins with "25", like a zone that "%25" introduces.
 fn zone_that_looks_encoded(host: &[u8]) -> Option<usize> {
     if host.first() != Some(&b'[') {
         return None;

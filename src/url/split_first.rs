@@ -1,11 +1,11 @@
-//! Splitting text at the first of several delimiters.
+//! Splits text at the first of several delimiters.
 
 use std::ffi::CStr;
 
 use super::text::utf8;
 use crate::error::Result;
 
-/// A split: byte offsets, and the index of the delimiter.
+/// The result of a split: byte offsets, and the index of the delimiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstSplit {
     pub before_end: usize,
@@ -13,9 +13,9 @@ pub struct FirstSplit {
     pub delimiter: usize,
 }
 
-/// Splits at the first occurrence of any delimiter. If two occur at the same offset, the earlier one in the list counts. The
-/// text after the split begins one character later, however long the delimiter is. The time is proportional to the number of
-/// delimiters.
+/// Splits at the first occurrence of any delimiter. If two delimiters occur at the same offset, the earlier one in the
+/// list is used. The text after the split begins one character later, however long the delimiter is. The time is
+/// proportional to the number of delimiters.
 pub fn split_first(text: &[u8], delimiters: &[&CStr]) -> Result<Option<FirstSplit>> {
     let text = utf8(text, "the text")?;
     let mut first: Option<(usize, usize)> = None;

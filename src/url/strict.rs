@@ -1,4 +1,4 @@
-//! The strict profile: refuses text that other parsers could read differently, and never repairs it.
+//! The strict profile: refuses text that other parsers could read differently, and never repairs text.
 //!
 //! One scan from left to right checks each component against the grammar of RFC 3986, and against the points on which
 //! parsers are known to disagree. Accepted text is then parsed as usual.
@@ -47,8 +47,8 @@ fn check(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The length of the scheme, which must be http or https. Other schemes have no commonly defined origin, and server-side
-/// request forgery uses them: file, gopher, dict.
+/// Returns the length of the scheme, which must be http or https. Other schemes have no commonly defined origin, and
+/// attacks by server-side request forgery use them (file, gopher, dict).
 fn scheme(text: &[u8]) -> Result<usize> {
     let length = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte));
     let length = length.unwrap_or(text.len());
@@ -99,8 +99,8 @@ fn check_userinfo(text: &str, at: usize) -> Result<()> {
     component("userinfo", text, at, |byte| is_pchar(byte) && byte != b'@', |encoded| encoded.is_ascii_control())
 }
 
-/// The length of the literal, including the closing bracket. A zone, as in "[fe80::1%25eth0]", is refused, because WHATWG
-/// parsers do not accept one.
+/// Returns the length of the literal, including the closing bracket. A zone, as in "[fe80::1%25eth0]", is refused,
+/// because WHATWG parsers do not accept one.
 fn ip_literal(inner: &str, at: usize) -> Result<usize> {
     let Some(close) = inner.find(']') else {
         return Err(invalid("the host's bracket is not closed,", at - 1));
@@ -176,7 +176,7 @@ fn check_path(text: &str, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the segment is a form of "%2e%2e": ".." for WHATWG parsers, a name for others.
+/// Returns whether the segment is a form of "%2e%2e", which is ".." for WHATWG parsers and a name for others.
 fn is_encoded_dots(segment: &str) -> bool {
     let dot = |text: &'_ str| match text.get(..3) {
         Some(first) if first.eq_ignore_ascii_case("%2e") => Some(3),
@@ -220,7 +220,7 @@ fn illegal(name: &str, at: usize) -> Error {
     invalid(&format!("the {name} has a character that RFC 3986 does not allow there,"), at)
 }
 
-/// pchar of RFC 3986 section 3.3, without percent-encodings.
+/// Returns whether the byte is a pchar (RFC 3986 section 3.3), percent-encodings excluded.
 fn is_pchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte)
 }

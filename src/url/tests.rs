@@ -23,7 +23,7 @@ fn parse(text: &str) -> Url {
     Url::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Input; then scheme, userinfo, host, port, path, query and fragment, with "-" for an absent one.
+/// The input; then scheme, userinfo, host, port, path, query and fragment, with "-" for an absent component.
 const PARSED: &[(&str, &str)] = &[
     ("", "- - - - - - -"),
     ("http://google.com/mail/", "http - google.com - /mail/ - -"),
@@ -70,13 +70,13 @@ const PARSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn parses_into_components() {
+fn a_url_is_parsed_into_its_components() {
     for (text, expected) in PARSED {
         assert_eq!(fields(&parse(text)), *expected, "{text:?}");
     }
 }
 
-/// Input, a word of the message, and the offset.
+/// The input, a word of the message, and the offset.
 const REFUSED: &[(&str, &str, usize)] = &[
     ("http://h:65536", "port", 9),
     ("http://h:8x", "port", 10),
@@ -121,7 +121,7 @@ fn errors_state_the_offset() {
 }
 
 #[test]
-fn composed_texts() {
+fn composed_texts_contain_the_normalised_components() {
     let url = parse("HTTP://u:p@H:80/a?b#c");
     let text = |part: Option<&CStr>| part.map(|part| part.to_str().unwrap().to_owned());
     assert_eq!(text(url.authority().unwrap()).unwrap(), "u:p@h:80");
@@ -194,7 +194,7 @@ const RFC_EXAMPLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn resolves_the_examples_of_the_rfc() {
+fn the_examples_of_rfc_3986_are_resolved() {
     let base = parse("http://a/b/c/d;p?q");
     for (reference, expected) in RFC_EXAMPLES {
         let url = base.resolve(reference.as_bytes()).unwrap();
@@ -203,7 +203,7 @@ fn resolves_the_examples_of_the_rfc() {
 }
 
 #[test]
-fn resolves_other_references() {
+fn unusual_references_are_resolved() {
     for (base, reference, expected) in [
         ("http://a", "g", "http://a/g"),
         ("http://a?x", "", "http://a?x"),
@@ -239,7 +239,7 @@ fn resolves_other_references() {
 }
 
 #[test]
-fn same_origin() {
+fn same_origin_compares_scheme_host_and_port() {
     for (a, b, same) in [
         ("http://h", "http://h:80/x", true),
         ("https://H/a?b", "https://u:p@h:443", true),
@@ -260,7 +260,7 @@ fn same_origin() {
 }
 
 #[test]
-fn builds_from_parts() {
+fn from_parts_normalises_or_refuses() {
     let full = UrlParts {
         scheme: Some("HTTP"),
         auth: Some("u:p"),
@@ -315,7 +315,7 @@ fn builds_from_parts() {
 }
 
 #[test]
-fn splits_at_the_first() {
+fn split_first_finds_the_earliest_delimiter() {
     type Row<'a> = (&'a str, &'a [&'a CStr], Option<(usize, usize, usize)>);
     const ROWS: &[Row<'_>] = &[
         ("foo/bar?baz", &[c"?", c"/", c"="], Some((3, 4, 1))),
@@ -350,7 +350,7 @@ fn parse_as_http_adds_the_scheme() {
     }
 }
 
-/// A long host stays in place; the path is copied instead.
+/// The host's text stays in place, and the path is copied instead.
 #[test]
 fn long_hosts_stay_in_place() {
     let host = "a.".repeat(600);
@@ -367,7 +367,7 @@ fn long_hosts_stay_in_place() {
 
 /// R14: the number of bytes that the parser examines.
 #[test]
-fn r14_parsing_looks_at_few_bytes() {
+fn r14_parsing_examines_few_bytes() {
     let check = |text: &str, least: usize| {
         let cost = measure(|| drop(Url::parse(text.as_bytes())));
         let start: String = text.chars().take(24).collect();

@@ -16,7 +16,8 @@ pub(super) fn utf8<'a>(text: &'a [u8], what: &str) -> Result<&'a str> {
     })
 }
 
-/// The message never shows the text: what looks like a host may be part of a password.
+/// Makes the error for an invalid URL. The message never shows the text, because text that looks like a host may be
+/// part of a password.
 pub(super) fn invalid(problem: &str, at: usize) -> Error {
     Error::new(Status::InvalidUrl, format!("{problem} at byte {at}")).at(at)
 }

@@ -7,7 +7,7 @@ use super::measure::percent_decoded;
 use super::text::{invalid, reserve};
 use crate::error::Result;
 
-/// User or password.
+/// A part of the userinfo: user or password.
 #[derive(Clone, Copy)]
 enum Part {
     Username,
@@ -15,12 +15,13 @@ enum Part {
 }
 
 impl Url {
-    /// The percent-decoded text before the userinfo's first colon, which may not be UTF-8. `None` without a userinfo.
+    /// Returns the percent-decoded text before the userinfo's first colon, which may not be UTF-8; `None` without a
+    /// userinfo.
     pub fn username(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Username)
     }
 
-    /// The percent-decoded text after the userinfo's first colon. `None` without a colon.
+    /// Returns the percent-decoded text after the userinfo's first colon; `None` without a colon.
     pub fn password(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Password)
     }
@@ -45,7 +46,7 @@ impl Url {
     }
 }
 
-/// A "%" that begins no percent-encoding is kept. The error is the offset of an encoded NUL.
+/// Decodes text. A "%" that begins no percent-encoding is kept. The error is the offset of an encoded NUL.
 fn decode(encoded: &[u8], mut decoded: Vec<u8>) -> std::result::Result<CString, usize> {
     let mut i = 0;
     while let Some(&byte) = encoded.get(i) {

@@ -29,7 +29,7 @@ fn differences_are_symmetric() {
     assert_eq!(all, 15, "each kind of difference occurs");
 }
 
-/// Texts of each component. The first third is accepted by the strict profile.
+/// Texts for each component. The strict profile accepts the first third.
 const SCHEMES: &[&str] =
     &["http://", "https://", "HTTP://", "hTTps://", "http:/", "http:", "http:///", "ws://", "ftp://", "//", ""];
 const USERINFO: &[&str] = &[
@@ -171,7 +171,7 @@ const QUERIES: &[&str] = &["", "", "?", "?a=b", "?@x", "?a/../b", "?'", "?%00", 
 const FRAGMENTS: &[&str] = &["", "", "", "#", "#a", "#@x", "#a#b", "#\\", "#%41"];
 
 fn by_grammar(random: &mut Random) -> String {
-    // Mostly valid texts, so that a whole URL is often valid.
+    // Most of these texts are valid, so that a whole URL is often valid.
     let mut pick = |from: &[&'static str]| {
         let bound = if random.one_in(8) { from.len() } else { from.len() / 3 + 1 };
         from[random.below(bound)]
@@ -179,7 +179,7 @@ fn by_grammar(random: &mut Random) -> String {
     [SCHEMES, USERINFO, HOSTS, PORTS, PATHS, QUERIES, FRAGMENTS].map(&mut pick).concat()
 }
 
-/// Texts that replace, or are inserted into, a part of a valid URL.
+/// Texts that replace a part of a valid URL, or are inserted into it.
 const BITS: &[&str] = &[
     "@",
     ":",
@@ -275,15 +275,15 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// All three readers agree on every text that the strict profile accepts, and with the parsed URL.
+/// If the strict profile accepts a text, all three readers and the parsed URL agree.
 #[test]
-fn r10_what_strict_accepts_all_read_alike() {
+fn r10_readers_agree_on_text_that_strict_accepts() {
     let mut random = Random(0x006e_6574_6c69_6221);
     let (mut accepted, mut differing) = (0, 0);
     for round in 0..240_000 {
         let text = if round % 3 == 0 { by_grammar(&mut random) } else { mutated(&mut random) };
         let strict = Url::parse_strict(text.as_bytes());
-        // Few refused texts are passed to the readers, to verify that the readers can differ.
+        // Only a few refused texts are passed to the readers, to verify that the readers can differ.
         if strict.is_err() && round % 16 != 0 {
             continue;
         }
@@ -319,7 +319,7 @@ fn r10_what_strict_accepts_all_read_alike() {
             decoded(other.password().unwrap_or("")),
             "{text:?}"
         );
-        // The URL's text is accepted too, and gives the same URL.
+        // The URL's text is also accepted, and gives the same URL.
         assert_eq!(Url::parse_strict(url.url().unwrap().to_bytes()).unwrap(), url, "{text:?}");
     }
     assert!(accepted > 20_000 && differing > 2_000, "{accepted} accepted, {differing} read differently");

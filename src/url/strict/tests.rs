@@ -66,7 +66,7 @@ fn refuses(rows: &[(&str, &str, usize)]) {
     }
 }
 
-/// Input, words of the message, and the offset.
+/// Each row has the input, words of the message, and the offset.
 #[test]
 fn errors_state_the_offset() {
     refuses(&[
@@ -159,7 +159,7 @@ fn names_and_labels_have_dns_lengths() {
     for long in [format!("http://{name}a/"), format!("http://{label}a/"), format!("http://{}", "a".repeat(1 << 20))] {
         assert!(refused(&long).message().contains("longer than a name can be"));
     }
-    // 56 letters become 63 bytes, 57 one more.
+    // 56 letters are encoded in 63 bytes, 57 letters in 64.
     let international = |n: usize| format!("http://{}", "\u{e9}".repeat(n));
     let longest = (1..100).filter(|&n| Url::parse_strict(international(n).as_bytes()).is_ok()).max().unwrap();
     assert_eq!(Url::parse_strict(international(longest).as_bytes()).unwrap().host().unwrap().count_bytes(), 63);
@@ -179,14 +179,14 @@ fn names_that_idna_changes_are_refused() {
         ("http://a\u{ff0f}b", "IDNA", 7),
         ("http://\u{2100}", "IDNA", 7),
         ("http://\u{212a}.com", "IDNA", 7),
-        // Decomposed: not NFC.
+        // A decomposed letter: the name is not in NFC.
         ("http://bu\u{308}cher.de", "IDNA", 7),
         // IDNA 2003 and 2008 disagree.
         ("http://fa\u{df}.de", "IDNA", 7),
         ("http://x.\u{3c3}\u{3c2}", "IDNA", 9),
         ("http://x.\u{3a3}\u{3a3}", "IDNA", 9),
         ("http://a\u{200d}b", "IDNA", 7),
-        // Unicode lower case and IDNA, which uses capitals, differ.
+        // IDNA uses capitals for this letter, so Unicode lower case differs.
         ("http://\u{13a0}.com", "IDNA", 7),
         ("http://\u{ab70}.com", "IDNA", 7),
         ("http://\u{200b}a", "IDNA", 7),
@@ -196,7 +196,7 @@ fn names_that_idna_changes_are_refused() {
     ]);
 }
 
-/// R10: authorities with `\@` and the like. Different parsers find different hosts in them.
+/// R10: in authorities with `\@` and similar text, different parsers find different hosts.
 #[test]
 fn r10_confused_authorities_are_refused() {
     for text in [
@@ -232,7 +232,7 @@ fn r10_confused_authorities_are_refused() {
     }
 }
 
-/// Valid URLs of every shape, into which the test inserts bytes.
+/// Valid URLs of every form, into which the test inserts bytes.
 const SEEDS: [&str; 50] = [
     "http://a",
     "http://a/",
@@ -286,7 +286,7 @@ const SEEDS: [&str; 50] = [
     "https://a.example/download?file=x.txt",
 ];
 
-/// R11.
+/// R11: a control byte is inserted at every position.
 #[test]
 fn r11_control_bytes_are_refused_everywhere() {
     let (mut refusals, bytes) = (0, (0..=b' ').chain([0x7f]));
@@ -303,9 +303,9 @@ fn r11_control_bytes_are_refused_everywhere() {
     assert_eq!(refusals, 29_750);
 }
 
-/// R12.
+/// R12: a bracket inside a host, or text outside the brackets, is refused.
 #[test]
-fn r12_brackets_stand_first_and_last_in_a_host() {
+fn r12_brackets_enclose_the_whole_host_or_are_refused() {
     refuses(&[
         ("http://p.[::1]/", "the host has a character", 9),
         ("http://[::1].p/", "goes on after its bracket", 12),
@@ -331,7 +331,7 @@ fn r12_brackets_stand_first_and_last_in_a_host() {
 
 /// R14: the number of bytes that the checks examine.
 #[test]
-fn r14_strict_and_rfc_reader_look_at_few_bytes() {
+fn r14_strict_and_rfc_reader_examine_few_bytes() {
     let check_one = |text: &str, least: usize| {
         let cost = measure(|| drop(check(text)));
         let start = text.get(..12).unwrap_or_default();
@@ -360,7 +360,7 @@ fn r14_strict_and_rfc_reader_look_at_few_bytes() {
 
 /// R14: the length of the input is limited.
 #[test]
-fn r14_input_is_capped() {
+fn r14_the_length_of_the_input_is_limited() {
     let mut text = b"http://h/".to_vec();
     text.resize(MAX_LENGTH, b'a');
     assert!(Url::parse_strict(&text).is_ok() && Readings::of(&text).is_ok());
@@ -371,7 +371,7 @@ fn r14_input_is_capped() {
     }
 }
 
-/// R15.
+/// R15: an "xn--" label must be the ASCII form of its Unicode form.
 #[test]
 fn r15_ace_labels_round_trip() {
     refuses(&[
@@ -385,14 +385,14 @@ fn r15_ace_labels_round_trip() {
         ("http://xn--a-ecp.ru", "IDNA", 7),
         ("http://xn--bcher-kva.xn--0", "IDNA", 21),
     ]);
-    // IDNA refuses them too, even if hyphens are allowed.
+    // IDNA also refuses these labels if hyphens are allowed.
     assert_eq!((unambiguous_ascii("xn--example-.org"), unambiguous_ascii("example.org.xn--")), (Err(0), Err(12)));
     for name in ["xn--bcher-kva.de", "xn--wgv71a119e.jp", "xn--p1ai", "a.xn--fiqs8s"] {
         Url::parse_strict(format!("http://{name}").as_bytes()).unwrap();
     }
 }
 
-/// R16.
+/// R16: any other form that parsers read as an IPv4 address is refused.
 #[test]
 fn r16_an_ipv4_address_is_four_plain_decimals() {
     for host in [

@@ -74,8 +74,8 @@ fn components(url: &Url) -> Vec<Option<&[u8]>> {
     Component::ALL.iter().map(|&component| url.part(component)).collect()
 }
 
-/// Returns whether two URLs have the same parts. An empty host without userinfo and port equals an absent one, because
-/// nothing is written for it.
+/// Returns whether two URLs have the same parts. An empty host without userinfo and port equals an absent host, because
+/// the text is the same.
 fn same(a: &Url, b: &Url) -> bool {
     let nowhere = |url: &Url| url.auth().is_none() && url.port().is_none() && url.host().is_some_and(CStr::is_empty);
     let host = Component::ALL.iter().position(|&component| component == Component::Host).unwrap();
@@ -110,7 +110,7 @@ fn urls_round_trip_through_text_and_parts() {
             empty += 1;
             continue;
         }
-        // In a part, as in text, "%25" introduces a zone, so the zone "2500" would have to be passed as "%252500".
+        // In a part, as in text, "%25" introduces a zone. So the zone "2500" would have to be passed as "%252500".
         if url.host().is_some_and(|host| host.to_bytes().starts_with(b"[") && host.to_str().unwrap().contains("%25"))
         {
             continue;
