@@ -51,7 +51,7 @@ const TLS13: [Suite; 3] = [
     suite(CipherSuite::TLS13_AES_128_GCM_SHA256, c"TLS_AES_128_GCM_SHA256", 128),
 ];
 
-/// The name of a suite in OpenSSL and in Python.
+/// Returns the name of a suite in OpenSSL and in Python.
 pub(crate) fn openssl_name(suite: CipherSuite) -> Option<&'static CStr> {
     TLS13.iter().chain(&TLS12).find(|known| known.suite == suite).map(|known| known.openssl_name)
 }
@@ -94,7 +94,7 @@ impl Selection {
     }
 }
 
-/// The suites to offer for `version`. Without a selection, they are in the processor's order of preference.
+/// Returns the suites to offer for `version`. Without a selection, they are in the processor's order of preference.
 pub(crate) fn offered(
     provider: &CryptoProvider,
     selection: Option<&Selection>,

@@ -37,7 +37,7 @@ impl Version {
         }
     }
 
-    /// As a minimum, an older version means TLS 1.2: it excludes no version that netlib supports.
+    /// Converts a minimum version. An older version means TLS 1.2, because it excludes no version that netlib supports.
     pub fn minimum_from_code(code: i32) -> Result<Version> {
         match code {
             0x0300..=0x0302 => Ok(Version::Tls12),
@@ -68,7 +68,7 @@ impl Version {
     }
 }
 
-/// The suite's name in the IANA registry. rustls uses another prefix for TLS 1.3 suites.
+/// Returns the suite's name in the IANA registry. rustls uses another prefix for TLS 1.3 suites.
 pub(crate) fn cipher_suite(suite: CipherSuite) -> Option<&'static CStr> {
     Some(match suite {
         CipherSuite::TLS13_AES_128_GCM_SHA256 => c"TLS_AES_128_GCM_SHA256",
@@ -86,7 +86,7 @@ pub(crate) fn cipher_suite(suite: CipherSuite) -> Option<&'static CStr> {
     })
 }
 
-/// The group's name in the IANA registry.
+/// Returns the group's name in the IANA registry.
 pub(crate) fn key_exchange_group(group: NamedGroup) -> Option<&'static CStr> {
     Some(match group {
         NamedGroup::X25519MLKEM768 => c"X25519MLKEM768",
@@ -101,7 +101,7 @@ pub(crate) fn key_exchange_group(group: NamedGroup) -> Option<&'static CStr> {
     })
 }
 
-/// The alert's name in RFC 8446 section 6, or in the RFC that added it.
+/// Returns the alert's name in RFC 8446 section 6, or in the RFC that added it.
 pub(crate) fn alert(number: u8) -> &'static str {
     match number {
         0 => "close_notify",

@@ -43,12 +43,12 @@ pub(crate) struct Ech {
 }
 
 impl Ech {
-    /// True if the ClientHello carries the extension, which limits the session to TLS 1.3.
+    /// Returns true if the ClientHello carries the extension, which limits the session to TLS 1.3.
     pub(crate) fn is_sent(&self) -> bool {
         self.list.is_some() || self.grease
     }
 
-    /// The rustls configuration for these settings.
+    /// Returns the rustls configuration for these settings.
     pub(crate) fn mode(&self) -> Result<Option<EchMode>> {
         if let Some(list) = &self.list {
             return Ok(Some(EchMode::Enable(list.config.clone())));
@@ -65,7 +65,7 @@ impl Ech {
         Ok(Some(EchMode::Grease(EchGreaseConfig::new(suite, key))))
     }
 
-    /// The status at the start of a session with the server `name`.
+    /// Returns the status at the start of a session with the server `name`.
     pub(crate) fn begun(&self, name: Option<&ServerName<'_>>) -> Result<EchStatus> {
         match (&self.list, name) {
             (Some(_), Some(ServerName::DnsName(_))) => Ok(EchStatus::Offered),
@@ -112,7 +112,7 @@ pub(crate) fn derived(
     Ok(config)
 }
 
-/// The retry configurations (RFC 9849 section 6.1.6), in the server's encoding.
+/// Returns the retry configurations (RFC 9849 section 6.1.6), in the server's encoding.
 pub(crate) fn retry_list(configs: &[EchConfigPayload]) -> Vec<u8> {
     let mut bytes = vec![0, 0];
     configs.iter().for_each(|config| config.encode(&mut bytes));

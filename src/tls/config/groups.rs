@@ -25,7 +25,8 @@ const KNOWN: [(Group, &[&str]); 7] = [
     (kx_group::MLKEM1024, &[]),
 ];
 
-/// The default: the post-quantum hybrid, with its X25519 half as a second key share, and the widely supported groups.
+/// Returns the default: the post-quantum hybrid, with its X25519 half as a second key share, and the widely supported
+/// groups.
 pub(crate) fn default_groups() -> Vec<Group> {
     KNOWN.iter().take(4).map(|(group, _)| *group).collect()
 }

@@ -160,14 +160,15 @@ impl TlsOptions {
         self.embedded_trust = on;
     }
 
-    /// By default the system's store is trusted if no other trust is set and certificates are verified.
+    /// Returns whether the system's store is trusted: by default, if no other trust is set and certificates are
+    /// verified.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
         let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
         self.system_trust.unwrap_or(!is_chosen && self.verifies_chain() && !verifies_nobody)
     }
 
-    /// As in Python, CERT_NONE is refused while check_hostname is on.
+    /// Sets the verify mode. CERT_NONE is refused while check_hostname is on, as in Python.
     pub fn set_verify_mode(&mut self, code: i32) -> Result<()> {
         let mode = match code {
             0 => VerifyMode::None,
@@ -186,7 +187,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// As in Python, turning the name check on raises CERT_NONE to CERT_REQUIRED.
+    /// Turns the name check on or off. Turning it on raises CERT_NONE to CERT_REQUIRED, as in Python.
     pub fn set_check_hostname(&mut self, on: bool) {
         self.check_hostname = Some(on);
         if on && self.verify_mode == Some(VerifyMode::None) {
@@ -350,36 +351,37 @@ impl TlsOptions {
         self.use_environment = on;
     }
 
-    /// The context makes no client sessions, so authorities are loaded only if client certificates are requested.
+    /// Sets whether the context makes only server sessions. Then authorities are loaded only if client certificates are
+    /// requested.
     pub fn set_server_only(&mut self, on: bool) {
         self.server_only = on;
     }
 
-    /// The verification mode of clients.
+    /// Returns the verification mode of clients.
     pub(crate) fn client_mode(&self) -> VerifyMode {
         self.verify_mode.unwrap_or(VerifyMode::Required)
     }
 
-    /// The verification mode of servers. By default servers request no certificate.
+    /// Returns the verification mode of servers. By default servers request no certificate.
     pub(crate) fn server_mode(&self) -> VerifyMode {
         self.verify_mode.unwrap_or(VerifyMode::None)
     }
 
-    /// True if the peer's certificate must chain to a trusted authority. At servers this applies to certificates they
-    /// request.
+    /// Returns true if the peer's certificate must chain to a trusted authority. At servers this applies to
+    /// certificates they request.
     pub(crate) fn verifies_chain(&self) -> bool {
         self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
-    /// By default on whenever certificates are verified. urllib3 leaves it off for CERT_OPTIONAL and compares the name
-    /// after the handshake; netlib has no such later check.
+    /// Returns whether the name is checked: by default, whenever certificates are verified. urllib3 leaves the check
+    /// off for CERT_OPTIONAL and compares the name after the handshake; netlib has no such later check.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// The offset and reason if a name is probably a list of several. RFC 7301 allows any bytes, but no registered name
-/// contains a comma or begins with its own length, as the names in OpenSSL's list format do.
+/// Returns the offset and reason if a name is probably a list of several. RFC 7301 allows any bytes, but no registered
+/// name contains a comma or begins with its own length, as the names in OpenSSL's list format do.
 fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));

@@ -14,8 +14,8 @@ use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// The source of an identity. Without a key, the source of the chain contains it too. PKCS#12 is detected from the
-/// bytes. Clones share the bytes.
+/// The source of an identity. Without a separate key, the key is in the source of the chain. PKCS#12 is detected from
+/// the bytes. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },

@@ -44,7 +44,7 @@ pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
 }
 
-/// As [`read_file`], but the bytes are wiped when dropped.
+/// Reads a file like [`read_file`], but the bytes are wiped when dropped.
 pub(crate) fn read_secret_file(path: &Path, what: &str) -> Result<Zeroizing<Vec<u8>>> {
     read_within(path, what, PATIENCE)
 }
@@ -115,13 +115,14 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
     certificates_or(bytes, what, "")
 }
 
-/// As [`certificates`]. `others` lists further accepted forms for the message "neither PEM nor DER certificates".
+/// Reads certificates like [`certificates`]. `others` lists further accepted forms for the message "neither PEM nor DER
+/// certificates".
 pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<Vec<CertificateDer<'static>>> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
         // The memory that the decoder needs for the largest section, whose allocation is infallible: the text without
-        // line ends, and the decoded bytes.
+        // CR and LF, and the decoded bytes.
         let largest = Sections::of(bytes).flatten().map(|section| section.whole.len()).max().unwrap_or(0);
         memory::probe(largest.saturating_mul(2), "a certificate")?;
         for certificate in objects(bytes, b"CERTIFICATE") {
@@ -164,7 +165,8 @@ pub(crate) struct Section<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Iterates over the PEM sections of a text; other text is skipped. After an error the iteration continues behind it.
+/// Iterates over the PEM sections of a text; other text is skipped. After an error the iteration continues after the
+/// section.
 pub(crate) struct Sections<'a> {
     rest: &'a [u8],
 }
@@ -276,7 +278,7 @@ mod tests {
         }
     }
 
-    /// As /proc/kmsg, which claims to be a regular file.
+    /// Reads a file like /proc/kmsg, which claims to be a regular file although its reads can block.
     #[test]
     fn waits_when_a_read_would_block() {
         let read = |patience: usize| {

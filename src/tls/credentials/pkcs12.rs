@@ -27,8 +27,8 @@ const THING: &str = "PKCS#12 data";
 /// 1.2.840.113549.1.7: PKCS #7. Its arc .1 is data.
 const PKCS7: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7];
 
-/// True if `bytes` begin like PKCS#12: a SEQUENCE that begins with version 3 and a SEQUENCE. No key has this version,
-/// and a certificate begins with two SEQUENCEs.
+/// Returns true if `bytes` begin like PKCS#12: a SEQUENCE that begins with version 3 and a SEQUENCE. No key has this
+/// version, and a certificate begins with two SEQUENCEs.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
     matches!(der::header(bytes), Some((tag::SEQUENCE, _, [tag::INTEGER, 1, 3, tag::SEQUENCE, ..])))
 }
@@ -63,7 +63,7 @@ enum PasswordState {
 }
 
 impl PasswordState {
-    /// The reason why `part` could not be decrypted.
+    /// Returns the reason why `part` could not be decrypted.
     fn refusal(self, part: &str) -> Refusal {
         match self {
             PasswordState::NoneGiven => Refusal::PasswordRequired,
@@ -85,7 +85,8 @@ fn collect(bytes: &[u8], password: Option<&Password>, budget: &mut WorkBudget) -
         let Some(right) = mac.encoding(&safe.bytes, &encodings, budget)? else {
             return Err(state.refusal(""));
         };
-        // The encodings behind it are kept: an empty password has two encodings, and some writers use both in one file.
+        // The encodings after the right one are kept: an empty password has two encodings, and some writers use both in
+        // one file.
         encodings.swap(0, right);
         state = PasswordState::Right;
     }
@@ -102,8 +103,8 @@ struct Span<'a> {
 }
 
 impl<'a> Span<'a> {
-    /// The content of a string at a position in `outer`. A string in parts is joined; offsets in it are then relative
-    /// to `joined`.
+    /// Returns the content of a string at a position in `outer`. A string in parts is joined; offsets in it are then
+    /// relative to `joined`.
     fn new(string: &Element<'a>, what: &'static str, outer: &str, joined: &str) -> Opened<Span<'a>> {
         let bytes = string.octets()?.ok_or_else(|| place(string.malformed(what), outer))?;
         let (at, of) = match bytes {
@@ -126,7 +127,7 @@ fn place(malformed: Malformed, of: &str) -> Refusal {
     Refusal::malformed(format!("{} at byte {}{of}", malformed.what, malformed.at))
 }
 
-/// The authenticated part and the MAC.
+/// Returns the authenticated part and the MAC.
 fn split(bytes: &[u8]) -> Opened<(Span<'_>, Option<Element<'_>>)> {
     let whole = |malformed| place(malformed, "");
     let mut all = Der::ber(bytes, 0);
@@ -167,7 +168,7 @@ impl Pkcs7 {
     }
 }
 
-/// The type of a ContentInfo, and a cursor at its content.
+/// Returns the type of a ContentInfo, and a cursor at its content.
 fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, Der<'a>), Malformed> {
     let kind = fields.read(tag::OID, "the kind of a content")?;
     let content = fields.read(tag::explicit(0), "a content")?.inside();
@@ -175,7 +176,7 @@ fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, De
     Ok((kind, content))
 }
 
-/// An OCTET STRING, primitive or constructed. `tag`: its tag if primitive.
+/// Returns an OCTET STRING, primitive or constructed. `tag`: its tag if primitive.
 fn string<'a>(mut fields: Der<'a>, tag: u8, what: &'static str) -> std::result::Result<Element<'a>, Malformed> {
     let string = match fields.take(tag) {
         Some(string) => string,

@@ -38,7 +38,7 @@ impl Restrictions {
 
 /// The state of the session when the error occurred.
 pub(crate) struct SessionFacts<'a> {
-    /// This side is the server.
+    /// Whether this side is the server.
     pub(crate) is_server: bool,
     /// The name that the server's certificate must have.
     pub(crate) name: Option<&'a str>,

@@ -12,7 +12,7 @@ use crate::fork::{Locked, Mutex};
 use crate::memory;
 use crate::status::Status;
 
-/// Enough for a socket read of 64 KiB behind a partial record, and for four full records to send (4 × 16 KiB and their
+/// Enough for a socket read of 64 KiB after a partial record, and for four full records to send (4 × 16 KiB and their
 /// overhead). It also bounds an incomplete handshake message.
 pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 

@@ -61,7 +61,7 @@ enum Origin {
 struct Session {
     secret: Secret,
     origin: Origin,
-    /// In seconds since 1970.
+    /// The time in seconds since 1970.
     received_at: u64,
     /// When the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
     expires_at: u64,
@@ -69,7 +69,7 @@ struct Session {
     validity: Option<Validity>,
 }
 
-/// In seconds since 1970.
+/// A range of times in seconds since 1970.
 pub(crate) type Validity = Range<u64>;
 
 impl Session {

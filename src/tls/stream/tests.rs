@@ -381,7 +381,7 @@ fn a_call_after_its_handshake_does_not_block_others() {
 
 /// A reader and a writer hold no stream's lock while they use a transport.
 #[test]
-fn a_reader_and_a_writer_of_nested_streams_do_not_wait_for_each_other() {
+fn readers_and_writers_of_nested_streams_do_not_wait() {
     let pair = Pair::connected(2);
     let client = pair.client();
     for hangs_reading in [true, false] {

@@ -40,7 +40,7 @@ pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &Verifie
     Err(first.unwrap_or_else(|| refused((Problem::Other, "is not known".to_owned()))))
 }
 
-/// The reason why the path may not end at this certificate, if any.
+/// Returns the reason why the path may not end at this certificate, if any.
 fn objection(
     certificate: &AnchorCertificate,
     request: &VerifyRequest<'_>,

@@ -131,7 +131,7 @@ impl Anchors {
         self.roots.is_empty()
     }
 
-    /// The names in a server's CertificateRequest.
+    /// Returns the names in a server's CertificateRequest.
     pub(crate) fn subjects(&self) -> Vec<DistinguishedName> {
         self.roots.iter().map(|root| DistinguishedName::in_sequence(&root.subject)).collect()
     }
@@ -140,7 +140,7 @@ impl Anchors {
         self.roots.iter().position(|root| root == anchor).and_then(|at| self.origins.get(at))
     }
 
-    /// True if `der` equals a trusted certificate byte for byte.
+    /// Returns true if `der` equals a trusted certificate byte for byte.
     pub(crate) fn contain(&self, der: &[u8]) -> bool {
         let digest = digest::of(der);
         self.origins.iter().flat_map(|origin| &origin.certificates).any(|certificate| certificate.digest == digest)

@@ -46,7 +46,7 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     Ok(flags)
 }
 
-/// The flags in force. Adding CRLs turns checking on; turning checking on without a CRL is an error.
+/// Returns the flags in force. Adding CRLs turns checking on; turning checking on without a CRL is an error.
 pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result<i32> {
     let requested = requested.unwrap_or(0) | flag::ALWAYS;
     match (requested & flag::CRL_CHECK_CHAIN != 0, has_lists) {

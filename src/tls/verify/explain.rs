@@ -89,7 +89,7 @@ impl<'a> NamedPath<'a> {
     }
 }
 
-/// The content of an element, without tag and length.
+/// Returns the content of an element, without tag and length.
 fn content(der: &[u8]) -> Option<&[u8]> {
     Der::new(der).next().map(|element| element.content)
 }
@@ -334,7 +334,7 @@ fn path_too_long(path: &NamedPath<'_>) -> Refusal {
     Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
 }
 
-/// The newest usable CRL of the certificate's issuer.
+/// Returns the newest usable CRL of the certificate's issuer.
 fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
     policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
 }

@@ -16,7 +16,8 @@ const MAX_INTERMEDIATES: usize = 6;
 /// Each step also searches the anchors. They are parsed already, so a group of them costs as much as one comparison.
 const ANCHORS_PER_COMPARISON: usize = 64;
 
-/// True if trying all paths from `leaf` stays within the budget. The paths are counted by length and name, not walked.
+/// Returns true if trying all paths from `leaf` stays within the budget. The paths are counted by length and name, not
+/// walked.
 pub(super) fn within_limit(leaf: &EndEntityCert<'_>, others: &[CertificateDer<'_>], anchors: usize) -> bool {
     let others: Vec<_> = others.iter().filter_map(|der| EndEntityCert::try_from(der).ok()).collect();
     let mut ways = HashMap::from([(leaf.issuer(), 1_u64)]);

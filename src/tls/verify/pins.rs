@@ -30,7 +30,7 @@ pub(crate) struct Pin {
 }
 
 impl Pin {
-    /// The digest of this setting, for comparing contexts.
+    /// Returns the digest of this setting, for comparing contexts.
     pub(crate) fn digest(&self) -> Digest {
         Settings::new("pin").with_number("key", i32::from(self.of_key_alone)).with("digest", &self.digest).finish()
     }
@@ -71,7 +71,7 @@ impl Pin {
     }
 }
 
-/// The pin of a public key.
+/// Returns the pin of a public key.
 pub(crate) fn of_key(public_key_info: &[u8]) -> String {
     format!("{OF_KEY}{}", BASE64.encode(Sha256::digest(public_key_info)))
 }
@@ -109,7 +109,7 @@ impl Pins {
         self.pins.is_empty()
     }
 
-    /// The key digests of pinned authorities.
+    /// Returns the key digests of pinned authorities.
     pub(crate) fn anchors(&self) -> impl Iterator<Item = Digest> {
         self.anchors.iter().copied()
     }
@@ -118,15 +118,15 @@ impl Pins {
         self.pins.iter().any(|pin| pin.digest == *digest && (is_key || !pin.of_key_alone))
     }
 
-    /// True if the certificate or its key is pinned, or if there are no pins.
+    /// Returns true if the certificate or its key is pinned, or if there are no pins.
     pub(crate) fn allow(&self, certificate: &Cert<'_>) -> bool {
         self.is_empty()
             || self.have(&digest(&certificate.der()), false)
             || self.have(&digest(&certificate.subject_public_key_info()), true)
     }
 
-    /// True if a certificate of the verified path is pinned. Other certificates that the peer sent do not count,
-    /// because anyone can send a copy of a pinned certificate.
+    /// Returns true if a certificate of the verified path is pinned. Other certificates that the peer sent do not
+    /// count, because anyone can send a copy of a pinned certificate.
     pub(crate) fn allow_path(&self, path: &VerifiedPath<'_>) -> bool {
         self.allow(path.end_entity())
             || path.intermediate_certificates().any(|certificate| self.allow(certificate))

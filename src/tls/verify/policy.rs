@@ -44,7 +44,7 @@ impl VerifyRequest<'_> {
         i64::try_from(self.time.as_secs()).unwrap_or(i64::MAX)
     }
 
-    /// The index of a certificate that was sent; 0 is the peer's own.
+    /// Returns the index of a certificate that was sent; 0 is the peer's own.
     pub(super) fn index_of(&self, der: &[u8]) -> Option<usize> {
         if self.end_entity.as_ref() == der {
             return Some(0);

@@ -64,13 +64,14 @@ impl Refusal {
         Refusal { index: Some(index), ..self }
     }
 
-    /// The error of a session, which also tells the peer by an alert. `peer`: for example `the server "example.com"`.
+    /// Returns the error for a session, with the alert that the peer gets. `peer`: for example `the server
+    /// "example.com"`.
     pub(crate) fn into_error(self, peer: &str) -> Error {
         let alert = rustls::AlertDescription::from(self.for_rustls());
         self.explained(peer).with_tls_alert(u8::from(alert))
     }
 
-    /// The error of a verification without a session.
+    /// Returns the error of a verification without a session.
     pub(crate) fn explained(self, peer: &str) -> Error {
         let whose = match self.index {
             None => format!("the chain of certificates of {peer}"),
@@ -89,7 +90,7 @@ impl Refusal {
             .with_advice(self.advice.map(|advice| *advice))
     }
 
-    /// The rustls error that sends the alert of RFC 8446 section 6.2. The details are passed through
+    /// Returns the rustls error that sends the alert of RFC 8446 section 6.2. The details are passed through
     /// [`super::peer_verifier::Notes`].
     pub(crate) fn for_rustls(&self) -> CertificateError {
         match self.problem {
@@ -181,14 +182,14 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
     format!("was issued for another purpose than for {wanted}")
 }
 
-/// The message contains the actual pin, for whoever configures it.
+/// Makes the refusal. Its message contains the actual pin, so that it can be configured.
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
     let above = if is_chain_verified { ", and no authority above it is" } else { "" };
     let pin = pins::of_key(&leaf.subject_public_key_info());
     Refusal::new(Problem::NotPinned, format!("is not pinned{above}: the pin of its key is {pin}"))
 }
 
-/// The reason why signatures of this key are not accepted, if any.
+/// Returns the reason why signatures of this key are not accepted, if any.
 pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
     match key {
         PublicKey::Rsa { bits } if *bits < 2048 => {
@@ -212,7 +213,7 @@ pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
     }
 }
 
-/// The first eight names: a certificate may have a thousand.
+/// Returns the first eight names: a certificate may have a thousand.
 pub(super) fn list(names: impl Iterator<Item = String>) -> Option<String> {
     const SHOWN: usize = 8;
     let mut text = String::new();

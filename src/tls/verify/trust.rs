@@ -54,7 +54,7 @@ impl Loaded {
         self.kind
     }
 
-    /// A path, or a fixed name for a source without one.
+    /// Returns a path, or a fixed name for a source without one.
     pub fn name(&self) -> &CStr {
         &self.name
     }
@@ -63,7 +63,7 @@ impl Loaded {
         self.anchors
     }
 
-    /// The certificates that were skipped, with reasons.
+    /// Returns the certificates that were skipped, with reasons.
     pub fn skipped(&self) -> &[CString] {
         &self.skipped
     }
@@ -78,7 +78,7 @@ pub(crate) struct Trust {
     pub(crate) loaded: Vec<Loaded>,
 }
 
-/// The caller's authorities replace the system's unless both are requested.
+/// Loads the authorities. The caller's authorities replace the system's unless both are requested.
 pub(crate) fn load(config: &TrustConfig<'_>, environment: &Environment) -> Result<Trust> {
     load_with(config, || system::read(environment))
 }
@@ -117,7 +117,7 @@ fn of_file(path: &Path) -> Result<LoadedAnchors> {
     of_bytes(&pem::read_file(path, "CA file")?, &format!("CA file {}", path.display()))
 }
 
-/// A source that the caller names must contain at least one authority.
+/// Loads a source that the caller names. It must contain at least one authority.
 fn of_bytes(bytes: &[u8], what: &str) -> Result<LoadedAnchors> {
     let mut loaded = LoadedAnchors::default();
     loaded.add_bytes(bytes, what, "")?;

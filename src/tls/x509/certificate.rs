@@ -29,7 +29,8 @@ pub(crate) struct Certificate<'a> {
 }
 
 impl<'a> Certificate<'a> {
-    /// The validity of a certificate in seconds since 1970, end exclusive. Parses nothing after it.
+    /// Returns the validity of a certificate in seconds since 1970, end exclusive. Fields after the validity are not
+    /// parsed.
     pub(crate) fn validity_of(der: &[u8]) -> Result<Range<u64>, Malformed> {
         let mut outer = Der::new(der).read(tag::SEQUENCE, "the certificate")?.inside();
         let mut fields = outer.read(tag::SEQUENCE, "the signed part")?.inside();
@@ -92,12 +93,13 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// True if subject and issuer are equal. The signature may still be another key's.
+    /// Returns true if subject and issuer are equal. The signature may still be another key's.
     pub(crate) fn is_self_issued(&self) -> bool {
         self.subject == self.issuer
     }
 
-    /// True for CA:TRUE, and for a self-issued certificate of a version without extensions, like the oldest roots.
+    /// Returns true for CA:TRUE, and for a self-issued certificate of a version without extensions, like the oldest
+    /// roots.
     pub(crate) fn is_ca(&self) -> bool {
         match self.extensions.basic_constraints {
             Some(constraints) => constraints.ca,
@@ -105,12 +107,12 @@ impl<'a> Certificate<'a> {
         }
     }
 
-    /// The names in subjectAltName.
+    /// Returns the names in subjectAltName.
     pub(crate) fn names(&self) -> impl Iterator<Item = GeneralName<'a>> + use<'a> {
         self.extensions.subject_alt_name.into_iter().flatten()
     }
 
-    /// The serial number as `openssl x509 -serial` prints it: "9F885F…", "-01", "00".
+    /// Returns the serial number as `openssl x509 -serial` prints it: "9F885F…", "-01", "00".
     pub(crate) fn serial_text(&self) -> String {
         let negative = self.serial.first().is_some_and(|first| *first >= 0x80);
         let mut magnitude = self.serial.to_vec();

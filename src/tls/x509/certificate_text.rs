@@ -26,7 +26,7 @@ pub enum NameKind {
     Uri = 4,
 }
 
-/// Immutable. Texts contain no NUL and no line ends.
+/// A parsed certificate and its texts. Immutable. Texts contain no NUL, CR or LF.
 #[derive(Debug)]
 pub struct Certificate {
     der: Vec<u8>,
@@ -170,7 +170,7 @@ impl Certificate {
         &self.fingerprint
     }
 
-    /// In the syntax of a pin.
+    /// Returns the digest of the public key in the syntax of a pin.
     pub fn public_key_pin(&self) -> &CStr {
         &self.public_key_pin
     }

@@ -71,12 +71,12 @@ pub(crate) mod tag {
     /// The tag bit of an element that contains others.
     pub(crate) const CONSTRUCTED: u8 = 0x20;
 
-    /// The tag of an explicitly tagged field.
+    /// Returns the tag of an explicitly tagged field.
     pub(crate) const fn explicit(number: u8) -> u8 {
         0xa0 | number
     }
 
-    /// The tag of an implicitly tagged primitive field.
+    /// Returns the tag of an implicitly tagged primitive field.
     pub(crate) const fn implicit(number: u8) -> u8 {
         0x80 | number
     }
@@ -130,7 +130,7 @@ impl<'a> Der<'a> {
         element
     }
 
-    /// As [`Der::take`], but a missing element is an error.
+    /// Takes an element like [`Der::take`], but a missing element is an error.
     pub(crate) fn read(&mut self, tag: u8, what: &'static str) -> Result<Element<'a>, Malformed> {
         self.take(tag).ok_or_else(|| self.malformed(what))
     }
@@ -149,8 +149,8 @@ impl<'a> Element<'a> {
         Der { rest: self.content, at: self.at, is_ber: self.is_ber }
     }
 
-    /// The content of an OCTET STRING. BER allows a constructed string, whose parts are strings themselves. `None` for
-    /// other elements.
+    /// Returns the content of an OCTET STRING. BER allows a constructed string, whose parts are strings themselves.
+    /// `None` for other elements.
     pub(crate) fn octets(&self) -> Fallible<Option<Octets<'a>>> {
         if self.tag & tag::CONSTRUCTED == 0 {
             return Ok(Some(Octets::Whole(self.content)));
@@ -178,19 +178,19 @@ impl<'a> Element<'a> {
         Malformed { what, at: self.at }
     }
 
-    /// A cursor over the bytes of a BIT STRING, without the byte that counts unused bits.
+    /// Returns a cursor over the bytes of a BIT STRING, without the byte that counts unused bits.
     pub(crate) fn bits(&self) -> Option<Der<'a>> {
         let (unused, bytes) = self.content.split_first()?;
         (*unused < 8).then_some(Der { rest: bytes, at: self.at + 1, is_ber: self.is_ber })
     }
 
-    /// An INTEGER's magnitude without leading zeros.
+    /// Returns an INTEGER's magnitude without leading zeros.
     pub(crate) fn magnitude(&self) -> &'a [u8] {
         let zeros = self.content.iter().take_while(|byte| **byte == 0).count();
         self.content.get(zeros..).unwrap_or_default()
     }
 
-    /// As in BER, any value but 0 is true.
+    /// Returns whether a BOOLEAN is true: any value but 0, as in BER.
     pub(crate) fn is_true(&self) -> bool {
         self.content.iter().any(|byte| *byte != 0)
     }
@@ -217,7 +217,7 @@ pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
 /// The size of the end-of-contents element after a content of indefinite length.
 const END_OF_CONTENTS: usize = 2;
 
-/// The length of the content at the start of `bytes`, up to its end-of-contents.
+/// Returns the length of the content at the start of `bytes`, up to its end-of-contents.
 fn indefinite(bytes: &[u8]) -> Option<usize> {
     let (mut rest, mut open) = (bytes, 1usize);
     loop {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn indefinite_lengths() {
+    fn indefinite_lengths_are_read_only_as_ber() {
         let bytes = [tag::SEQUENCE, 0x80, tag::SET, 0x80, tag::INTEGER, 1, 0, 0, 0, tag::INTEGER, 1, 7, 0, 0, 9];
         assert!(Der::new(&bytes).next().is_none());
         let mut all = Der::ber(&bytes, 100);

@@ -72,7 +72,7 @@ impl<'a> Extensions<'a> {
         Ok(extensions)
     }
 
-    /// The object identifiers of the critical extensions.
+    /// Returns the object identifiers of the critical extensions.
     pub(crate) fn critical(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut all = self.all.unwrap_or_else(|| Der::new(&[]));
         let each = std::iter::from_fn(move || all.take(tag::SEQUENCE));
@@ -135,7 +135,7 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, "authorityKeyIdentifier")?.inside();
                 self.authority_key_id = fields.take(tag::implicit(0)).map(|id| id.content);
             }
-            // It restricts nothing, so a malformed one counts as absent.
+            // The extension restricts nothing, so a malformed one is treated as absent.
             oid::AUTHORITY_INFO_ACCESS => {
                 let mut list = value.take(tag::SEQUENCE).map_or(Der::new(&[]), |list| list.inside());
                 while let Some(mut description) = list.take(tag::SEQUENCE).map(|description| description.inside()) {

@@ -15,8 +15,8 @@ use crate::tls::credentials::pem;
 /// The length of the longest digest in hex digits.
 const MAX_DIGITS: usize = 64;
 
-/// As in urllib3, the number of hex digits selects the digest; colons are ignored. A missing certificate is a failure
-/// of the peer.
+/// Fails unless the certificate has the fingerprint. The number of hex digits selects the digest and colons are
+/// ignored, as in urllib3. A missing certificate is a failure of the peer.
 pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     let mismatch = |message: String| Err(Error::new(Status::FingerprintMismatch, message));
     if certificate.is_empty() {
@@ -61,7 +61,7 @@ fn digest<'a, D: Digest>(bytes: &[u8], out: &'a mut [u8; MAX_DIGITS / 2]) -> &'a
     out
 }
 
-/// The bytes that fit, and the number of digits. `what`: the parameter's name.
+/// Returns the bytes that fit, and the number of digits. `what`: the parameter's name.
 pub(crate) fn hex_digits(text: &[u8], what: &str) -> Result<([u8; MAX_DIGITS / 2], usize)> {
     let mut bytes = [0; MAX_DIGITS / 2];
     let mut count = 0usize;

@@ -16,7 +16,7 @@ pub(crate) enum GeneralName<'a> {
 }
 
 impl GeneralName<'_> {
-    /// The name as text, escaped as in [`super::name::Name::text`].
+    /// Returns the name as text, escaped as in [`super::name::Name::text`].
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         match self {

@@ -50,7 +50,7 @@ impl<'a> Name<'a> {
             }
         }
         let mut out = String::new();
-        // In reverse order, the separator before an attribute follows it.
+        // The order is reversed, so an attribute's separator comes after it.
         for (attribute, separator) in attributes.iter().rev() {
             push_attribute(&mut out, attribute);
             out.push_str(separator);
@@ -58,12 +58,12 @@ impl<'a> Name<'a> {
         out
     }
 
-    /// As [`Name::for_message`], from the content without tag and length.
+    /// Returns [`Name::for_message`] of the content without tag and length.
     pub(crate) fn for_message_of(content: &[u8]) -> String {
         Name { der: &[], content }.for_message()
     }
 
-    /// As [`Name::text`], truncated.
+    /// Returns [`Name::text`], truncated.
     pub(crate) fn for_message(&self) -> String {
         let mut text = self.text();
         if text.is_empty() {
@@ -204,7 +204,8 @@ fn push_bytes(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Control characters, line ends, and characters that change the direction of text.
+/// Returns whether a character must not appear in a message: control characters, and characters that change the
+/// direction of text.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -214,7 +215,7 @@ fn is_hidden(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// The text of a name with one common name per value.
+    /// Returns the text of a name with one common name per value.
     fn named(values: &[(u8, &[u8])]) -> String {
         let wrap = |tag: u8, content: &[u8]| [&[tag, content.len() as u8], content].concat();
         let content: Vec<u8> = values
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_values() {
+    fn special_characters_in_values_are_escaped() {
         for (value, expected) in [
             (&b"a.example"[..], "a.example"),
             (b"", ""),

@@ -2,7 +2,7 @@
 
 use super::Certificate;
 
-/// The first rule that the certificate violates. `is_leaf`: true for the peer's own certificate.
+/// Returns the first rule that the certificate violates. `is_leaf`: true for the peer's own certificate.
 pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Option<&'static str> {
     let extensions = &certificate.extensions;
     let rules = [

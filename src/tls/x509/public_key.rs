@@ -17,7 +17,7 @@ pub(crate) enum Hash {
 }
 
 impl Hash {
-    /// True if collisions are feasible.
+    /// Returns true if collisions are feasible.
     pub(crate) fn is_broken(self) -> bool {
         matches!(self, Hash::Md2 | Hash::Md5 | Hash::Sha1)
     }
@@ -131,7 +131,7 @@ impl<'a> SignatureAlgorithm<'a> {
         }
     }
 
-    /// The name that `openssl x509 -text` prints, or the dotted identifier.
+    /// Returns the name that `openssl x509 -text` prints, or the dotted identifier.
     pub(crate) fn text(&self) -> String {
         use Hash::{Md2, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
         match self {
@@ -166,7 +166,7 @@ impl<'a> SignatureAlgorithm<'a> {
     }
 }
 
-/// The hash in RSASSA-PSS parameters; the default is SHA-1.
+/// Returns the hash in RSASSA-PSS parameters; the default is SHA-1.
 fn pss_hash(mut parameters: Der<'_>) -> Hash {
     let Some(fields) = parameters.take(tag::SEQUENCE) else { return Hash::Sha1 };
     let Some(hash) = fields.inside().take(tag::explicit(0)) else { return Hash::Sha1 };
@@ -212,7 +212,7 @@ impl<'a> PublicKey<'a> {
         })
     }
 
-    /// The name of OpenSSL's EVP_PKEY_get0_type_name, such as "RSA" or "EC", or the dotted identifier.
+    /// Returns the name of OpenSSL's EVP_PKEY_get0_type_name, such as "RSA" or "EC", or the dotted identifier.
     pub(crate) fn algorithm(&self) -> String {
         match self {
             PublicKey::Rsa { .. } => "RSA",
@@ -270,7 +270,7 @@ impl Curve {
         }
     }
 
-    /// The name in IANA's registry of TLS groups.
+    /// Returns the name in IANA's registry of TLS groups.
     pub(crate) fn name(self) -> &'static std::ffi::CStr {
         match self {
             Curve::P224 => c"secp224r1",
@@ -285,7 +285,7 @@ impl Curve {
     }
 }
 
-/// The number of significant bits.
+/// Returns the number of significant bits.
 fn bits(number: &Element<'_>) -> usize {
     let magnitude = number.magnitude();
     magnitude.first().map_or(0, |first| magnitude.len() * 8 - first.leading_zeros() as usize)

@@ -27,7 +27,7 @@ fn der_of(name: &str) -> Vec<u8> {
     pem::certificates(pem, name).unwrap()[0].to_vec()
 }
 
-/// The lines of a NAME.txt.
+/// Returns the lines of a NAME.txt.
 fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
     let date = |seconds| time::utc(seconds).replace(" UTC", "Z");
     let digest: Vec<String> = Sha256::digest(der).iter().map(|byte| format!("{byte:02X}")).collect();
@@ -68,7 +68,7 @@ fn matches_openssls_output() {
 }
 
 #[test]
-fn parses_extensions() {
+fn extensions_are_parsed() {
     let rich = der_of("rich");
     let rich = Certificate::parse(&rich).unwrap();
     let names: Vec<GeneralName<'_>> = rich.names().collect();

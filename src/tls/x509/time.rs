@@ -4,8 +4,8 @@ use super::der::{Element, tag};
 
 const DAY: i64 = 86_400;
 
-/// Parses UTCTime and GeneralizedTime. RFC 5280 requires seconds and "Z"; older authorities left seconds out or wrote
-/// fractions or offsets, which are accepted too.
+/// Parses UTCTime and GeneralizedTime. RFC 5280 requires seconds and "Z". Older authorities left seconds out or wrote
+/// fractions or offsets, which are also accepted.
 pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
     let mut text = Digits(time.content);
     let year = match time.tag {

@@ -49,7 +49,7 @@ impl Processor {
         if has_aes { Processor::WithAes } else { Processor::WithoutAes }
     }
 
-    /// The suites in order of preference, TLS 1.3 before TLS 1.2.
+    /// Returns the suites in order of preference, TLS 1.3 before TLS 1.2.
     pub(crate) fn order(self) -> &'static [CipherSuite] {
         match self {
             Processor::WithAes => &WITH_AES,

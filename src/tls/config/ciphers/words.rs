@@ -5,7 +5,7 @@
 pub(crate) type Set = u8;
 
 const CLASSES: Set = 0b1100_0000;
-/// OpenSSL treats FIPS as a class beside HIGH, so "HIGH+FIPS" selects nothing.
+/// OpenSSL treats FIPS as a class of its own next to HIGH, so "HIGH+FIPS" selects nothing.
 const HIGH_ONLY: Set = !0b1000_0000;
 const FIPS_ONLY: Set = !0b0100_0000;
 
@@ -123,12 +123,12 @@ const ALIASES: &[(&str, Set)] = &[
     ("GOST12", NONE),
 ];
 
-/// The suites that a word selects.
+/// Returns the suites that a word selects.
 pub(crate) fn alias(word: &[u8]) -> Option<Set> {
     ALIASES.iter().find(|(name, _)| name.as_bytes() == word).map(|(_, set)| *set)
 }
 
-/// The set with only the suite at `index`.
+/// Returns the set with only the suite at `index`.
 pub(crate) fn one(index: usize) -> Set {
     CLASSES | 1 << index
 }

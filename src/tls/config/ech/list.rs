@@ -92,7 +92,7 @@ impl ConfigList {
     }
 }
 
-/// True if the bytes are a binary list: the first two bytes are the length of the rest.
+/// Returns true if the bytes are a binary list: the first two bytes are the length of the rest.
 fn is_list(text: &[u8]) -> bool {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match text.first_chunk() {
@@ -164,7 +164,7 @@ fn read(mut from: Reader<'_>) -> Result<Contents<'_>> {
     Ok(Contents { kem, public_key, suites, public_name, extensions })
 }
 
-/// The rustls configuration and the public name, or the reason why the configuration is unusable.
+/// Returns the rustls configuration and the public name, or the reason why the configuration is unusable.
 fn select(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConfig, CString), String> {
     if let Some(unknown) = contents.extensions.iter().find(|extension| **extension & MANDATORY != 0) {
         return Err(format!("has the mandatory extension 0x{unknown:04x}"));

@@ -23,7 +23,7 @@ const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 const HIDDEN: &str = "hidden.wild.test";
 const PUBLIC: &str = "localhost";
 
-/// A configuration of version 0xfe0d for X25519, HKDF-SHA256 and AES-128-GCM.
+/// Returns a configuration of version 0xfe0d for X25519, HKDF-SHA256 and AES-128-GCM.
 fn config(public_name: &str, key: &[u8]) -> Vec<u8> {
     contents(0xfe0d, 0x20, key, &[0, 1, 0, 1], public_name.as_bytes(), &[])
 }
@@ -173,7 +173,7 @@ fn ech_is_accepted_and_sessions_are_not_resumed() {
     assert_ne!(second.ech_status(), EchStatus::Accepted);
 }
 
-/// A server without ECH that supports only P-384 and so sends a HelloRetryRequest.
+/// Returns a server without ECH that supports only P-384 and so sends a HelloRetryRequest.
 fn ignorant_server() -> ServerConnection {
     let mut provider = aws_lc_rs::default_provider();
     provider.kx_groups = vec![aws_lc_rs::kx_group::SECP384R1];
@@ -347,7 +347,7 @@ fn malformed_lists_report_the_offset() {
             27,
             "ends in the middle of an extension",
         ),
-        // Configurations after a usable one are parsed too.
+        // Configurations after a usable one are also parsed.
         (list_of(&[&good, &[0xfe]]), 2 + good.len() + 1, "ends in the middle of a configuration's version"),
         (b"AA!A".to_vec(), 2, "neither a list nor base64"),
         (b"/etc/ech.bin".to_vec(), 8, "neither a list nor base64"),

@@ -84,7 +84,7 @@ pub(crate) fn check(bits: i64) -> Result<()> {
     Ok(())
 }
 
-/// The bits in effect when `bits` are set.
+/// Returns the bits in effect when `bits` are set.
 pub(crate) fn shown(bits: i64) -> i64 {
     MEANINGS.iter().filter(|(_, _, meaning)| matches!(meaning, Always)).fold(bits, |all, (bit, _, _)| all | bit)
 }

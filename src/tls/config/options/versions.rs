@@ -16,7 +16,7 @@ use crate::tls::config::groups::{self, Group};
 pub(crate) enum Method {
     /// PROTOCOL_TLS and PROTOCOL_TLS_CLIENT.
     Negotiate,
-    /// Negotiates too. urllib3 treats every other number as an exact version, which conflicts with a version range.
+    /// Also negotiates. urllib3 treats every other number as an exact version, which conflicts with a version range.
     TlsServer,
     Tls12,
 }
@@ -48,9 +48,9 @@ impl Method {
 pub(crate) struct Offer {
     /// Newest first.
     pub(crate) versions: Vec<Version>,
-    /// In order of preference.
+    /// The cipher suites in order of preference.
     pub(crate) suites: Vec<SupportedCipherSuite>,
-    /// In order of preference.
+    /// The groups in order of preference.
     pub(crate) groups: Vec<Group>,
 }
 
@@ -63,7 +63,8 @@ impl Offer {
         self.versions.iter().map(supported).collect()
     }
 
-    /// The offer for Encrypted Client Hello, which needs TLS 1.3: rustls offers no older version beside it.
+    /// Returns the offer for Encrypted Client Hello. It needs TLS 1.3, and rustls offers no older version together with
+    /// it.
     pub(crate) fn for_ech(&self) -> Result<Offer> {
         let is_fit = |suite: &&SupportedCipherSuite| suite.tls13().is_some();
         let suites: Vec<_> = self.suites.iter().filter(is_fit).copied().collect();

@@ -44,7 +44,7 @@ pub(crate) fn parameters(parameters: Option<AnyRef<'_>>) -> Opened<Parameters> {
     Ok(Parameters { kdf, encryption })
 }
 
-/// The cost of the derivation in iterations of PBKDF2.
+/// Returns the cost of the derivation in iterations of PBKDF2.
 pub(crate) fn work(parameters: &Parameters) -> u64 {
     match &parameters.kdf {
         Kdf::Pbkdf2(pbkdf2) => u64::from(pbkdf2.iteration_count),
@@ -164,7 +164,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     })
 }
 
-/// The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
+/// Checks the length of a salt. The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
 fn bounded_salt(salt: AnyRef<'_>) -> Opened<Salt> {
     let Ok(salt) = salt.decode_as::<&OctetStringRef>() else {
         return Err(Refusal::Unsupported("a salt that stands elsewhere".to_owned()));

@@ -8,7 +8,7 @@ use super::scheme::{Scheme, WorkBudget};
 use super::secret::{Opened, Secret};
 use super::shape::{Shape, fields};
 
-/// True for an EncryptedPrivateKeyInfo: two elements, an algorithm and bytes. A certificate has three.
+/// Returns true for an EncryptedPrivateKeyInfo: two elements, an algorithm and bytes. A certificate has three.
 pub(crate) fn is_encrypted(der: &[u8]) -> bool {
     fields(der).is_some_and(|fields| {
         matches!(&*fields, [algorithm, bytes] if algorithm.tag() == Tag::Sequence && bytes.tag() == Tag::OctetString)
@@ -23,8 +23,8 @@ pub(crate) fn decrypt(der: &[u8], encodings: Option<&[PasswordEncoding]>, budget
     Scheme::of(*algorithm)?.open(ciphertext.value(), encodings, budget, is_key)
 }
 
-/// True if a DER element is a private key rather than a certificate: a key begins with a version, a certificate with a
-/// SEQUENCE that begins with a version or a serial number.
+/// Returns true if a DER element is a private key rather than a certificate: a key begins with a version, a certificate
+/// with a SEQUENCE that begins with a version or a serial number.
 pub(crate) fn is_private_key(der: &[u8]) -> bool {
     Shape::of(der).is_some() || is_encrypted(der)
 }

@@ -69,8 +69,8 @@ pub(crate) fn copy(bytes: &[u8]) -> Opened<Secret> {
     memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
 }
 
-/// The plaintext of a decryption: the first `len` bytes of `buffer`, or nothing if the padding was wrong. Only parsing
-/// the plaintext as a key shows that the password was right.
+/// Returns the plaintext of a decryption: the first `len` bytes of `buffer`, or nothing if the padding was wrong. Only
+/// parsing the plaintext as a key shows that the password was right.
 pub(super) fn opened(mut buffer: Secret, len: Option<usize>) -> Opened<Secret> {
     buffer.truncate(len.ok_or(Refusal::WrongPassword)?);
     if Shape::of(&buffer).is_some() { Ok(buffer) } else { Err(Refusal::WrongPassword) }

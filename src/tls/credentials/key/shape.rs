@@ -89,7 +89,7 @@ fn algorithm<'a>(field: &AnyRef<'a>) -> Option<AlgorithmIdentifierRef<'a>> {
     field.decode_as().ok()
 }
 
-/// The elements of the SEQUENCE `der`.
+/// Returns the elements of the SEQUENCE `der`.
 pub(crate) fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
     /// More elements than a key has.
     const MOST: usize = 16;

@@ -235,7 +235,7 @@ fn parameters_are_limited_before_any_work() {
             "the scheme pbeWithMD5AndDES-CBC (1.2.840.113549.1.5.3)",
         ),
     ] {
-        // With any password, because none would open it.
+        // The result is the same with any password, because none would open the key.
         for text in [None, Some("secret")] {
             assert_eq!(failure(&der, text), (Status::Unsupported, format!("{UNSUPPORTED}{refused}")));
         }

@@ -66,8 +66,8 @@ pub(crate) fn split_headers(body: &[u8]) -> Opened<(Option<Headers>, &[u8])> {
     loop {
         let (line, after) = split_line(rest);
         let text = line.trim_ascii();
-        // Base64 contains no colon. Blank lines are skipped: one ends the headers, and line ends of CR with LF give
-        // more.
+        // Base64 contains no colon. Blank lines are skipped: one of them ends the headers, and others result from CR
+        // LF.
         if !text.contains(&b':') && (!text.is_empty() || rest.is_empty()) {
             break;
         }

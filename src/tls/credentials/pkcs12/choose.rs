@@ -20,7 +20,7 @@ const MOST_KEYS: usize = 64;
 /// The longest chain. webpki follows at most six intermediates.
 const MOST_LINKS: usize = 16;
 
-/// The first key that matches a certificate, with that certificate and its issuers.
+/// Returns the first key that matches a certificate, with that certificate and its issuers.
 pub(crate) fn identity(
     mut contents: Contents,
     what: &str,
@@ -99,7 +99,7 @@ fn mismatch(what: &str, keys: usize, parsed: &[Parsed<'_>]) -> Error {
     Error::new(Status::KeyMismatch, message)
 }
 
-/// The leaf and its issuers in order, as many as the file contains.
+/// Returns the leaf and its issuers in order, as many as the file contains.
 fn chain(
     leaf: usize,
     certificates: &[bags::Certificate],

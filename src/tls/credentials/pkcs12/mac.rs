@@ -57,7 +57,7 @@ impl Hash {
         })
     }
 
-    /// The hash for an HMAC identifier.
+    /// Returns the hash for an HMAC identifier.
     fn of_hmac(oid: ObjectIdentifier) -> Opened<Hash> {
         Ok(match pbes2::pbkdf2_prf(oid).map_err(|_| unsupported("a MAC with", oid))? {
             Pbkdf2Prf::HmacWithSha1 => Hash::Sha1,
@@ -112,7 +112,7 @@ impl<'a> Mac<'a> {
         Ok(Mac { hash: Hash::of(algorithm.oid)?, digest, key })
     }
 
-    /// The index of the password encoding that matches the MAC of `content`.
+    /// Returns the index of the password encoding that matches the MAC of `content`.
     pub(crate) fn encoding(
         &self,
         content: &[u8],

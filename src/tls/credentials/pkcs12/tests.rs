@@ -12,7 +12,7 @@ fn read(name: &str) -> Vec<u8> {
     std::fs::read(format!("tests/certs/{name}")).unwrap()
 }
 
-/// The files that are cheap to open, with their passwords.
+/// Returns the files that are cheap to open, with their passwords.
 fn files() -> Vec<(String, Vec<u8>, Option<String>)> {
     let list = String::from_utf8(read("pkcs12/list")).unwrap();
     let file = |line: &str| {
@@ -33,7 +33,7 @@ fn failure(bytes: &[u8], password: Option<&str>) -> (Status, String) {
     (error.status(), error.message().to_owned())
 }
 
-/// The certificates of a file in DER.
+/// Returns the certificates of a file in DER.
 fn certificates(name: &str) -> Vec<Vec<u8>> {
     pem::certificates(&read(name), name).unwrap().iter().map(|certificate| certificate.to_vec()).collect()
 }
@@ -131,7 +131,7 @@ fn to_ber(der: &[u8], depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn accepts_ber() {
+fn ber_is_accepted_and_truncated_ber_is_refused() {
     let der = read("pkcs12/openssl.p12");
     let expected = chain_of(&load_with(&der, Some("secret")).unwrap());
     // The MAC stays DER.
@@ -177,7 +177,7 @@ fn pfx_of(content: &[u8], mac: &[u8]) -> Vec<u8> {
     sequence(&[&[2, 1, 3], content, mac])
 }
 
-/// A file with one unencrypted part and no MAC.
+/// Returns a file with one unencrypted part and no MAC.
 fn pfx(bags: &[Vec<u8>]) -> Vec<u8> {
     let part = content_info(1, &octets(&sequence(&[&bags.concat()])));
     pfx_of(&content_info(1, &octets(&sequence(&[&part]))), &[])
@@ -324,12 +324,12 @@ fn authority(name: &str) -> (CertificateParams, KeyPair) {
     (params, KeyPair::generate().unwrap())
 }
 
-/// A certificate for the first entity, signed by the second.
+/// Returns a certificate for the first entity, signed by the second.
 fn signed((params, key): &(CertificateParams, KeyPair), (by, by_key): &(CertificateParams, KeyPair)) -> Vec<u8> {
     params.signed_by(key, &Issuer::new(by.clone(), by_key)).unwrap().der().to_vec()
 }
 
-/// The chain chosen from a file with the first certificate's key.
+/// Returns the chain chosen from a file with the first certificate's key.
 fn chain_in(own: &KeyPair, certificates: &[&Vec<u8>]) -> Vec<Vec<u8>> {
     let bags = certificates.iter().map(|der| certificate(der, None));
     chain_of(&load_with(&pfx(&bags.chain([bag(1, own.serialized_der(), None)]).collect::<Vec<_>>()), None).unwrap())
@@ -374,7 +374,7 @@ fn nesting_is_limited() {
 }
 
 #[test]
-fn malformed_structures() {
+fn malformed_and_unsupported_structures_are_refused() {
     let safe = |part: &[u8]| pfx_of(&content_info(1, &octets(&sequence(&[part]))), &[]);
     let malformed = |why: &str| (Status::InvalidPem, format!("the PKCS#12 data in f is malformed: {why}"));
     let unsupported = |why: &str| {

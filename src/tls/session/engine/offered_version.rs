@@ -12,7 +12,7 @@ const SUPPORTED_VERSIONS: u16 = 43;
 /// The form of the ClientHello in the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As received: every record has its header.
+    /// As received: every record has its own header.
     Records,
     /// As rustls joins the records: contiguous, after the header of the first record.
     Joined,

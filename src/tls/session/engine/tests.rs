@@ -138,7 +138,7 @@ fn plaintext_is_complete_for_every_buffer_size() {
 }
 
 #[test]
-fn one_read_returns_several_records_and_one_write_sends_them_together() {
+fn one_read_and_one_write_handle_several_records() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -368,7 +368,7 @@ fn close_notify_and_truncation_are_distinguished() {
 }
 
 #[test]
-fn a_corrupt_record_is_reported_after_earlier_data_and_to_the_peer() {
+fn a_corrupt_record_is_reported_after_earlier_data() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);

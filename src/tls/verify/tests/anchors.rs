@@ -238,7 +238,8 @@ fn r33_of_several_certificates_and_paths_one_is_enough() {
     ] {
         assert_eq!(judged(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
     }
-    // A built-in authority has no certificate to check. It counts beside a certificate that does not allow the chain.
+    // A built-in authority has no certificate to check. It is used even next to a certificate that does not allow the
+    // chain.
     let mut anchors = Collection::default();
     anchors.add(&short).unwrap();
     anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());
@@ -382,7 +383,7 @@ fn crls_need_an_issuer_that_may_sign_crls() {
 /// webpki prefers the errors "expired" and "too many certificates" to CertRevoked. The peer may append certificates
 /// that cause both.
 #[test]
-fn r33_the_revocation_of_a_trusted_leaf_does_not_depend_on_what_else_is_sent() {
+fn r33_revocation_of_a_trusted_leaf_ignores_other_certificates() {
     let [root, site, other, forger] = ["root", "a.test", "other", "root"].map(Entity::new);
     let own = root.own_with(|_| {});
     let serial = |params: &mut CertificateParams| params.serial_number = Some(SerialNumber::from(7));

@@ -169,7 +169,7 @@ fn pins_that_replace_the_chain_match_the_leaf() {
     }
 }
 
-/// Errors are the same with and without pins, and a trusted leaf must match a pin too.
+/// Errors are the same with and without pins, and a trusted leaf must also match a pin.
 #[test]
 fn pins_are_checked_last() {
     let [root, site, alone] = ["root", "a.test", "a.test"].map(Entity::new);

@@ -65,7 +65,7 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
     Ok(())
 }
 
-/// The names that do not begin with a dot, sorted.
+/// Returns the names that do not begin with a dot, sorted.
 fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
     let failed = |error: std::io::Error| Error::from_io(Status::Io, format!("cannot read {what}"), &error);
     let mut entries = Vec::new();

@@ -17,7 +17,7 @@ const MAX_REPORTED: usize = 100;
 
 #[derive(Default)]
 pub(crate) struct LoadedAnchors {
-    /// The certificates behind `anchors`.
+    /// The certificates that `anchors` were made from.
     pub(crate) certificates: Vec<CertificateDer<'static>>,
     anchors: Collection,
     skipped: Vec<String>,
@@ -57,7 +57,7 @@ impl LoadedAnchors {
         Ok(())
     }
 
-    /// As [`LoadedAnchors::add_bytes`] for the system's store, where nothing is an error.
+    /// Adds certificates like [`LoadedAnchors::add_bytes`], for the system's store, where nothing is an error.
     pub(crate) fn add_store(&mut self, bytes: &[u8]) {
         let mut added = self.add_bytes(bytes, "the store", "");
         if added.is_err() && pem::is_pem(bytes) {

@@ -90,7 +90,8 @@ const BUNDLES: &[&str] = &[
 const DIRECTORIES: &[&str] =
     &["/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs", "/etc/certs/CA"];
 
-/// The first path with certificates. netlib tries the paths itself, because rustls-native-certs reads the environment.
+/// Returns the first path with certificates. netlib tries the paths itself, because rustls-native-certs reads the
+/// environment.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
 fn from_platform() -> Option<(OsString, LoadedAnchors)> {
     let exists = |path: &&Path| path.exists();

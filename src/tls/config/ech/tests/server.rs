@@ -92,7 +92,7 @@ impl Hello {
         Some(std::str::from_utf8(&list[5..]).unwrap())
     }
 
-    /// True if supported_versions contains TLS 1.2.
+    /// Returns true if supported_versions contains TLS 1.2.
     pub(crate) fn offers_tls12(&self) -> bool {
         self.extension(SUPPORTED_VERSIONS).unwrap()[1..].chunks(2).any(|version| version == [3, 3])
     }
@@ -239,7 +239,7 @@ pub(crate) fn accept(
     answered(&config, inner)
 }
 
-/// A server that answers the outer ClientHello.
+/// Returns a server that answers the outer ClientHello.
 pub(crate) fn answer_outer(hello: &Hello) -> (ServerConnection, Vec<u8>) {
     let random = aws_lc_rs::default_provider().secure_random;
     answered(&configured(random, X25519, &aws_lc_rs::Ticketer::new().unwrap()), hello)
@@ -278,7 +278,7 @@ fn answered(config: &Arc<ServerConfig>, inner: &Hello) -> (ServerConnection, Vec
     (server, answer)
 }
 
-/// The acceptance confirmation (section 7.2).
+/// Returns the acceptance confirmation (section 7.2).
 fn confirmation(suite: &Tls13CipherSuite, inner: &Hello, server_hello: &[u8]) -> [u8; 8] {
     let mut unsigned = server_hello.to_vec();
     unsigned[30..38].fill(0);
