@@ -231,7 +231,7 @@ mod tests {
 
     /// Every combination, after connecting took 4 seconds.
     #[test]
-    fn limits_combine() {
+    fn the_shorter_of_two_limits_applies() {
         let limits = [NONE, DEFAULT, 1.0, 5.0];
         for total in [NONE, 3.0, 10.0] {
             for connect in limits {

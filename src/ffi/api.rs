@@ -1,6 +1,7 @@
-//! One module per section of netlib.h. The order of the `pub mod` lines, here and in each section, is that of the header.
+//! The exported functions, one module per section of netlib.h. The order of the `pub mod` lines, here and in each
+//! section, is that of the header.
 //!
-//! The functions are `unsafe extern "C"`: their safety contract is the documentation that the header carries.
+//! The functions are `unsafe extern "C"`. Their safety contract is their documentation in the header.
 #![allow(non_camel_case_types, clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 pub mod basics;

@@ -53,7 +53,7 @@ pub(crate) fn callbacks(
     }
 }
 
-/// Not a valid boolean.
+/// A number that is not a valid boolean.
 const UNSTORED: i32 = -1;
 
 fn truth(value: i32) -> Result<bool> {

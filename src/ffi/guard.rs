@@ -46,7 +46,7 @@ pub(crate) fn nothing(body: impl FnOnce()) {
 pub(crate) mod nonblocking {
     use super::*;
 
-    /// As [`super::status`].
+    /// Does the same as [`super::status`].
     ///
     /// # Safety
     /// As [`super::status`].
@@ -87,7 +87,7 @@ pub(crate) mod nonblocking {
         status as i32
     }
 
-    /// As [`super::value`].
+    /// Does the same as [`super::value`].
     pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(value)) => value,
@@ -95,7 +95,7 @@ pub(crate) mod nonblocking {
         }
     }
 
-    /// As [`super::nothing`].
+    /// Does the same as [`super::nothing`].
     pub(crate) fn nothing(body: impl FnOnce()) {
         let _ = catch_unwind(AssertUnwindSafe(body));
     }

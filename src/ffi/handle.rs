@@ -83,7 +83,7 @@ pub(crate) enum Shared {}
 /// The value is itself a counted reference to something immutable.
 pub(crate) enum Counted {}
 
-/// One owner.
+/// The value has one owner.
 pub(crate) enum Unique {}
 
 // The `Sync` bound guarantees that a shared handle can be used from any number of threads.

@@ -11,11 +11,11 @@ use crate::status::Status;
 pub enum Framing {
     /// There is no body.
     None,
-    /// This many bytes.
+    /// The body has this many bytes.
     Length(i64),
     /// Chunks, up to the last one and its trailer.
     Chunked,
-    /// Everything until the peer closes.
+    /// The body lasts until the peer closes the connection.
     UntilClose,
 }
 

@@ -7,7 +7,7 @@ use crate::error::Result;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum JitterKind {
-    /// As in urllib3: the delay plus a random fraction of `jitter`, then the cap. The first retry is immediate.
+    /// The delay plus a random fraction of `jitter`, then the cap, as in urllib3. The first retry is immediate.
     #[default]
     Additive = 0,
     /// A random fraction of the capped delay.

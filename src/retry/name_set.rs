@@ -1,4 +1,5 @@
-//! Sets of method and header names: tokens of RFC 9110 section 5.6.2, in one letter case, sorted and unique.
+//! Sets of method and header names: tokens of RFC 9110 section 5.6.2, all in upper case or all in lower case, sorted
+//! and unique.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;

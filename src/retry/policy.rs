@@ -77,10 +77,10 @@ impl Methods {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RedirectProfile {
-    /// As urllib3 does.
+    /// Follows redirects as urllib3 does.
     #[default]
     Reference = 0,
-    /// As browsers do.
+    /// Follows redirects as browsers do.
     Safe = 1,
 }
 

@@ -91,7 +91,7 @@ impl ConnectOptions {
     }
 
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
-        // Only validates the number. The process default is read when the connect starts.
+        // The call only validates the number. The process default is read when the connect starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())

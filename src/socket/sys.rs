@@ -337,7 +337,7 @@ fn gai_text(code: i32) -> String {
 /// Blocks all signals on the current thread and on the threads that it starts, until dropped.
 pub(crate) struct SignalsBlocked {
     before: Option<libc::sigset_t>,
-    /// Not `Send`: the mask belongs to this thread.
+    /// Keeps the type from being `Send`, because the mask belongs to this thread.
     _thread: PhantomData<*const ()>,
 }
 

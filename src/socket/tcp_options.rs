@@ -18,7 +18,7 @@ pub struct TcpOptions {
     interface: Option<String>,
     no_delay: Option<bool>,
     keepalive: Option<Keepalive>,
-    /// In whole milliseconds, the system's unit.
+    /// The time in whole milliseconds, the system's unit.
     user_timeout: Option<Duration>,
 }
 

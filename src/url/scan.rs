@@ -284,7 +284,7 @@ mod avx2 {
             }
         }
 
-        /// Not inlined, so that the first window stays in registers.
+        /// This function is not inlined, so that the first window stays in registers.
         #[target_feature(enable = "avx2")]
         #[inline(never)]
         fn new_apart(text: &[u8], from: usize) -> Option<Window> {

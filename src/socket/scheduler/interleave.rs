@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn families_alternate() {
+    fn address_families_alternate_in_the_result() {
         for (given, expected) in [
             ("", ""),
             ("4a", "4a"),

@@ -80,7 +80,7 @@ fn the_error_has_a_cause_per_address_in_order() {
 }
 
 #[test]
-fn each_address_has_the_timeout_and_the_last_failure_is_the_status() {
+fn each_address_has_the_timeout_and_the_last_failure_counts() {
     let ((_l, _fillers, silent), (_a, dead), (_listener, good)) = (silent(), refusing(), listening());
     let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };
     let connect = |list: Vec<SocketAddr>| connect_with(&resolves_to(list), &options, None);
