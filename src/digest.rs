@@ -15,7 +15,8 @@ pub(crate) type Digest = [u8; 32];
 pub(crate) struct Settings(Sha256);
 
 impl Settings {
-    /// `of` names the object that the settings belong to. The same settings of another object have another digest.
+    /// Begins a digest. `of` names the object that the settings belong to. The same settings of another object have
+    /// another digest.
     pub(crate) fn new(of: &str) -> Settings {
         Settings(Sha256::new()).with("netlib", of.as_bytes())
     }

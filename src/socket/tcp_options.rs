@@ -197,7 +197,7 @@ fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
     socket.bind_device(Some(name.as_bytes()))
 }
 
-/// Apple systems bind to the number of an interface, which is valid while the interface exists.
+/// Binds to an interface. Apple systems bind to the number of an interface, which is valid while the interface exists.
 #[cfg(target_vendor = "apple")]
 fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
     let index = std::num::NonZeroU32::new(crate::socket::sys::interface_index(name)?);

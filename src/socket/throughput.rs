@@ -36,7 +36,7 @@ pub(crate) struct Slow {
 }
 
 impl Throughput {
-    /// At least `bytes` in every `seconds` of waiting. 0 bytes or an infinite window disable the check.
+    /// Requires at least `bytes` in every `seconds` of waiting. 0 bytes or an infinite window disable the check.
     pub fn new(bytes: usize, seconds: f64) -> Result<Throughput> {
         if bytes > 0 && (seconds.is_nan() || seconds <= 0.0) {
             let message = format!("seconds must be more than 0, or NETLIB_TIMEOUT_NONE; it is {seconds}");

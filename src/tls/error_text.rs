@@ -251,7 +251,7 @@ pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
     }
 }
 
-/// Any other error of rustls, as a whole phrase.
+/// Describes any other error of rustls as a whole phrase.
 pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
     use EncryptedClientHelloError as Ech;
     Cow::Borrowed(match error {
@@ -299,7 +299,7 @@ pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
     })
 }
 
-/// "it sent finished where certificate or certificate_request was expected".
+/// Says, for example, "it sent finished where certificate or certificate_request was expected".
 fn unexpected(got: String, expected: impl Iterator<Item = String>) -> Cow<'static, str> {
     let expected: Vec<_> = expected.collect();
     match expected.as_slice() {

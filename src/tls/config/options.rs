@@ -215,7 +215,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// `code`: one of Python's PROTOCOL_ numbers.
+    /// Sets the versions from `code`, one of Python's PROTOCOL_ numbers.
     pub fn set_ssl_version(&mut self, code: i32) -> Result<()> {
         self.ssl_version = Some(versions::Method::from_code(code)?);
         Ok(())
@@ -241,7 +241,8 @@ impl TlsOptions {
         self.early_data = on;
     }
 
-    /// Early data precedes ALPN negotiation, so its protocol must be certain: at most one may be offered.
+    /// Fails if early data contradicts another option. Early data is sent before ALPN negotiation, so at most one
+    /// protocol may be offered.
     pub(crate) fn check_early_data(&self) -> Result<()> {
         let refused = |message: &str, advice| {
             let error = Error::new(Status::InvalidArgument, message).about(ApiName::SetEarlyData);
@@ -260,20 +261,20 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// `None` or an empty string selects the default suites, as in urllib3.
+    /// Selects the cipher suites. `None` or an empty string selects the default suites, as in urllib3.
     pub fn set_ciphers(&mut self, string: Option<&[u8]>) -> Result<()> {
         let string = string.filter(|string| !string.is_empty());
         self.ciphers = string.map(Selection::parse).transpose()?;
         Ok(())
     }
 
-    /// `None` or an empty string selects the default groups.
+    /// Selects the groups. `None` or an empty string selects the default groups.
     pub fn set_key_exchange_groups(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.groups = list.filter(|list| !list.is_empty()).map(groups::parse).transpose()?;
         Ok(())
     }
 
-    /// `None` clears the list.
+    /// Sets the ECHConfigList; `None` clears it.
     pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
         Ok(())
@@ -283,12 +284,12 @@ impl TlsOptions {
         self.ech.grease = on;
     }
 
-    /// `None` disables the key log, even if SSLKEYLOGFILE is set.
+    /// Sets the key log's path. `None` disables the key log, even if SSLKEYLOGFILE is set.
     pub fn set_keylog_file(&mut self, path: Option<PathBuf>) {
         self.keylog = path.map_or(KeylogSetting::Nowhere, KeylogSetting::To);
     }
 
-    /// NPN was never standardised, and all TLS libraries have removed it. An empty list is accepted.
+    /// Accepts only an empty list. NPN was never standardised, and all TLS libraries have removed it.
     pub fn set_npn_protocols(&mut self, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());

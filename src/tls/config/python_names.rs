@@ -17,14 +17,14 @@ const SSL_VERSIONS: &[(&str, i32)] = &[
     ("TLS_SERVER", 17),
 ];
 
-/// `None` is CERT_REQUIRED. A name, with or without the prefix `CERT_`, gives its number. A decimal number gives
-/// itself.
+/// Resolves a verify mode. `None` is CERT_REQUIRED. A name, with or without the prefix `CERT_`, gives its number. A
+/// decimal number gives itself.
 pub fn cert_reqs(candidate: Option<&str>) -> Result<i32> {
     candidate.map_or(Ok(2), |candidate| resolve(candidate, "CERT_", CERT_REQS))
 }
 
-/// `None` is PROTOCOL_TLS. A name, with or without the prefix `PROTOCOL_`, gives its number. A decimal number gives
-/// itself.
+/// Resolves a protocol. `None` is PROTOCOL_TLS. A name, with or without the prefix `PROTOCOL_`, gives its number. A
+/// decimal number gives itself.
 pub fn ssl_version(candidate: Option<&str>) -> Result<i32> {
     candidate.map_or(Ok(2), |candidate| resolve(candidate, "PROTOCOL_", SSL_VERSIONS))
 }

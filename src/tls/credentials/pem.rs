@@ -39,7 +39,7 @@ pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
     Ok(bytes)
 }
 
-/// `what` names the file's role in messages, for example "CA file".
+/// Reads a file. `what` names the file's role in messages, for example "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
 }
@@ -109,8 +109,8 @@ fn read_to_end(
     }
 }
 
-/// All certificates in PEM text, skipping other sections, or in concatenated DER, skipping keys. `what` names the input
-/// in messages.
+/// Reads all certificates in PEM text, skipping other sections, or in concatenated DER, skipping keys. `what` names the
+/// input in messages.
 pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>> {
     certificates_or(bytes, what, "")
 }

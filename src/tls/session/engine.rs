@@ -185,7 +185,8 @@ impl Engine {
         self.connection.is_handshaking()
     }
 
-    /// On a client: the name that the server's certificate must have. On a server: the name that the client requested.
+    /// Returns the server's name. On a client, it is the name that the server's certificate must have; on a server, the
+    /// name that the client requested.
     pub(crate) fn server_name(&self) -> Option<&str> {
         match (&self.name, self.peer_request.as_deref()) {
             (Some(name), _) => Some(name),

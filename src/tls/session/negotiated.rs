@@ -57,7 +57,8 @@ impl SessionInfo {
         self.alpn_protocol.as_deref()
     }
 
-    /// On a client: returns the verified name of the server. On a server: returns the name that the client requested.
+    /// Returns the server's name. On a client, it is the verified name; on a server, the name that the client
+    /// requested.
     pub fn server_name(&self) -> Option<&CStr> {
         self.server_name.as_deref()
     }

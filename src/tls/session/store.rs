@@ -368,7 +368,7 @@ impl ClientSessionStore for Store {
         self.sessions.add(name, &self.protocols, Session::new(Secret::Tls13(value)));
     }
 
-    /// rustls calls this first, and `tls12_session` if there is no ticket.
+    /// Takes a ticket. rustls calls this first, and `tls12_session` if there is no ticket.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
         // The value may be left over from a connection that was not created.
         self.sessions.offered_validity.take();

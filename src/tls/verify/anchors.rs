@@ -89,7 +89,7 @@ impl AnchorCertificate {
     }
 }
 
-/// OpenSSL's `X509_check_ca` for the last certificate of a chain, without Netscape's nsCertType.
+/// Checks like OpenSSL's `X509_check_ca` for the last certificate of a chain, without Netscape's nsCertType.
 fn unfit(certificate: &Certificate<'_>) -> Option<Unfit> {
     let extensions = &certificate.extensions;
     if let Some(kind) = extensions.critical().find(|kind| !UNDERSTOOD.contains(kind)) {

@@ -159,7 +159,7 @@ fn is_of_another_kind(error: &WebpkiError) -> bool {
     )
 }
 
-/// thisUpdate and nextUpdate, which webpki does not return.
+/// Reads thisUpdate and nextUpdate, which webpki does not return.
 fn updates(list: &[u8]) -> Option<(i64, i64)> {
     let mut fields = Der::new(list).take(tag::SEQUENCE)?.inside().take(tag::SEQUENCE)?.inside();
     fields.take(tag::INTEGER); // the version

@@ -77,7 +77,7 @@ impl<'a> NamedPath<'a> {
         }
     }
 
-    /// Each certificate with the keys that may have signed it.
+    /// Returns each certificate with the keys that may have signed it.
     fn with_keys(&self) -> impl Iterator<Item = (&Link<'a>, Vec<&'a [u8]>)> {
         self.links.iter().enumerate().map(|(at, link)| {
             let keys = match self.links.get(at + 1) {
@@ -192,7 +192,7 @@ pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Erro
     }
 }
 
-/// webpki could parse the peer's certificate, but netlib's reader could not.
+/// Makes the refusal if webpki could parse the peer's certificate, but netlib's reader could not.
 fn unread(error: &Error) -> Refusal {
     let problem = match error {
         Error::CertExpired { .. } => Problem::Expired,
@@ -215,7 +215,7 @@ fn unread(error: &Error) -> Refusal {
     Refusal::new(problem, format!("was not accepted: it {}", error_text::webpki(error)))
 }
 
-/// webpki could not parse the certificate.
+/// Makes the refusal if webpki could not parse the certificate.
 pub(super) fn unreadable(request: &VerifyRequest<'_>, index: usize, error: &Error) -> Refusal {
     let der = if index == 0 { Some(request.end_entity) } else { request.others.get(index - 1) };
     let certificate = der.and_then(|der| Certificate::parse(der).ok());

@@ -122,7 +122,7 @@ impl Refusal {
     }
 }
 
-/// netlib's reader could not parse the certificate.
+/// Makes the refusal if netlib's reader could not parse the certificate.
 pub(super) fn malformed(malformed: &Malformed, index: usize) -> Refusal {
     let what = format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at);
     Refusal::new(Problem::Malformed, what).at_index(index)

@@ -481,7 +481,7 @@ fn r27_a_zone_enters_neither_names_nor_constraints() {
 }
 
 #[test]
-fn arbitrary_bytes_never_panic() {
+fn flipped_bits_are_refused_with_a_message() {
     let chain = certificates("good.pem");
     let policy = policy(&["root.pem"], &["all.crl"], flag::X509_STRICT);
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));

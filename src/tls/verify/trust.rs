@@ -49,7 +49,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// `SYSTEM`, `EMBEDDED` or `CUSTOM`.
+    /// Returns `SYSTEM`, `EMBEDDED` or `CUSTOM`.
     pub fn kind(&self) -> i32 {
         self.kind
     }

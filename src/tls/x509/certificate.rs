@@ -43,7 +43,7 @@ impl<'a> Certificate<'a> {
         Ok(seconds(not_before)..seconds(not_after))
     }
 
-    /// `der` must be exactly one certificate.
+    /// Parses `der`, which must be exactly one certificate.
     pub(crate) fn parse(der: &'a [u8]) -> Result<Certificate<'a>, Malformed> {
         let mut all = Der::new(der);
         let mut outer = all.read(tag::SEQUENCE, "the certificate")?.inside();

@@ -165,7 +165,7 @@ impl Certificate {
         self.is_self_issued
     }
 
-    /// SHA-256 of the DER.
+    /// Returns the SHA-256 of the DER.
     pub fn fingerprint(&self) -> &CStr {
         &self.fingerprint
     }

@@ -101,8 +101,8 @@ impl<'a> Der<'a> {
         Malformed { what, at: self.at }
     }
 
-    /// `None` at the end and at a malformed element. Lengths of more than four bytes and tags of more than one byte do
-    /// not occur in certificates and count as malformed.
+    /// Returns the next element; `None` at the end and at a malformed element. Lengths of more than four bytes and tags
+    /// of more than one byte do not occur in certificates and count as malformed.
     pub(crate) fn next(&mut self) -> Option<Element<'a>> {
         let (tag, len, rest) = header(self.rest)?;
         let (content, after) = match len {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn constructed_octet_strings() {
+    fn constructed_octet_strings_are_joined() {
         let joined = |bytes: &[u8]| {
             let element = Der::ber(bytes, 0).next().unwrap();
             element.octets().unwrap().map(|octets| octets.to_vec())

@@ -49,7 +49,7 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     mismatch(format!("the certificate's {name} fingerprint is {actual}; expected was {expected}"))
 }
 
-/// Lower hex.
+/// Returns the SHA-256 of the bytes in lower-case hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(digest::<Sha256>(bytes, &mut [0; MAX_DIGITS / 2]))
 }

@@ -35,9 +35,9 @@ impl<'a> Name<'a> {
         Ok(Name { der: name.whole, content: name.content })
     }
 
-    /// RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE", the last component of the DER first. The same as
-    /// OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; types unknown there look like "1.2.3=#0c0161". Empty for an empty
-    /// name.
+    /// Returns RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE", the last component of the DER first.
+    /// OpenSSL prints the same with `-nameopt RFC2253,-esc_msb,utf8`; types that it does not know look like
+    /// "1.2.3=#0c0161". An empty name gives an empty text.
     pub(crate) fn text(&self) -> String {
         let mut attributes = Vec::new();
         let mut steps = Der::new(self.content);
@@ -93,7 +93,7 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
     }
 }
 
-/// OpenSSL's short names. RFC 4514 defines only those of two letters, STREET and UID.
+/// Returns OpenSSL's short name. RFC 4514 defines only the names of two letters, STREET and UID.
 fn label(kind: &[u8]) -> Option<&'static str> {
     Some(match kind {
         [0x55, 0x04, kind] => match kind {

@@ -120,7 +120,7 @@ impl<'a> SignatureAlgorithm<'a> {
         })
     }
 
-    /// `None` if the algorithm implies no hash.
+    /// Returns the hash; `None` if the algorithm implies no hash.
     pub(crate) fn hash(&self) -> Option<Hash> {
         match self {
             SignatureAlgorithm::Rsa(hash)
@@ -182,7 +182,7 @@ fn pss_hash(mut parameters: Der<'_>) -> Hash {
 }
 
 impl<'a> PublicKey<'a> {
-    /// `der` must be one SubjectPublicKeyInfo.
+    /// Parses `der`, which must be one SubjectPublicKeyInfo.
     pub(crate) fn parse(der: &'a [u8]) -> Result<PublicKey<'a>, Malformed> {
         PublicKey::read(&Der::new(der).read(tag::SEQUENCE, "the public key")?)
     }
@@ -226,7 +226,7 @@ impl<'a> PublicKey<'a> {
         .to_owned()
     }
 
-    /// 0 if unknown.
+    /// Returns the size of the key in bits; 0 if unknown.
     pub(crate) fn bits(&self) -> usize {
         match self {
             PublicKey::Rsa { bits } | PublicKey::RsaPss { bits } | PublicKey::Dsa { bits } => *bits,

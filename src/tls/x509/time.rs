@@ -72,7 +72,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 719_468
 }
 
-/// "2026-03-09 17:05:00 UTC".
+/// Formats a time like "2026-03-09 17:05:00 UTC".
 pub(crate) fn utc(seconds: i64) -> String {
     let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

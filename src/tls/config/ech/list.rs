@@ -203,7 +203,8 @@ fn supported(kem: u16, (kdf, aead): (u16, u16)) -> Option<&'static dyn Hpke> {
     })
 }
 
-/// RFC 9849 section 6.1.7: a name of letters, digits and hyphens that a URL parser would not read as an IPv4 address.
+/// Returns a public name; `None` if RFC 9849 section 6.1.7 forbids it. It consists of letters, digits, hyphens and
+/// dots, and a URL parser must not read it as an IPv4 address.
 fn host_name(bytes: &[u8]) -> Option<CString> {
     let is_fit = |byte: &u8| byte.is_ascii_alphanumeric() || b"-.".contains(byte);
     let last = bytes.rsplit(|byte| *byte == b'.').next()?;

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encodings_of_passwords() {
+    fn passwords_have_each_known_encoding() {
         let all = |password: Option<&[u8]>| {
             let password = password.map(|bytes| Password::new(bytes).unwrap());
             let spelled = PasswordEncoding::all(password.as_ref()).unwrap();

@@ -59,7 +59,7 @@ impl Refusal {
 }
 
 impl From<Error> for Refusal {
-    /// From functions whose only failure is lack of memory.
+    /// Converts the error of a function that fails only if memory runs out.
     fn from(error: Error) -> Refusal {
         Refusal::OutOfMemory(error)
     }

@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// `None` unless `der` is exactly one unencrypted key.
+    /// Returns the shape; `None` unless `der` is exactly one unencrypted key.
     pub(crate) fn of(der: &[u8]) -> Option<Shape> {
         let fields = fields(der)?;
         let (version, rest) = fields.split_first()?;
@@ -42,7 +42,7 @@ impl Shape {
         }
     }
 
-    /// For an unsupported key: its type and the supported ones.
+    /// Describes an unsupported key: its type and the supported types.
     pub(crate) fn unusable(self, der: &[u8]) -> Option<String> {
         let fields = fields(der)?;
         match self {

@@ -19,7 +19,7 @@ fn plain(pem: &[u8]) -> Vec<u8> {
     find(pem, None).unwrap().to_vec()
 }
 
-/// Each encrypted key and its plaintext.
+/// Returns the name, the file and the plaintext of each encrypted key.
 fn vectors() -> [(&'static str, &'static [u8], Vec<u8>); 5] {
     let sec1 = plain(include_bytes!("../../../../tests/certs/server-sec1.key"));
     let pkcs1 = plain(include_bytes!("../../../../tests/certs/rsa-pkcs1.key"));
@@ -284,7 +284,7 @@ fn parameters_are_limited_before_any_work() {
 }
 
 #[test]
-fn traditional_pem_headers() {
+fn traditional_pem_headers_are_checked() {
     let iv = "00112233445566778899aabbccddeeff";
     let text = "AAAAAAAAAAAAAAAAAAAAAA==\n";
     for (headers, status, says) in [
@@ -332,7 +332,7 @@ fn traditional_pem_headers() {
 }
 
 #[test]
-fn first_key_among_other_sections() {
+fn the_first_key_among_other_sections_is_read() {
     let sections = |parts: &[&[u8]]| parts.join(&b"\n"[..]);
     let parameters = b"-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----";
     let certificate = include_bytes!("../../../../tests/certs/server.pem");

@@ -126,7 +126,8 @@ pub(crate) fn decrypt(headers: &Headers, mut buffer: Secret, password: Option<&P
     opened(buffer, len)
 }
 
-/// OpenSSL's EVP_BytesToKey with MD5 and one round: each digest covers the previous one, the password and the salt.
+/// Derives a key like OpenSSL's EVP_BytesToKey with MD5 and one round: each digest covers the previous one, the
+/// password and the salt.
 fn derive_key(password: &[u8], salt: &[u8]) -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);
     let (first, second) = key.split_at_mut(16);

@@ -172,7 +172,7 @@ impl Bags {
     }
 }
 
-/// `None` if the certificate is not X.509.
+/// Returns the certificate of a bag; `None` if it is not X.509.
 fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
     let kind = bag.read(tag::OID, "the kind of a certificate")?;
     let value = bag.read(tag::explicit(0), "a certificate")?;

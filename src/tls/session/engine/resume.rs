@@ -104,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// On a server: fails the session if the certificate of a resuming client has expired. That is the certificate of
-    /// the first handshake. rustls does not check this.
+    /// Fails a server's session if the certificate of a resuming client has expired. That is the certificate of the
+    /// first handshake. rustls does not check this.
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
         let connection = &self.connection;
         let is_resumed = self.is_server && connection.is_resumed();

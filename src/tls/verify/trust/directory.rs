@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// The total size of all files.
 const MAX_BYTES: u64 = 4 * pem::MAX_FILE;
 
-/// `what` names the directory in errors. Unusable entries are skipped.
+/// Reads a directory. `what` names it in errors. Unusable entries are skipped.
 pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Result<()> {
     let entries = list(path, what)?;
     let is_hashed = entries.iter().any(|entry| kind(entry) == Kind::Hashed);

@@ -34,7 +34,7 @@ impl Environment {
     }
 }
 
-/// Each path with its authorities. Unusable certificates are skipped.
+/// Returns each path with its authorities. Unusable certificates are skipped.
 pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, LoadedAnchors)>> {
     if environment.file.is_none() && environment.directories.is_empty() {
         return Ok(from_platform().into_iter().collect());

@@ -76,7 +76,7 @@ fn file_without_certificates_is_an_error() {
     assert_eq!(truncated.status(), Status::InvalidPem);
 }
 
-/// Kind, name, number of anchors and skipped certificates of each source.
+/// Returns kind, name, number of anchors and skipped certificates of each source.
 fn summary(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
     trust
         .loaded
