@@ -11,8 +11,8 @@
 //! because a writer also sends the queued output. If readers waited for room in the socket's send buffer, both peers
 //! could wait for each other forever.
 //!
-//! With TLS in TLS, the settings of the stream that the application calls apply to all streams below it, passed down as
-//! [`wait_policy::WaitPolicy`].
+//! With TLS over TLS, the settings of the stream that the application calls apply to all streams below it. They are
+//! passed down as [`wait_policy::WaitPolicy`].
 
 mod call;
 mod callbacks;

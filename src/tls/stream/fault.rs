@@ -1,21 +1,21 @@
-//! Why a transport cannot go on.
+//! The reasons why a transport cannot continue.
 
 use std::io;
 
 use crate::error::Error;
 use crate::status::Status;
 
-/// Why a transport cannot go on. The stream turns it into an error, because it knows its peer.
+/// The reason why a transport cannot continue. The stream turns it into an error, because it knows its peer.
 pub(super) enum Fault {
     /// A system call failed.
     System(io::Error),
-    /// The read or write timeout passed first, or the window of the minimum throughput.
+    /// The read timeout, the write timeout, or the window of the minimum throughput has ended.
     TimedOut(Status),
     /// The stream below failed.
     OuterStream(Error),
-    /// Returned to the caller unchanged: the limit has ended, or a callback reported a failure.
+    /// An error that is returned to the caller unchanged: the limit has ended, or a callback reported a failure.
     Passthrough(Error),
-    /// The same, and the transport cannot be used again.
+    /// Like `Passthrough`, and the transport cannot be used again.
     Fatal(Error),
 }
 

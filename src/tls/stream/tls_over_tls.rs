@@ -14,11 +14,11 @@ use crate::status::Status;
 /// The maximum number of nested streams. Each stream needs stack space in a call and when it is released.
 const MAX_DEPTH: usize = 16;
 
-/// A stream that carries the records of another one. It serves no other calls until this is dropped.
+/// A stream that carries the records of another stream. It serves no other calls until this is dropped.
 struct StreamTransport(Arc<Stream>);
 
 impl Transport {
-    /// Another stream. It serves no other calls until the new stream is dropped.
+    /// Uses another stream as the transport. That stream serves no other calls until the new stream is dropped.
     pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
         Ok(Transport::outer_stream(Box::new(StreamTransport::new(outer)?)))
     }

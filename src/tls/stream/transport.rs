@@ -25,15 +25,15 @@ enum Kind {
     Stream(Box<dyn OuterStream>),
 }
 
-/// Another stream that carries the records of this one. `tls_over_tls` implements it; a trait, because a stream has a
-/// transport, so this module cannot import streams.
+/// A stream that carries the records of the stream inside it. This is a trait, which `tls_over_tls` implements, because
+/// streams import this module, so this module cannot import streams.
 pub(super) trait OuterStream: Send + Sync {
-    /// The number of streams, this one and those below it.
+    /// Returns the number of streams: this one and all streams below it.
     fn depth(&self) -> usize;
     fn can_wait(&self) -> bool;
     fn may_call_back(&self) -> bool;
-    /// Waits until a read may return plaintext or the end of the stream. Returns `Some` if it cannot wait for a transport
-    /// that needs something first.
+    /// Waits until a read may return plaintext or the end of the stream. Returns `Some` if the transport needs something
+    /// else first and the call cannot wait for it.
     fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>>;
     fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io>;
     fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Result<Io>;

@@ -22,11 +22,11 @@ pub(super) struct WaitPolicy<'a> {
     pub(super) settings: &'a Settings,
     /// Whether the stream's own minimum throughput applies.
     pub(super) counts_throughput: bool,
-    /// When the current throughput window ends. The wait then fails with `NETLIB_TOO_SLOW`.
+    /// The end of the current throughput window. A wait that reaches it fails with `NETLIB_TOO_SLOW`.
     pub(super) throughput_deadline: Option<Instant>,
 }
 
-/// The settings of a new stream: it waits without bound.
+/// The settings of a new stream: its calls wait without a time limit.
 pub(super) static DEFAULT_SETTINGS: Settings =
     Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
 
@@ -37,12 +37,12 @@ impl Settings {
 }
 
 impl WaitPolicy<'_> {
-    /// The same policy, but the call returns instead of waiting.
+    /// Returns the same policy for a call that must not wait.
     pub(super) fn without_waiting(self) -> Self {
         WaitPolicy { blocking: false, ..self }
     }
 
-    /// Whether a wait for input has neither timeout nor limit.
+    /// Returns whether a wait for input has neither timeout nor limit.
     pub(super) fn is_unbounded(self) -> bool {
         let Settings { read_timeout, limit, .. } = self.settings;
         self.blocking && read_timeout.is_none() && limit.is_none() && self.throughput_deadline.is_none()
@@ -52,23 +52,24 @@ impl WaitPolicy<'_> {
         self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
     }
 
-    /// The same policy for a call that is not a read of the application.
+    /// Returns the same policy for a call that is not a read of the application.
     pub(super) fn without_throughput(self) -> Self {
         WaitPolicy { counts_throughput: false, ..self }
     }
 
-    /// The time left in the throughput window.
+    /// Returns the time left in the throughput window.
     pub(super) fn throughput_time_left(self) -> Option<Duration> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails when the window has ended. For loops in the streams below.
+    /// Fails if the window has ended. Used in loops of the streams below.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }
 }
 
-/// The error inside a stream below. The stream that has the minimum replaces it with one that has the numbers.
+/// Returns the error of a stream below. The stream that has the minimum replaces it with an error that states the
+/// numbers.
 pub(super) fn too_slow() -> Error {
     Error::new(Status::TooSlow, "less came than the minimum throughput that was asked for")
 }
