@@ -1,4 +1,4 @@
-//! Whether two parsers answer the same. If they do not, their times say nothing about each other.
+//! Compares the results of two parsers. Their times can only be compared if they return the same parts.
 
 use std::net::Ipv6Addr;
 use std::str;
@@ -6,16 +6,16 @@ use std::str;
 use crate::corpus::Corpus;
 use crate::rivals::{Components, Timed};
 
-/// How the answers of netlib and of a rival compare, in URLs.
+/// How many URLs netlib and another parser read alike, and the ones that they read differently.
 #[derive(Default)]
 pub struct Agreement {
     pub equal: usize,
-    /// Equal after `canonical`: what RFC 3986 and the rival's standard define differently.
+    /// Equal after `canonical`, which removes the differences between RFC 3986 and the other parser's standard.
     pub equal_normalised: usize,
     pub refused_by_netlib: usize,
     pub refused_by_rival: usize,
     pub refused_by_both: usize,
-    /// Each makes the corpus not count.
+    /// The URLs with a different result. One such URL makes the corpus invalid.
     pub different: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub fn compare(netlib: &dyn Timed, rival: &dyn Timed, corpus: &Corpus) -> Agreem
     agreement
 }
 
-/// Without the delimiters that ada leaves at scheme and query.
+/// Removes the delimiters that ada includes in scheme and query.
 fn bare(mut components: Components) -> Components {
     if components.scheme.last() == Some(&b':') {
         components.scheme.pop();
@@ -57,8 +57,9 @@ fn bare(mut components: Components) -> Components {
     components
 }
 
-/// One form for what the standards define differently: default ports, the empty path, the text of an IPv6 address,
-/// which characters are percent-encoded, and how; and for the letter case of a host, which libcurl keeps.
+/// Maps everything that the standards define differently to one form: default ports, the empty path, the text of an
+/// IPv6 address, and which characters are percent-encoded and how. Also lowercases the host, because libcurl keeps its
+/// letter case.
 fn canonical(components: &Components) -> Components {
     let default_port: &[u8] = match components.scheme.as_slice() {
         b"http" | b"ws" => b"80",
@@ -79,7 +80,7 @@ fn canonical(components: &Components) -> Components {
     canonical
 }
 
-/// uriparser gives no brackets.
+/// uriparser returns an IPv6 address without brackets.
 fn canonical_host(host: &[u8]) -> Vec<u8> {
     let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(host);
     match str::from_utf8(inner).ok().and_then(|text| text.parse::<Ipv6Addr>().ok()) {
@@ -88,8 +89,9 @@ fn canonical_host(host: &[u8]) -> Vec<u8> {
     }
 }
 
-/// RFC 3986 sections 2.3 and 6.2.2: escapes in upper case, none for unreserved characters; one for what a path or
-/// query may not hold, and for the apostrophe, which WHATWG encodes in a query.
+/// Normalises percent-encoding. RFC 3986 sections 2.3 and 6.2.2: escapes have uppercase digits, and unreserved
+/// characters are not escaped. Characters that a path or query may not contain are escaped, and so is the apostrophe,
+/// which WHATWG encodes in a query.
 fn canonical_escapes(text: &[u8]) -> Vec<u8> {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut out = Vec::with_capacity(text.len());

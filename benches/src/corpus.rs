@@ -1,7 +1,8 @@
-//! The URLs that are timed: three corpora, made from one seed, the same on every machine.
+//! The URLs that are timed: three corpora, generated from one seed, so they are the same on every machine.
 //!
-//! They hold what URLs in the wild hold, and leave out what RFC 3986 and the WHATWG standard read differently
-//! (backslashes, stray percent signs, "%2e" as a dot, IPv4 addresses as one number): those would time two questions.
+//! They contain what real URLs contain, except text that RFC 3986 and the WHATWG standard read differently
+//! (backslashes, stray percent signs, "%2e" as a dot, IPv4 addresses as one number): parsers of the two standards do
+//! different work on such text.
 
 use crate::rng::Rng;
 use crate::words::{ESCAPES, EXTENSIONS, IDN_HOSTS, KEYS, RAW, SITES, SUBDOMAINS, TLDS, WORDS};
@@ -9,7 +10,7 @@ use crate::words::{ESCAPES, EXTENSIONS, IDN_HOSTS, KEYS, RAW, SITES, SUBDOMAINS,
 const COUNT: usize = 20_000;
 const SEED: u64 = 0x6E65_746C_6962;
 
-/// URLs one behind the other in memory, as a program has them that reads them from a file.
+/// URLs that are contiguous in memory, as in a program that reads them from a file.
 pub struct Corpus {
     pub name: &'static str,
     text: String,
@@ -44,12 +45,12 @@ impl Corpus {
         self.ends.is_empty()
     }
 
-    /// Without the NULs.
+    /// Returns the mean length of the URLs, without the NULs.
     pub fn mean_length(&self) -> f64 {
         (self.text.len() - self.len()) as f64 / self.len() as f64
     }
 
-    /// The URLs. A NUL follows each of them, for the rival that wants one.
+    /// Returns the URLs. A NUL follows each of them in memory, for the parser that needs one.
     pub fn urls(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -60,9 +61,9 @@ impl Corpus {
     }
 }
 
-/// Links as a crawler or a proxy sees them.
+/// Makes a link as a crawler or a proxy sees it.
 fn realistic(rng: &mut Rng) -> String {
-    // Of the schemes that have no default port and no normalisation of their own, there are few.
+    // Schemes without a default port and without normalisation rules are rare.
     let other_scheme = rng.chance(1.0);
     let mut url = if other_scheme {
         rng.pick(&["ftp", "ws", "wss"]).to_owned()
@@ -116,7 +117,7 @@ fn realistic(rng: &mut Rng) -> String {
     url
 }
 
-/// Links as they stand in manuals: nothing to repair.
+/// Makes a link as it stands in a manual: it needs no normalisation.
 fn documentation(rng: &mut Rng) -> String {
     let mut url = format!("https://{}", host(rng));
     for _ in 0..rng.between(2, 5) {
@@ -141,7 +142,7 @@ fn documentation(rng: &mut Rng) -> String {
     url
 }
 
-/// The files of a system, as a file manager names them.
+/// Makes the path of a file, with the names that a file manager shows.
 fn file_path(rng: &mut Rng) -> String {
     let mut url = String::from("file://");
     url.push_str(rng.pick(&[
@@ -233,7 +234,7 @@ fn query(rng: &mut Rng, out: &mut String) {
             _ => out.push_str(rng.pick(WORDS)),
         }
         if rng.chance(0.7) {
-            // Never at the end, where WHATWG strips a blank.
+            // Never at the end, where WHATWG strips a space.
             out.push_str(rng.pick(RAW));
             out.push_str(rng.pick(WORDS));
         }

@@ -1,4 +1,4 @@
-//! Whether the time stays linear in the length, whatever the text is made of. What is refused has to be, too.
+//! Checks that parsing takes linear time in the length of the text, for valid and for invalid text.
 
 use std::hint::black_box;
 
@@ -10,13 +10,15 @@ use crate::{NETLIB, PORTABLE};
 
 const LIMIT: f64 = 2.2;
 const SIZES: std::ops::RangeInclusive<u32> = 6..=20;
-/// A round puts the text at another place, and the shortest of so many repetitions counts: the machine's other work only
-/// ever makes a time longer. Of the rounds the median counts: a place can be lucky or unlucky for the processor.
+/// Each round puts the text at another address. Within a round the shortest repetition counts, because other work on
+/// the machine only makes a time longer. Over the rounds the median counts, because some addresses are faster than
+/// others.
 const ROUNDS: usize = 15;
 const REPETITIONS: usize = 3;
-/// So many times more rounds, if a ratio is above the limit.
+/// If a ratio is above the limit, the measurement is repeated with this many times more rounds.
 const ATTEMPTS: usize = 4;
-/// What is parsed in a repetition, in bytes, so that a short text, too, takes longer than the clock's step.
+/// The number of bytes parsed per repetition: large enough that even a short text takes longer than the clock's
+/// resolution.
 const BYTES: usize = 1 << 16;
 
 struct Shape {
@@ -45,14 +47,16 @@ const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    /// A URL whose repeated part has this length: that is what doubles. What is around it is 9 to 21 bytes.
+    /// Returns a URL whose repeated part has this length, the length that is doubled. The rest of the URL is 9 to 21
+    /// bytes.
     fn text(&self, length: usize) -> String {
         format!("{}{}{}", self.start, self.repeated.repeat(length.div_ceil(self.repeated.len())), self.end)
     }
 }
 
 pub fn run(rng: &mut Rng) -> Result<(), String> {
-    // Memory that is asked of the system for each long text would be most of its time, and no matter of the parser.
+    // Keeps freed memory in the process. Otherwise most of the time of a long text would be spent requesting memory
+    // from the system, which is not the parser's work.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 28);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 28);
@@ -95,7 +99,7 @@ fn table(rng: &mut Rng, parser: Netlib) {
     println!("  highest of all {highest:.2}, target at most {LIMIT}: {verdict}\n");
 }
 
-/// ns per operation for each size, the sizes in a new order every round.
+/// Returns the ns per operation for each size. Each round visits the sizes in a new order.
 fn measure(rng: &mut Rng, shape: &Shape, operation: impl Fn(&str)) -> Vec<f64> {
     let urls: Vec<String> = SIZES.map(|bits| shape.text(1 << bits)).collect();
     let mut times = vec![Vec::new(); urls.len()];
@@ -123,7 +127,7 @@ fn shortest(url: &str, operation: impl Fn(&str)) -> f64 {
     (0..REPETITIONS).map(|_| timed(pass) / times as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// The highest ratio to the time of half the length, and the length.
+/// Returns the highest ratio to the time of half the length, and the length.
 fn worst(times: &[f64]) -> (f64, usize) {
     let ratios = times.windows(2).map(|pair| pair[1] / pair[0]);
     let lengths = SIZES.skip(1).map(|bits| 1 << bits);

@@ -1,11 +1,12 @@
-//! What netlib costs beside others. `make bench` runs it; docs/contributing/benchmarks.md says how to read what it prints.
+//! The cost of netlib compared with other libraries. `make bench` runs it; docs/contributing/benchmarks.md explains the
+//! output.
 //!
-//! A *group* is a list of operations to be compared. Two programs measure the same groups: `time`, and `count`, which
-//! counts allocations, apart so that counting costs the times nothing.
+//! A *group* is a list of operations to be compared. Two programs measure the same groups: `time` measures times, and
+//! `count` counts allocations. They are separate programs so that counting does not slow down the timed code.
 
 pub mod rng;
 pub mod library;
-// Lists, packed.
+// Word lists, several words per line.
 #[rustfmt::skip]
 mod words;
 pub mod corpus;
@@ -22,15 +23,15 @@ pub mod timing;
 pub mod growth;
 pub mod report;
 
-/// The library that users get, and the same without vector instructions.
+/// The library that users get, and the same library without vector instructions.
 pub const NETLIB: &str = "target/netlib/libnetlib.so";
 pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
 
-/// What is measured: a name, and a pass that does it so many times. What `prepare` does before each pass is not measured.
+/// An operation to measure: its name, and a pass that repeats it. `prepare` runs before each pass and is not measured.
 pub struct Operation {
     pub name: String,
     pub times: usize,
-    /// How many passes make a round.
+    /// The number of passes per round.
     pub passes: usize,
     pub prepare: Box<dyn FnMut()>,
     pub pass: Box<dyn FnMut()>,
@@ -50,7 +51,7 @@ impl Operation {
     }
 }
 
-/// What is counted of an operation, for one of its times.
+/// Counts per operation.
 #[derive(Clone, Copy)]
 pub struct Counts {
     pub allocations: f64,
@@ -60,8 +61,8 @@ pub struct Counts {
     pub waits: f64,
 }
 
-/// Operations that are compared with each other, all with the ones called `references`. The first of these that is
-/// here makes the column of ratios.
+/// Operations that are compared with each other and with the ones called `references`. The column of ratios uses the
+/// first reference that is available.
 pub struct Group {
     pub name: String,
     pub references: &'static [&'static str],
@@ -70,13 +71,13 @@ pub struct Group {
 
 /// Groups that make one table.
 pub struct Section {
-    /// By which it is selected.
+    /// The name that selects the section on the command line.
     pub name: &'static str,
     pub title: &'static str,
     pub groups: Vec<Group>,
 }
 
-/// The sections that are measured by both programs, in the order in which they are printed.
+/// Returns the sections that both programs measure, in the order in which they are printed.
 pub fn sections(wanted: impl Fn(&str) -> bool) -> Result<Vec<Section>, String> {
     let mut sections = Vec::new();
     if wanted("url") {

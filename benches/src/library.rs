@@ -1,4 +1,4 @@
-//! Shared libraries, opened by path, so that two builds of one library can be timed in one process.
+//! Opens shared libraries by path, so that two builds of one library can be timed in one process.
 
 use std::ffi::{CStr, CString, c_void};
 
@@ -6,14 +6,14 @@ use std::ffi::{CStr, CString, c_void};
 pub struct Library(*mut c_void);
 
 impl Library {
-    /// What it exports stays its own (RTLD_LOCAL).
+    /// Opens the library with RTLD_LOCAL, so that its symbols do not replace those of another build.
     pub fn open(path: &str) -> Result<Library, String> {
         let name = CString::new(path).map_err(|e| e.to_string())?;
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() { Err(last_error()) } else { Ok(Library(library)) }
     }
 
-    /// The address of a function.
+    /// Returns the address of a function.
     pub fn symbol(&self, name: &str) -> Result<*mut c_void, String> {
         let name = CString::new(name).map_err(|e| e.to_string())?;
         let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
@@ -25,7 +25,7 @@ fn last_error() -> String {
     unsafe { CStr::from_ptr(libc::dlerror()) }.to_string_lossy().into_owned()
 }
 
-/// A struct of C functions, and `load(path)` that fills it.
+/// Defines a struct of C functions, and `load(path)`, which fills it from a shared library.
 #[macro_export]
 macro_rules! functions {
     ($name:ident { $($function:ident: fn($($argument:ty),*) $(-> $result:ty)?;)* }) => {

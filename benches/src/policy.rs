@@ -1,4 +1,4 @@
-//! Counting a try, and making request headers.
+//! Counting an attempt in the retry policy, and making request headers.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hint::black_box;
@@ -90,7 +90,7 @@ pub fn section() -> Result<Section, String> {
     })
 }
 
-/// What a function stores, if it succeeds.
+/// Returns the handle that a function stores if it succeeds.
 fn made(function: &str, make: impl FnOnce(*mut Handle) -> i32) -> Result<Handle, String> {
     let mut handle = null_mut();
     match make(&mut handle) {

@@ -1,9 +1,9 @@
-//! What runs where: the client that is measured on one processor, its peer on another.
+//! Pins threads to processors: the measured client runs on one processor, its peer on another.
 
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Of the processors that this process may use.
+/// One of the processors that this process may use.
 #[derive(Clone, Copy)]
 pub enum Processor {
     Client = 0,
@@ -11,13 +11,13 @@ pub enum Processor {
 }
 
 impl Processor {
-    /// Its number. `None`: there are too few.
+    /// Returns the processor's number, or `None` if this process may use too few processors.
     pub fn number(self) -> Option<usize> {
         allowed().get(self as usize).copied()
     }
 }
 
-/// Pins this thread. Without another processor a peer runs where the client does.
+/// Pins this thread. If there is only one processor, the peer runs on the client's.
 pub fn pin(processor: Processor) {
     let Some(number) = processor.number() else { return };
     unsafe {
@@ -27,17 +27,17 @@ pub fn pin(processor: Processor) {
     }
 }
 
-/// In the environment of the processes that one makes, those that it began with: they inherit what its threads are pinned
-/// to.
+/// An environment variable that gives child processes the processors that this process could use at first. Without it
+/// they would inherit only the processor that the creating thread is pinned to.
 const VARIABLE: &str = "NETLIB_BENCH_PROCESSORS";
 
-/// Hands them down to a process.
+/// Passes the processors on to a child process.
 pub fn hand_down(command: &mut Command) {
     let numbers: Vec<String> = allowed().iter().map(usize::to_string).collect();
     command.env(VARIABLE, numbers.join(" "));
 }
 
-/// As they were before a thread of this process was pinned.
+/// Returns the processors that this process could use before one of its threads was pinned.
 fn allowed() -> &'static [usize] {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
     ALLOWED.get_or_init(|| match std::env::var(VARIABLE) {

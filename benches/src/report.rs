@@ -1,8 +1,8 @@
-//! Tables for people.
+//! Prints the results as tables.
 
 use crate::timing::{geometric_mean, median, median_ratio};
 
-/// Columns as wide as they need; the first to the left, the others to the right.
+/// A table with columns as wide as necessary. The first column is left-aligned, the others are right-aligned.
 pub struct Table(Vec<Vec<String>>);
 
 impl Table {
@@ -32,35 +32,35 @@ impl Table {
     }
 }
 
-/// What came out for a group.
+/// The results of a group.
 pub struct Measured {
     pub name: String,
     pub references: &'static [&'static str],
     pub rows: Vec<Row>,
 }
 
-/// What came out for an operation.
+/// The results of an operation.
 pub struct Row {
     pub name: String,
-    /// ns per operation, by round.
+    /// The ns per operation, by round.
     pub times: Vec<f64>,
     pub allocations: Option<f64>,
 }
 
 impl Row {
-    /// Without anything measured.
+    /// Creates a row without results.
     pub fn new(name: &str) -> Row {
         Row { name: name.into(), times: Vec::new(), allocations: None }
     }
 }
 
 impl Measured {
-    /// Without operations.
+    /// Creates a group without operations.
     pub fn new(name: &str) -> Measured {
         Measured { name: name.into(), references: &[], rows: Vec::new() }
     }
 
-    /// What row `i` takes beside the reference.
+    /// Returns the time of row `i` divided by the time of the reference.
     fn ratio(&self, i: usize, reference: &str) -> Option<f64> {
         let reference = self.rows.iter().find(|row| row.name == reference)?;
         Some(median_ratio(&self.rows[i].times, &reference.times))
@@ -80,7 +80,7 @@ fn cells(measured: &Measured, i: usize) -> [String; 3] {
     [format!("{:.1}", median(&row.times)), number(measured.first_ratio(i), 3), number(row.allocations, 2)]
 }
 
-/// One table for groups that have the same operations.
+/// Prints one table for groups that have the same operations.
 pub fn side_by_side(groups: &[Measured]) {
     let mut titles = vec![""];
     for group in groups {
@@ -98,13 +98,13 @@ pub fn side_by_side(groups: &[Measured]) {
     table.print();
 }
 
-/// The geometric mean of an operation's ratios, and the highest.
+/// Returns the geometric mean of an operation's ratios, and the highest ratio.
 fn summary(ratios: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     let ratios: Vec<f64> = ratios.collect::<Option<_>>()?;
     Some((geometric_mean(&ratios), ratios.iter().copied().fold(0.0, f64::max)))
 }
 
-/// A table for one group.
+/// Prints a table for one group.
 pub fn below(group: &Measured) {
     let mut table = Table::new(&[&group.name, "ns", "ratio", "allocations"]);
     for (i, row) in group.rows.iter().enumerate() {
@@ -115,7 +115,7 @@ pub fn below(group: &Measured) {
     table.print();
 }
 
-/// What netlib is to reach beside ada: the geometric mean of the ratios, and the highest.
+/// The limits for netlib's ratios to ada: for the geometric mean, and for the highest ratio.
 const TARGETS: &[(&str, f64, f64)] = &[("target", 0.60, 0.75), ("goal", 0.40, 0.55)];
 
 pub fn targets(groups: &[Measured]) {
@@ -139,7 +139,7 @@ pub fn targets(groups: &[Measured]) {
     println!();
 }
 
-/// What an operation is to reach beside the reference of its group: the operation, and the highest ratio.
+/// The goal of an operation: its name, and the highest allowed ratio to the reference of its group.
 pub type Goal = (&'static str, f64);
 
 pub fn goals(groups: &[Measured], goals: &[Goal]) {

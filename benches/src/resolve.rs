@@ -1,4 +1,4 @@
-//! Resolving references beside the `url` crate's `join`.
+//! Resolves references with netlib and with the `url` crate's `join`.
 
 use std::ffi::{c_char, c_void};
 use std::hint::black_box;
@@ -17,7 +17,7 @@ crate::functions!(Functions {
     netlib_url_free: fn(*mut c_void);
 });
 
-/// As links stand in pages.
+/// References as they stand in web pages.
 const REFERENCES: &[&str] = &[
     "page2.html",
     "../style/main.css",
@@ -32,7 +32,7 @@ const REFERENCES: &[&str] = &[
 ];
 const COUNT: usize = 2_000;
 
-/// netlib's and the crate's view of one base.
+/// The same base URL, parsed by netlib and by the crate.
 struct Base(*mut c_void, Url);
 
 pub fn section() -> Result<Section, String> {
@@ -91,7 +91,7 @@ fn resolve(c: &Functions, base: &Base, reference: &str, read: impl FnOnce(Option
     }
 }
 
-/// Equal results, or the times do not count.
+/// Checks that both resolve every reference to the same URL. Otherwise their times cannot be compared.
 fn check(c: &Functions, bases: &[Base]) -> Result<(), String> {
     let mut differences = Vec::new();
     for (base, reference) in pairs(bases) {

@@ -1,4 +1,4 @@
-//! SplitMix64: the same numbers on every machine, from one seed.
+//! SplitMix64, a generator that returns the same numbers on every machine for one seed.
 
 pub struct Rng(u64);
 
@@ -15,17 +15,17 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.number() % n as u64) as usize
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true with a probability of `percent` percent.
     pub fn chance(&mut self, percent: f64) -> bool {
         (self.number() >> 11) as f64 / (1u64 << 53) as f64 * 100.0 < percent
     }

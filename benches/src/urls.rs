@@ -1,4 +1,4 @@
-//! Parsing URLs beside the others.
+//! Parses URLs with netlib and with other parsers.
 
 use std::rc::Rc;
 
@@ -8,10 +8,10 @@ use crate::report::Table;
 use crate::rivals::{Ada, Curl, Netlib, Reading, Timed, Uriparser, UrlCrate};
 use crate::{Group, NETLIB, Operation, PORTABLE, Section};
 
-/// ada, as each compiler makes it.
+/// The same version of ada, compiled by two compilers.
 const REFERENCES: &[&str] = &["ada, g++", "ada, clang++"];
 
-/// A parser, or why it is not here.
+/// A parser, or the reason why it is not available.
 type Candidate = (&'static str, Result<Rc<dyn Timed>, String>);
 
 fn candidates() -> Vec<Candidate> {
@@ -28,7 +28,7 @@ fn candidates() -> Vec<Candidate> {
     ]
 }
 
-/// netlib first.
+/// Returns the parsers, netlib first.
 fn parsers() -> Result<Vec<Rc<dyn Timed>>, String> {
     let mut parsers = Vec::new();
     for (name, parser) in candidates() {
@@ -67,7 +67,7 @@ fn group(parsers: &[Rc<dyn Timed>], corpus: &Rc<Corpus>, reading: Reading) -> Gr
     Group { name: corpus.name.into(), references: REFERENCES, operations: parsers.iter().map(operation).collect() }
 }
 
-/// Prints who is not here and why, the corpora, and how far the answers agree. False: some do not.
+/// Prints which parsers are missing and why, the corpora, and how many results are equal. Returns false if some differ.
 pub fn check() -> Result<bool, String> {
     for (name, parser) in candidates() {
         if let Err(reason) = parser {

@@ -1,4 +1,4 @@
-//! What the URLs are made of.
+//! The words that the URLs are built from.
 
 pub const WORDS: &[&str] = &[
     "account", "admin", "api", "archive", "article", "assets", "author", "billing", "blog", "browse", "build", "cart",

@@ -1,8 +1,8 @@
-//! Counts allocations and system calls on sockets: prints "section TAB group TAB operation", and behind further tabs the
-//! allocations, reads, writes and waits per operation.
+//! Counts allocations and system calls on sockets. Prints "section TAB group TAB operation", followed by the
+//! allocations, reads, writes and waits per operation, separated by tabs.
 //!
-//! malloc and its kin, and the calls on sockets, of this program come before the C library's, also for the libraries
-//! that are opened later.
+//! This program defines malloc and related functions and the system calls on sockets. Its definitions come before those
+//! of the C library, also for shared libraries that are opened later.
 
 use std::ffi::c_void;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     unsafe { __libc_calloc(count, size) }
 }
 
-/// Counts as one: it may move.
+/// Counts as one allocation, because it may move the memory.
 ///
 /// # Safety
 /// As realloc(3).
@@ -62,7 +62,7 @@ static READS: AtomicU64 = AtomicU64::new(0);
 static WRITES: AtomicU64 = AtomicU64::new(0);
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
-/// Functions that are counted and make the system call of their name.
+/// Defines functions that count their calls and make the system call of the same name.
 macro_rules! counted {
     ($($counter:ident $name:ident = $number:ident($($argument:ident: $type:ty),*) -> $result:ty $(, $more:expr)*;)*) => { $(
         /// # Safety
@@ -103,7 +103,8 @@ fn main() -> ExitCode {
     for section in sections {
         for group in section.groups {
             for mut operation in group.operations {
-                // What is made once and kept is not a cost of each.
+                // Runs the operation once before counting: objects that are created once and then kept are not a cost
+                // of each call.
                 (operation.prepare)();
                 (operation.pass)();
                 (operation.prepare)();

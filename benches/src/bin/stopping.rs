@@ -1,5 +1,5 @@
-//! Prints how soon calls that block can be stopped. A program of its own, because its getaddrinfo stands before the C
-//! library's for everything in the process: a lookup of one name hangs until it is told to end.
+//! Prints how soon blocking calls can be stopped. It is a separate program because its getaddrinfo replaces the C
+//! library's in the whole process: a lookup of one particular name hangs until it is released.
 
 use std::ffi::{CStr, c_char};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `make bench`: prints the tables. Arguments select.
+//! `make bench` runs this program, which prints the tables. Its arguments select sections.
 
 use std::collections::HashMap;
 use std::process::{Command, ExitCode};
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// False: answers differ.
+/// Returns false if the results of two parsers differ.
 fn run() -> Result<bool, String> {
     let mut wanted: Vec<String> = std::env::args().skip(1).collect();
     if let Some(unknown) = wanted.iter().find(|name| !NAMES.contains(&name.as_str())) {
@@ -31,7 +31,7 @@ fn run() -> Result<bool, String> {
         wanted = NAMES.iter().map(|name| name.to_string()).collect();
     }
     let wants = |name: &str| wanted.iter().any(|wanted| wanted == name);
-    // The order of the rounds, the same in each run.
+    // The seed determines the order within the rounds, which is the same in each run.
     let mut rng = Rng::new(1);
     let agree = !wants("url") || urls::check()?;
     let counts = counts(&wanted)?;
@@ -87,18 +87,18 @@ fn key(section: &str, group: &str, operation: &str) -> String {
     [section, group, operation].join("\t")
 }
 
-/// A program beside this one.
+/// Returns the command of a program in the same directory as this one.
 fn beside(name: &str) -> Result<Command, String> {
     std::env::current_exe().map(|program| Command::new(program.with_file_name(name))).map_err(|e| e.to_string())
 }
 
-/// Printed by a program of its own: see there.
+/// Runs the program `stopping`, which prints this table. Its own comment explains why it is separate.
 fn stopping() -> Result<(), String> {
     let status = beside("stopping")?.status().map_err(|e| format!("stopping: {e}"))?;
     if status.success() { Ok(()) } else { Err("stopping failed".into()) }
 }
 
-/// Allocations and system calls per operation, counted by the program beside this one.
+/// Returns the allocations and system calls per operation, counted by the program `count`.
 fn counts(wanted: &[String]) -> Result<HashMap<String, Counts>, String> {
     let output = beside("count")?.args(wanted).output().map_err(|e| format!("count: {e}"))?;
     if !output.status.success() {

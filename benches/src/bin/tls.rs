@@ -1,4 +1,4 @@
-//! Processes of the TLS tables: the server, and clients that are measured from their first instruction.
+//! The processes of the TLS tables: the server, and clients that are measured from their first instruction.
 
 use std::process::ExitCode;
 

@@ -63,7 +63,7 @@ impl UrlParser for Ada {
                 get(Part::Path, c.ada_get_pathname);
                 get(Part::Query, c.ada_get_search);
                 if reading == Reading::Nine {
-                    // ada has the pieces of authority and request target, and does not compose them.
+                    // ada returns the components of authority and request target, but does not compose them.
                     get(Part::More, c.ada_get_href);
                     get(Part::More, c.ada_get_username);
                     get(Part::More, c.ada_get_password);

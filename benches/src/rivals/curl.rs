@@ -1,4 +1,5 @@
-//! libcurl's URL API: <https://curl.se/libcurl/c/libcurl-url.html>. Each part that is read is a copy, to be freed.
+//! libcurl's URL API: <https://curl.se/libcurl/c/libcurl-url.html>. Each part that is read is a copy that must be
+//! freed.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -14,7 +15,7 @@ const PORT: c_int = 6;
 const PATH: c_int = 7;
 const QUERY: c_int = 8;
 const NON_SUPPORT_SCHEME: c_uint = 1 << 3;
-/// Of the host, as the others do it. Since 7.88.
+/// Converts the host to Punycode, as the other parsers do. Available since libcurl 7.88.
 const PUNYCODE: c_uint = 1 << 12;
 const NO_HOST: c_int = 14;
 
@@ -34,7 +35,7 @@ pub struct Curl {
 impl Curl {
     pub fn load() -> Result<Curl, String> {
         let c = Functions::load("libcurl.so.4")?;
-        // It converts a host from the locale's encoding.
+        // libcurl converts a host from the locale's encoding.
         unsafe { libc::setlocale(libc::LC_CTYPE, c"C.UTF-8".as_ptr()) };
         let version = unsafe { CStr::from_ptr((c.curl_version)()) }.to_string_lossy();
         let numbers = version.trim_start_matches("libcurl/").split(['.', ' ']).map(|n| n.parse().unwrap_or(0));
@@ -73,7 +74,7 @@ impl UrlParser for Curl {
                 get(Part::Path, PATH, 0);
                 get(Part::Query, QUERY, 0);
                 if reading == Reading::Nine {
-                    // The rest that it has; it does not compose authority and request target.
+                    // The other parts that libcurl returns. It does not compose authority and request target.
                     get(Part::More, URL, 0);
                     get(Part::More, USER, 0);
                     get(Part::More, PASSWORD, 0);

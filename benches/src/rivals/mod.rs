@@ -1,4 +1,4 @@
-//! The parsers: each parses, reads, frees, and touches what it has read.
+//! The parsers. A pass parses each URL, reads its parts, touches their bytes and frees the URL.
 
 mod netlib;
 mod ada;
@@ -22,43 +22,43 @@ pub enum Part {
     Host,
     Port,
     Path,
-    /// One of several that make the path, each after a "/".
+    /// One segment of the path, each after a "/".
     Segment,
     Query,
-    /// What only the second table asks: the whole URL, authority, host and port, request target.
+    /// A part that only the second table reads: the whole URL, authority, host and port, request target.
     More,
 }
 
-/// What is asked of each URL.
+/// The parts that are read of each URL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// Scheme, host, port, path and query.
     Five,
-    /// These, and the composed ones.
+    /// The five parts and the composed ones.
     Nine,
 }
 
-/// Is handed what a parser answers. An absent part is not handed over, or as empty text.
+/// Receives the parts that a parser returns. An absent part is not passed, or is passed as empty text.
 pub trait Reader {
     fn text(&mut self, part: Part, text: &[u8]);
-    /// For the parsers whose port is a number; -1 is absent.
+    /// Receives the port from a parser that returns a number; -1 means absent.
     fn port(&mut self, port: i32);
 }
 
 pub trait UrlParser {
     fn name(&self) -> &str;
 
-    /// Parses, reads, frees. False: refused.
+    /// Parses a URL, reads its parts and frees it. Returns false if the parser refuses the URL.
     fn read(&self, url: &str, reading: Reading, reader: &mut impl Reader) -> bool
     where
         Self: Sized;
 }
 
-/// A parser whose loop over a corpus is compiled for it.
+/// A parser with a loop over a corpus that is compiled for this parser.
 pub trait Timed {
     fn name(&self) -> &str;
     fn once(&self, url: &str, reading: Reading);
-    /// One pass over a corpus.
+    /// Makes one pass over a corpus.
     fn pass(&self, corpus: &Corpus, reading: Reading);
     fn components(&self, url: &str) -> Option<Components>;
 }
@@ -86,7 +86,7 @@ impl<P: UrlParser> Timed for P {
     }
 }
 
-/// Every length, and of every text the first byte, is really read.
+/// Reads every length, and the first byte of every text, so that the compiler cannot remove the reads.
 struct Touch;
 
 impl Reader for Touch {
@@ -104,7 +104,7 @@ impl Reader for Touch {
     }
 }
 
-/// What a parser answered, kept. Absent and empty are one here.
+/// Stores the parts that a parser returns. An absent part and an empty one are the same here.
 #[derive(Default, PartialEq, Eq, Debug, Clone)]
 pub struct Components {
     pub scheme: Vec<u8>,
@@ -137,7 +137,7 @@ impl Reader for Components {
     }
 }
 
-/// What C hands out as a pointer and a length.
+/// Returns a text that C returns as a pointer and a length.
 ///
 /// # Safety
 /// `data` is NULL, or has `length` bytes that live until the URL is freed.

@@ -1,4 +1,4 @@
-//! The crate `url`.
+//! The parser of the `url` crate.
 
 use url::{Position, Url};
 

@@ -1,4 +1,4 @@
-//! What a call costs beside the system calls that it stands for.
+//! The cost of a netlib call compared with the system calls that it replaces.
 
 use std::ffi::CStr;
 use std::hint::black_box;
@@ -14,10 +14,10 @@ use crate::report::Goal;
 use crate::{Group, Operation, Section};
 
 const WAITS: usize = 20_000;
-/// Of 1 ms each.
+/// The number of waits of 1 ms each.
 const BLOCKING_WAITS: usize = 20;
 const CONNECTS: usize = 200;
-/// Longer than all tables take: what is made before the first is used in the last.
+/// Longer than all tables take, because objects created before the first table are used in the last.
 const LONG: f64 = 3600.0;
 
 pub const GOALS: &[Goal] = &[(WAIT, 1.05), (CONNECT, 1.10)];
@@ -47,12 +47,12 @@ pub fn section() -> Result<Section, String> {
     })
 }
 
-/// A group for each kind of timeout: the same of poll(2) is beside it.
+/// Returns a group for each kind of timeout. Each group also has the same wait with poll(2).
 fn waits(c: &Rc<Calls>) -> Result<Vec<Group>, String> {
     let (near, mut far) = quiet()?;
     far.write_all(b"x").map_err(|e| e.to_string())?;
     let (ready, silent) = (near.as_raw_fd(), far.as_raw_fd());
-    // They stay as they are until the process ends.
+    // The sockets keep their state until the process ends.
     std::mem::forget((near, far));
     let long_ms = (LONG * 1e3) as i32;
     Ok(vec![
@@ -63,7 +63,7 @@ fn waits(c: &Rc<Calls>) -> Result<Vec<Group>, String> {
     ])
 }
 
-/// What poll(2) and netlib are asked, and what netlib answers.
+/// The arguments of a wait with poll(2) and with netlib, and the expected result of netlib.
 #[derive(Clone, Copy)]
 struct Wait {
     fd: i32,
@@ -79,7 +79,7 @@ impl Wait {
 }
 
 fn wait_group(c: &Rc<Calls>, name: &str, references: &'static [&'static str], wait: Wait) -> Result<Group, String> {
-    // The goal is for those that are ready.
+    // The goal applies to descriptors that are ready.
     let (times, plain, limited) = match wait.expected {
         OK => (WAITS, WAIT, "netlib_wait_for_read with a limit"),
         _ => (BLOCKING_WAITS, "netlib_wait_for_read that waits", "the same with a limit"),
@@ -126,7 +126,7 @@ fn connects(c: &Rc<Calls>, name: &str, host: &'static CStr, port: u16) -> Result
     Ok(Group { name: name.into(), references: &[BARE], operations })
 }
 
-/// Connects, and closes what it has.
+/// Connects, and closes the descriptors.
 fn connect(name: &str, mut once: impl FnMut() -> (i32, i32) + 'static) -> Result<Operation, String> {
     let mut closed = move || {
         let (status, fd) = once();
@@ -141,7 +141,8 @@ fn connect(name: &str, mut once: impl FnMut() -> (i32, i32) + 'static) -> Result
     }))
 }
 
-/// As a plain program does it. A status of getaddrinfo(3) or -1, and a descriptor.
+/// Connects with getaddrinfo(3) and connect(2), as a plain program does. Returns a status of getaddrinfo(3) or -1, and
+/// a descriptor.
 fn bare(host: &CStr, service: &CStr) -> (i32, i32) {
     unsafe {
         let mut hints: libc::addrinfo = std::mem::zeroed();

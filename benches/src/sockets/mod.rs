@@ -1,4 +1,4 @@
-//! Connecting and waiting: what a call costs, how long a race takes, and how soon a call that blocks can be stopped.
+//! Connecting and waiting: the cost of a call, the duration of a race, and how soon a blocking call can be stopped.
 
 pub mod costs;
 pub(crate) mod peers;
@@ -63,7 +63,8 @@ crate::functions!(Functions {
     netlib_retry_sleep_for_retry: fn(Handle, Handle, Handle, *mut i32, *mut Handle) -> i32;
 });
 
-/// netlib's functions, and what many calls of them need. Handles that are made once live until the process ends.
+/// netlib's functions, with helpers for calls that many benchmarks make. Handles that are created once live until the
+/// process ends.
 struct Calls(Functions);
 
 impl Calls {
@@ -107,7 +108,7 @@ impl Calls {
     }
 }
 
-/// What a function stores, if it succeeds.
+/// Returns the handle that a function stores if it succeeds.
 fn made(function: &str, make: impl FnOnce(*mut Handle) -> i32) -> Result<Handle, String> {
     let mut handle = null_mut();
     match make(&mut handle) {
@@ -120,14 +121,15 @@ fn expect(what: &str, expected: i32, status: i32) -> Result<(), String> {
     if status == expected { Ok(()) } else { Err(format!("{what}: status {status} instead of {expected}")) }
 }
 
-/// A table of wall times in milliseconds: how many, their median, the longest, and whether the median is within a goal.
+/// A table of wall-clock times in milliseconds: their number, their median, the longest, and whether the median meets
+/// the goal.
 struct Latencies {
     table: Table,
     unit: Unit,
     goal: Option<f64>,
 }
 
-/// What is printed for a second.
+/// The unit in which a time is printed.
 #[derive(Clone, Copy)]
 struct Unit {
     name: &'static str,
@@ -165,6 +167,6 @@ fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// A limit that is none.
+/// The handle that means "no limit".
 const NO_LIMIT: Handle = null_mut();
 const NO_OPTIONS: Handle = null_mut();

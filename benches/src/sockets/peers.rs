@@ -1,4 +1,4 @@
-//! The other ends: listeners that accept, refuse or never answer, and connected pairs.
+//! The peers: listeners that accept, refuse or never answer, and connected pairs.
 
 use std::io;
 use std::mem::size_of;
@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use crate::processors::{Processor, pin};
 
-/// An address as connect(2) takes it.
+/// An address in the form that connect(2) takes.
 #[derive(Clone, Copy)]
 pub struct Address {
     storage: libc::sockaddr_storage,
@@ -47,7 +47,7 @@ impl Address {
     }
 }
 
-/// A socket that listens, or does not, on a free port of 127.0.0.1. Connecting to one that does not is refused.
+/// A socket that is bound to a free port of 127.0.0.1. If it does not listen, connecting to it is refused.
 pub struct Bound {
     fd: OwnedFd,
     pub address: SocketAddr,
@@ -60,7 +60,7 @@ impl Bound {
         let any = Address::new((Ipv4Addr::LOCALHOST, 0).into());
         let (address, len) = any.raw();
         check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, len) })?;
-        // Only asked for its address, whatever kind of socket it is.
+        // Used only to get the address; the socket need not be a listener.
         let asked = unsafe { TcpListener::from_raw_fd(libc::dup(fd.as_raw_fd())) };
         let address = asked.local_addr().map_err(|e| e.to_string())?;
         Ok(Bound { fd, address })
@@ -71,7 +71,7 @@ impl Bound {
     }
 }
 
-/// A listener that never answers: its backlog is full. Both are held.
+/// A listener that never answers because its backlog is full. Holds the listener and the socket that fills the backlog.
 pub struct Silent {
     pub bound: Bound,
     _filler: OwnedFd,
@@ -88,7 +88,7 @@ impl Silent {
             let address = Address::new(bound.address);
             let (address, len) = address.raw();
             let mut writable = libc::pollfd { fd: filler.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-            // One that is connected stays in the backlog when it is closed.
+            // A connected socket stays in the backlog when it is closed.
             let waiting = unsafe {
                 libc::connect(filler.as_raw_fd(), address, len) != 0 && libc::poll(&mut writable, 1, 100) == 0
             };
@@ -100,15 +100,16 @@ impl Silent {
     }
 }
 
-/// Accepts, waits for the peer to close, and closes, on a thread of its own, until the process ends. It listens on
-/// 127.0.0.1 or on ::1.
+/// Starts a listener on 127.0.0.1 or on ::1. Its thread accepts a connection, waits for the peer to close it, and
+/// closes it, until the process ends.
 pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
     let listener = match v6 {
         true => TcpListener::bind((Ipv6Addr::LOCALHOST, 0))?,
         false => TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
     };
     let address = listener.local_addr()?;
-    // A reset, so that no connection of thousands stays behind as TIME_WAIT. What is accepted inherits it.
+    // Closes with a reset, so that thousands of connections do not stay in TIME_WAIT. Accepted sockets inherit the
+    // setting.
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
     unsafe {
         let (value, len) = ((&raw const linger).cast(), size_of::<libc::linger>() as libc::socklen_t);
@@ -122,7 +123,7 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
             if fd >= 0 {
                 let mut byte = 0_u8;
                 unsafe {
-                    // A reset any earlier would meet a peer that is still asking whether it is connected.
+                    // An earlier reset would arrive while the peer still checks whether it is connected.
                     libc::read(fd, (&raw mut byte).cast(), 1);
                     libc::close(fd);
                 }
@@ -132,7 +133,7 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// Two ends of a TCP connection.
+/// Returns two ends of a TCP connection.
 pub fn connected() -> Result<(TcpStream, TcpStream), String> {
     let pair = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -142,12 +143,12 @@ pub fn connected() -> Result<(TcpStream, TcpStream), String> {
     pair().map_err(|error: io::Error| format!("a connected pair: {error}"))
 }
 
-/// A descriptor on which nothing happens, and its other end.
+/// Returns a descriptor that never becomes readable, and its other end.
 pub fn quiet() -> Result<(UnixStream, UnixStream), String> {
     UnixStream::pair().map_err(|error| format!("a socket pair: {error}"))
 }
 
-/// connect(2) to one address after the other, blocking, as a plain program does it.
+/// Calls connect(2) on one address after the other, blocking, as a plain program does.
 pub fn connect_bare(addresses: &[Address]) -> Option<RawFd> {
     addresses.iter().find_map(|to| unsafe {
         let family = i32::from(to.storage.ss_family);

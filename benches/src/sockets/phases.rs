@@ -1,4 +1,4 @@
-//! The calls that block, each in a place where nothing happens until something stops it.
+//! Blocking calls, each in a state where it waits until something stops it.
 
 use std::ffi::{CStr, c_void};
 use std::os::fd::AsRawFd;
@@ -12,18 +12,18 @@ use super::{
     made, stopping,
 };
 
-/// What stops a call.
+/// The means to stop a call.
 pub enum By {
-    /// A `netlib_limit`, by its deadline or its trigger.
+    /// A `netlib_limit`, by its deadline or by a cancel.
     Limit(Box<dyn FnMut(Handle) -> i32>),
-    /// A timeout in seconds, and the status that tells of it.
+    /// A timeout in seconds, and the status that the call then returns.
     Timeout(Box<dyn FnMut(f64) -> i32>, i32),
 }
 
 pub struct Phase {
     pub name: &'static str,
     pub by: By,
-    /// Whether a lookup is left behind that hangs.
+    /// True if the call leaves a hanging lookup behind.
     pub looks_up: bool,
 }
 
@@ -47,7 +47,7 @@ fn sockets(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     let fd = near.as_raw_fd();
     let silent = Silent::new()?;
     let port = silent.bound.port();
-    // They stay as they are until the process ends.
+    // The sockets keep their state until the process ends.
     std::mem::forget((near, far, silent));
     let wait = |limit_of: fn(Handle) -> Handle| {
         let c = Rc::clone(c);
@@ -60,7 +60,7 @@ fn sockets(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
                 true => c.race(host, port, options, limit),
                 false => c.create_connection(host, port, options, limit),
             };
-            // Only if it did not do as it should.
+            // A descriptor is only returned if the call succeeded unexpectedly.
             if fd >= 0 {
                 unsafe { libc::close(fd) };
             }
@@ -119,7 +119,7 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
         (writes.0.netlib_tls_stream_set_limit)(session, limit);
         write(&writes, session)
     };
-    // The socket is full before anything is measured.
+    // Fills the socket's buffers before anything is measured.
     let limit = c.limit(0.5);
     unsafe { (c.0.netlib_tls_stream_set_limit)(session, limit) };
     expect("netlib_tls_stream_write to a full socket", DEADLINE_EXCEEDED, unsafe { self::write(c, session) })?;
@@ -130,10 +130,10 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     ])
 }
 
-/// More than the buffers of a connection hold. After a write that was stopped the same bytes must follow.
+/// More than the buffers of a connection hold. After a write that was stopped, the next write must pass the same bytes.
 const MUCH: usize = 1 << 20;
 
-/// Until it fails.
+/// Writes until a write fails.
 unsafe fn write(c: &Calls, session: Handle) -> i32 {
     let mut n = 0;
     loop {
@@ -149,7 +149,7 @@ fn context(c: &Calls, server: bool) -> Result<Handle, String> {
     unsafe {
         let options = (c.0.netlib_tls_options_new)();
         (c.0.netlib_tls_options_add_ca_file)(options, c"tests/certs/ca.pem".as_ptr());
-        // Nobody is who they say: what is measured is waiting.
+        // The certificate is not checked, because only waiting is measured.
         (c.0.netlib_tls_options_set_check_hostname)(options, 0);
         (c.0.netlib_tls_options_set_verify_mode)(options, 0);
         if server {
@@ -166,7 +166,7 @@ fn wrap(c: &Calls, context: Handle, fd: RawFd) -> Result<Handle, String> {
     })
 }
 
-/// A client's stream after its handshake. The server says nothing and reads nothing.
+/// Returns a client's stream after its handshake. The server neither sends nor reads any data after it.
 fn session(c: &Calls, client: Handle) -> Result<Handle, String> {
     let (near, far) = connected()?;
     let server = context(c, true)?;

@@ -1,4 +1,5 @@
-//! How long connecting takes, from the call to the connection: what racing costs where all is well, and what it saves.
+//! The time from the call to the connection: the cost of racing if every address works, and the time that it saves
+//! otherwise.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::net::SocketAddr;
@@ -12,11 +13,11 @@ use super::{
 use crate::rng::Rng;
 
 const TIMES: usize = 11;
-/// The least that an event loop can ask for, and the default.
+/// The smallest and the default attempt delay.
 const SHORT: f64 = 0.01;
 const STAGGER: f64 = 0.25;
 
-/// What the resolve callback answers.
+/// The addresses that the resolve callback returns.
 struct Answer {
     addresses: Vec<Address>,
     add: unsafe extern "C" fn(Handle, *const c_void, usize, *mut Handle) -> i32,
@@ -83,7 +84,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     Ok(())
 }
 
-/// For a name that has these addresses. They live until the process ends.
+/// Returns options for a name that resolves to these addresses. They live until the process ends.
 fn options(c: &Calls, addresses: &[SocketAddr], timeout: f64, stagger: f64) -> Handle {
     let options = c.options(timeout);
     let Functions { netlib_connect_options_set_attempt_delay: set_stagger, .. } = c.0;

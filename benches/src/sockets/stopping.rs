@@ -1,4 +1,4 @@
-//! How soon a call that blocks returns when its deadline passes or it is cancelled, and what giving up costs.
+//! How soon a blocking call returns when its deadline passes or it is cancelled, and the cost of abandoning a lookup.
 
 use std::ffi::CStr;
 use std::os::fd::RawFd;
@@ -18,7 +18,7 @@ use crate::rng::Rng;
 const TIMES: usize = 60;
 const DEADLINE_GOAL: f64 = 0.020;
 const FREE_GOAL: f64 = 0.001;
-/// From the begin of a call until it is cancelled: by then it waits.
+/// The time from the start of a call until it is cancelled: long enough for the call to wait.
 const UNTIL_CANCELLED: Duration = Duration::from_millis(5);
 
 pub fn run(rng: &mut Rng) -> Result<(), String> {
@@ -42,7 +42,7 @@ struct Lookups {
 static LOOKUPS: Mutex<Lookups> = Mutex::new(Lookups { inside: 0, released: 0 });
 static CHANGED: Condvar = Condvar::new();
 
-/// Does not return before `release`.
+/// Blocks until `release` is called.
 pub fn hang() {
     let mut lookups = LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let released = lookups.released;
@@ -55,21 +55,21 @@ pub fn hang() {
     CHANGED.notify_all();
 }
 
-/// False: there are not as many, a second later.
+/// Waits up to a second until this many lookups hang. Returns false if fewer do.
 fn wait_for_lookups(count: usize) -> bool {
     let lookups = LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = CHANGED.wait_timeout_while(lookups, Duration::from_secs(1), |lookups| lookups.inside != count);
     !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
 }
 
-/// Lets all go, so that each measurement begins with none.
+/// Releases all lookups, so that each measurement starts without one.
 fn release() {
     LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner).released += 1;
     CHANGED.notify_all();
     wait_for_lookups(0);
 }
 
-/// Whether netlib's lookups come here at all.
+/// Checks that netlib's lookups call this program's getaddrinfo.
 fn check_lookups(c: &Calls) -> Result<(), String> {
     let connect = started_lookup(c)?;
     let came = wait_for_lookups(1);
@@ -89,7 +89,7 @@ fn started_lookup(c: &Calls) -> Result<Handle, String> {
 
 /* The tables. */
 
-/// The names and times of a table, and of each round an order of its own.
+/// Measures the rows of a table in rounds, each round in a new order. Returns their names and times.
 fn rounds(
     rng: &mut Rng,
     names: &[&'static str],
@@ -101,7 +101,7 @@ fn rounds(
         rng.shuffle(&mut order);
         for &i in &order {
             let seconds = measure(i, rng)?;
-            // The first warms up.
+            // The first round warms up.
             if round > 0 {
                 times[i].push(seconds);
             }
@@ -114,7 +114,7 @@ fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), Strin
     let mut names: Vec<&str> = phases.iter().map(|phase| phase.name).collect();
     names.push("poll(2) alone");
     let measured = rounds(rng, &names, |i, rng| {
-        // Of no whole number of ms, as deadlines are.
+        // Not a whole number of ms, as with real deadlines.
         let seconds = rng.between(5_000, 15_000) as f64 / 1e6;
         let began = Instant::now();
         let Some(phase) = phases.get_mut(i) else {
@@ -204,7 +204,7 @@ fn print(mut latencies: Latencies, measured: &[(&'static str, Vec<f64>)]) {
     latencies.table.print();
 }
 
-/// A thread that pulls triggers, and says when it began to.
+/// A thread that runs triggers, and reports when it started each one.
 struct Canceller {
     triggers: Sender<Box<dyn FnOnce() + Send>>,
     began: Receiver<Instant>,
@@ -227,7 +227,7 @@ impl Canceller {
         Canceller { triggers, began }
     }
 
-    /// What the call returns, and how long after the trigger.
+    /// Returns the result of the call, and the time from the trigger to its return.
     fn after<T>(&self, trigger: impl FnOnce() + Send + 'static, call: impl FnOnce() -> T) -> (T, f64) {
         self.triggers.send(Box::new(trigger)).expect("the thread lives");
         let result = call();

@@ -1,5 +1,6 @@
-//! TLS 1.3 beside OpenSSL and rustls-ffi, each as a shared library, and beside rustls itself. All clients do the same
-//! work against one server in another process on the other processor. docs/contributing/benchmarks.md says how.
+//! TLS 1.3 with netlib, OpenSSL and rustls-ffi, each as a shared library, and with rustls itself. All clients do the
+//! same work against one server in another process on another processor. docs/contributing/benchmarks.md describes the
+//! method.
 
 mod netlib;
 mod openssl;
@@ -18,7 +19,7 @@ pub use operations::section;
 pub use table::print;
 
 pub const NETLIB: &str = "netlib";
-/// netlib without read timeout and limit: a row of its own, because no real client is without them.
+/// netlib without read timeout and limit. It has a row of its own, because no real client runs without them.
 pub const NETLIB_UNLIMITED: &str = "netlib, no timeout, no limit";
 pub const OPENSSL: &str = "OpenSSL";
 pub const RUSTLS_FFI: &str = "rustls-ffi";
@@ -33,42 +34,42 @@ const RUSTLS_FFI_POST_QUANTUM: &str = "target/bench/librustls_ffi-post-quantum.s
 const AUTHORITY: &CStr = c"tests/certs/ca.pem";
 const HOST: &CStr = c"localhost";
 
-/// What a client's first message has a share of.
+/// The key exchange groups for which a ClientHello has a key share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// X25519 alone, which is what the server takes.
+    /// X25519 alone, which is the group that the server selects.
     Classical,
-    /// As it comes: X25519MLKEM768 too, where the library has it.
+    /// The library's default, with X25519MLKEM768 if the library supports it.
     PostQuantum,
 }
 
-/// Whether netlib's streams have a read timeout and a limit. The other clients wait as [`waiting`] does.
+/// Selects if netlib's streams have a read timeout and a limit. The other clients wait as [`waiting`] does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Bounded,
     Unbounded,
 }
 
-/// What a program makes once: a library, and a context that trusts one authority.
+/// A library, and a context that trusts one authority. A program creates both once.
 pub trait Client {
-    /// Shakes hands on a connected socket, as a client that verifies chain and name.
+    /// Makes a handshake on a connected socket, as a client that verifies the chain and the name.
     fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session>;
 
-    /// Whose version it is.
+    /// Returns the version of the library.
     fn version(&self) -> String;
 }
 
-/// After a handshake. Every call blocks; a failure ends the program.
+/// A session after its handshake. Every call blocks; a failure ends the program.
 pub trait Session {
-    /// At least one byte.
+    /// Reads at least one byte.
     fn read(&mut self, room: &mut [u8]) -> usize;
 
-    /// All of `data`.
+    /// Writes all of `data`.
     fn write(&mut self, data: &[u8]);
 
     fn is_resumed(&self) -> bool;
 
-    /// The group of the key exchange, and the cipher suite, as the library calls them.
+    /// Returns the names of the key exchange group and the cipher suite, as the library spells them.
     fn agreed(&self) -> String;
 }
 
@@ -87,7 +88,7 @@ impl dyn Session {
     }
 }
 
-/// Loads the library and makes a context.
+/// Loads the library and creates a context.
 pub fn client(rival: &str, share: Share) -> Result<Box<dyn Client>, String> {
     Ok(match rival {
         NETLIB => Box::new(netlib::Netlib::new(share, Waits::Bounded)?),

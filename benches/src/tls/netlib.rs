@@ -1,4 +1,4 @@
-//! netlib, as its users get it.
+//! netlib, loaded as the shared library that users get.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::os::fd::RawFd;
@@ -35,7 +35,7 @@ const OK: i32 = 0;
 pub struct Netlib {
     c: Rc<Functions>,
     context: Handle,
-    /// With bounded waits: the limit of all streams.
+    /// The limit of all streams, if their waits are bounded.
     limit: Option<Handle>,
 }
 

@@ -1,4 +1,5 @@
-//! OpenSSL as a client with a timeout uses it: on a socket that does not block, with poll(2). Also the server of all.
+//! OpenSSL as a client with a timeout uses it: on a non-blocking socket, with poll(2). The server of all clients uses
+//! OpenSSL as well.
 
 #![allow(non_snake_case)]
 
@@ -57,14 +58,14 @@ const VERIFY_PEER: c_int = 1;
 const FILETYPE_PEM: c_int = 1;
 const ERROR_WANT_READ: c_int = 2;
 const ERROR_WANT_WRITE: c_int = 3;
-/// The index of what a context keeps for its program.
+/// The index of the application data of a context.
 const APP_DATA: c_int = 0;
 const CTRL_SESS_CACHE_MODE: c_int = 44;
 const CTRL_TLSEXT_HOSTNAME: c_int = 55;
 const CTRL_MIN_PROTO_VERSION: c_int = 123;
 const CTRL_NEGOTIATED_GROUP: c_int = 134;
 const TLS1_3: c_long = 0x0304;
-/// Those of a client are kept, and by the program.
+/// Caches the sessions of a client, and leaves storing them to the program.
 const SESSIONS_OF_A_CLIENT: c_long = 0x0001 | 0x0300;
 
 /// The library is loaded once.
@@ -76,11 +77,11 @@ fn functions() -> Result<&'static Functions, String> {
 pub struct OpenSsl {
     c: &'static Functions,
     context: Handle,
-    /// What a program that connects to one server keeps.
+    /// The newest session: all that a program keeps if it connects to one server.
     newest: &'static Cell<Handle>,
 }
 
-/// The context holds a pointer to what its program keeps.
+/// Stores a new session in the cell that the context points to.
 unsafe extern "C" fn keep(ssl: Handle, session: Handle) -> c_int {
     let Ok(c) = functions() else { return 0 };
     unsafe {
@@ -103,7 +104,8 @@ impl OpenSsl {
             (c.SSL_CTX_set_ex_data)(context, APP_DATA, (&raw const *newest).cast());
             (c.SSL_CTX_ctrl)(context, CTRL_SESS_CACHE_MODE, SESSIONS_OF_A_CLIENT, null());
             (c.SSL_CTX_sess_set_new_cb)(context, keep);
-            // A session that was not shut down is not resumed. As the others, without a message to the peer.
+            // OpenSSL does not resume a session that was not shut down. The quiet shutdown sends no message, like the
+            // other clients.
             (c.SSL_CTX_set_quiet_shutdown)(context, 1);
             Ok(OpenSsl { c, context, newest })
         }
@@ -142,7 +144,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Repeats a call until it succeeds, and waits before each repetition.
+    /// Repeats a call until it succeeds. Waits before each repetition.
     fn repeat(&self, name: &str, call: impl Fn() -> c_int) -> c_int {
         loop {
             let result = call();
@@ -193,13 +195,13 @@ impl Drop for Connection {
     }
 }
 
-/// A server's context, which its threads share.
+/// The context of a server, shared by its threads.
 pub struct Acceptor {
     c: &'static Functions,
     context: Handle,
 }
 
-// An SSL_CTX may be used by several threads.
+// Several threads may use an SSL_CTX.
 unsafe impl Send for Acceptor {}
 unsafe impl Sync for Acceptor {}
 
@@ -218,7 +220,7 @@ impl Acceptor {
         }
     }
 
-    /// `None`: the handshake failed.
+    /// Returns `None` if the handshake fails.
     pub fn accept(&self, fd: RawFd) -> Option<Accepted> {
         unsafe {
             let ssl = (self.c.SSL_new)(self.context);
@@ -234,7 +236,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Fills `room`. False: the client has gone.
+    /// Fills `room`. Returns false if the client has closed the connection.
     pub fn read_exact(&self, mut room: &mut [u8]) -> bool {
         while !room.is_empty() {
             let count = unsafe { (self.c.SSL_read)(self.ssl, room.as_mut_ptr().cast(), room.len() as c_int) };
@@ -247,7 +249,7 @@ impl Accepted {
     }
 
     pub fn write(&self, data: &[u8]) {
-        // A client that has gone is seen by the next read.
+        // If the client has closed the connection, the next read fails.
         unsafe { (self.c.SSL_write)(self.ssl, data.as_ptr().cast(), data.len() as c_int) };
     }
 }

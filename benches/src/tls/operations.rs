@@ -1,4 +1,4 @@
-//! What is measured: a group for each operation, in it the rivals.
+//! The measured operations: one group per operation, with one row per library.
 
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -13,14 +13,16 @@ use crate::{Group, Operation, Section};
 
 const HANDSHAKES: usize = 64;
 const ROUND_TRIPS: usize = 256;
-/// A pass of round trips has one of these, and a round all: what the kernel makes of a connection differs by 1 %.
+/// The number of connections for round trips. A pass uses one of them, and a round uses all: the kernel's time differs
+/// by 1 % between connections.
 const CONNECTIONS: usize = 4;
-/// Of what fits the socket's buffers, in a round: where in memory it lies makes a difference.
+/// The number of batches per round. A batch fits the socket's buffers; its address in memory affects its time.
 const BATCHES: usize = 4;
-/// Several times what the sockets' buffers hold, 8 MiB and up to 8 more: what is in them at the end nobody waits for.
+/// Several times the size of the sockets' buffers, which is 8 to 16 MiB: the client does not wait for the data that is
+/// in them at the end.
 const UPLOAD: usize = 4096 * RECORD;
 
-/// The rivals that are here, with a context each.
+/// The libraries that are available, with a context each.
 struct Clients(Vec<(&'static str, Rc<dyn Client>)>);
 
 impl Clients {
@@ -28,7 +30,7 @@ impl Clients {
         let mut clients = Vec::new();
         for rival in RIVALS.into_iter().chain([NETLIB_UNLIMITED]) {
             match client(rival, share) {
-                // The same in both: it is what it is without a share.
+                // This client has the same key shares in both cases, so it is measured only once.
                 Ok(_) if rival == UNBUFFERED && share == Share::PostQuantum => {}
                 Ok(client) => clients.push((rival, Rc::from(client))),
                 Err(reason) => eprintln!("{rival}: skipped: {reason}"),
@@ -43,7 +45,7 @@ impl Clients {
     }
 }
 
-/// The names of the groups, by which the goals find them.
+/// The names of the groups. The table of goals refers to them.
 pub const FULL: &str = "full handshake";
 pub const FULL_UNKNOWN: &str = "the same as it comes, to a server not met before";
 pub const RESUMED: &str = "resumed handshake";
@@ -58,9 +60,9 @@ pub const ECHO_16K: &str = "round trip of 16 KiB";
 
 pub fn section() -> Result<Section, String> {
     pin(Processor::Client);
-    // The server lives as long as this process, which is its standard input's other end.
+    // The server runs until this process ends, because this process holds the other end of its standard input.
     let server = Box::leak(Box::new(Server::start()?));
-    // Contexts of their own for what is resumed: in the others nobody has a ticket that the server would take.
+    // Resumption has separate contexts, so that the other contexts never have a ticket that the server would accept.
     let (classical, post_quantum) = (Clients::load(Share::Classical), Clients::load(Share::PostQuantum));
     let resuming = Clients::load(Share::Classical);
     let clients = &classical;
@@ -81,7 +83,7 @@ pub fn section() -> Result<Section, String> {
     Ok(Section { name: "tls", title: "TLS", groups })
 }
 
-/// Connected sockets for a pass, made before it.
+/// Returns connected sockets for a pass, and the function that connects them before the pass.
 fn sockets(port: u16) -> (Rc<RefCell<Vec<TcpStream>>>, impl FnMut()) {
     let sockets = Rc::new(RefCell::new(Vec::new()));
     let shared = Rc::clone(&sockets);
@@ -93,13 +95,13 @@ fn sockets(port: u16) -> (Rc<RefCell<Vec<TcpStream>>>, impl FnMut()) {
     (sockets, prepare)
 }
 
-/// A name that the server's certificate is good for too. rustls remembers by the name which group a server has taken: it
-/// makes a share of X25519MLKEM768 for one that it does not know.
+/// Returns another name for which the server's certificate is valid. rustls remembers by server name which group a
+/// server has selected, and sends a share of X25519MLKEM768 to a server that it does not know.
 fn unknown(number: usize) -> CString {
     CString::new(format!("n{number}.wild.test")).unwrap_or_default()
 }
 
-/// From the library's own beginning of a connection until all of it is freed.
+/// Measures a connection from the first call of the library until everything is freed.
 fn full(rival: &str, client: &Rc<dyn Client>, port: u16, name: fn(usize) -> CString) -> Operation {
     let mut count = 0;
     let client = Rc::clone(client);
@@ -114,7 +116,7 @@ fn full(rival: &str, client: &Rc<dyn Client>, port: u16, name: fn(usize) -> CStr
     Operation::new(rival, HANDSHAKES, pass).prepared(prepare)
 }
 
-/// The same, with the byte that is read behind the next tickets.
+/// Measures a resumed connection, and the read of the byte that follows the new tickets.
 fn resumed(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
     let client = Rc::clone(client);
     let (sockets, prepare) = sockets(port);
@@ -130,11 +132,11 @@ fn resumed(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
     Operation::new(rival, HANDSHAKES, pass).prepared(prepare)
 }
 
-/// A session that stays, and its socket.
+/// A session that stays open, and its socket.
 struct Peer {
     session: Box<dyn Session>,
     socket: TcpStream,
-    /// How much fits the socket's buffers at once.
+    /// The number of bytes that fit the socket's buffers at once.
     batch: usize,
 }
 
@@ -157,7 +159,7 @@ impl Peer {
     }
 }
 
-/// Everything has come when the reading begins.
+/// Measures reads. All data has arrived before the first read.
 fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     let batch = peer.borrow().batch;
     let shared = Rc::clone(&peer);
@@ -177,15 +179,15 @@ fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     Operation::new(rival, batch / RECORD, pass).prepared(prepare).repeated(BATCHES)
 }
 
-/// Whether the system may hold a write back until what was sent before has been acknowledged, as it does unless told
-/// otherwise.
+/// Nagle's algorithm: with `On`, the system's default, the kernel may delay a write until earlier data has been
+/// acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nagle {
     On,
     Off,
 }
 
-/// The server reads as it comes.
+/// Measures writes. The server reads the data as it arrives.
 fn upload(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize, nagle: Nagle) -> Operation {
     let peer = Peer::new(server, client, Service::Orders);
     let shared = Rc::clone(&peer);
@@ -193,7 +195,7 @@ fn upload(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize, na
     let prepare = move || {
         let mut peer = shared.borrow_mut();
         if std::mem::replace(&mut before, true) {
-            // All of the pass before has been read.
+            // The server sends this byte when it has read all data of the previous pass.
             peer.session.read_exact(&mut [0]);
         }
         let _ = peer.socket.set_nodelay(nagle == Nagle::Off);
@@ -228,7 +230,7 @@ fn echo(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize) -> O
         }
     }));
     let first = Rc::clone(&round_trips);
-    // It wakes the server, and meets what that sends behind its handshake.
+    // A first round trip wakes the server, and reads what the server sends after its handshake.
     let prepare = move || (first.borrow_mut())(1);
     let pass = move || (round_trips.borrow_mut())(ROUND_TRIPS);
     Operation::new(rival, ROUND_TRIPS, pass).prepared(prepare).repeated(CONNECTIONS)

@@ -1,5 +1,6 @@
-//! What is measured in processes of their own: everything, several times, because where a library's memory comes to lie
-//! makes a difference between processes that rounds do not even out; a first handshake; the memory of idle connections.
+//! Measurements in separate processes: all operations, repeated in several processes, because the addresses of a
+//! library's memory make a difference between processes that more rounds do not average out; a first handshake; the
+//! memory of idle connections.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
@@ -16,10 +17,10 @@ const WARM: usize = 32;
 const IDLE: usize = 256;
 const IDLE_TIMES: usize = 3;
 
-/// How many processes make all the rounds.
+/// The number of processes that the rounds are divided among.
 pub const PROCESSES: usize = 5;
 
-/// The operations of the section, with the times of all rounds of all processes.
+/// Returns the operations of the section, with the times of all rounds of all processes.
 pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
     let mut measured: Vec<Measured> = Vec::new();
     for process in 0..PROCESSES {
@@ -28,7 +29,7 @@ pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
         if !output.status.success() {
             return Err(said.into_owned());
         }
-        // What is skipped is said once.
+        // Prints the skipped libraries only once.
         if process == 0 {
             eprint!("{said}");
         }
@@ -42,7 +43,7 @@ pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
     Ok(measured)
 }
 
-/// The one that `is` it, or else a new one at the end.
+/// Returns the entry for which `is` returns true, or adds a new one at the end.
 fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
     let at = all.iter().position(is).unwrap_or_else(|| {
         all.push(new());
@@ -51,7 +52,8 @@ fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) 
     &mut all[at]
 }
 
-/// One of those processes: prints the group, the operation and the times, tabs and spaces between.
+/// Runs in one of the processes. Prints the group, the operation and the times: tabs between them, spaces between the
+/// times.
 fn print_rounds(seed: u64) -> Result<(), String> {
     let mut rng = Rng::new(seed);
     for mut group in section()?.groups {
@@ -64,12 +66,12 @@ fn print_rounds(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// What came out of the processes of a rival.
+/// The results of one library.
 pub struct Process {
     pub rival: &'static str,
-    /// ns of the process, by round.
+    /// The time of the process in ns, by round.
     pub fresh: Vec<f64>,
-    /// Bytes of a connection, by time.
+    /// The memory per connection in bytes, by repetition.
     pub idle: Vec<f64>,
 }
 
@@ -82,7 +84,7 @@ pub fn measure(rng: &mut Rng) -> Result<Vec<Process>, String> {
         rng.shuffle(&mut order);
         for &i in &order {
             let process = &mut processes[i];
-            // The first reads the library from the disk.
+            // The first round reads the library from the disk, so it is not counted.
             if let Some(time) = number("fresh", process.rival, server.port(Service::Silent))?.filter(|_| round > 0) {
                 process.fresh.push(time);
             }
@@ -95,7 +97,7 @@ pub fn measure(rng: &mut Rng) -> Result<Vec<Process>, String> {
     Ok(processes)
 }
 
-/// `None`: the rival is not here.
+/// Runs the program for one library and returns the number that it prints, or `None` if the library is missing.
 fn number(what: &str, rival: &str, port: u16) -> Result<Option<f64>, String> {
     let output = program()?.args([what, rival, &port.to_string()]).output().map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -106,10 +108,10 @@ fn number(what: &str, rival: &str, port: u16) -> Result<Option<f64>, String> {
     }
 }
 
-/// The exit status where a library is not here.
+/// The exit status if a library is missing.
 const MISSING: i32 = 3;
 
-/// The program that those are made of, and the server.
+/// The main function of these processes and of the server.
 pub fn main(arguments: &[String]) -> Result<(), String> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (what, rival, port) = match arguments[..] {
@@ -132,7 +134,7 @@ pub fn main(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The library is loaded, a context made, a hand shaken: ns of all threads.
+/// Loads the library, creates a context and makes a handshake. Returns the processor time of all threads in ns.
 fn fresh(rival: &'static str, port: u16) -> Result<f64, String> {
     let socket = connect(port);
     let start = process_time();
@@ -149,7 +151,7 @@ fn process_time() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// By how much resident memory grows with each connection that has carried 16 KiB each way.
+/// Returns how much the resident memory grows per connection that has carried 16 KiB each way.
 fn idle(rival: &'static str, port: u16) -> Result<f64, String> {
     let client = client(rival, Share::PostQuantum)?;
     let mut kept: Vec<(Box<dyn Session>, TcpStream)> = Vec::with_capacity(WARM + IDLE);

@@ -1,4 +1,4 @@
-//! rustls-ffi with callbacks that read and write a socket that does not block, and poll(2) when it is not ready.
+//! rustls-ffi with callbacks that read and write a non-blocking socket, and poll(2) when the socket is not ready.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::RawFd;

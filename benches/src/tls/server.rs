@@ -1,5 +1,5 @@
-//! The server: a process of its own, on the other processor, the same for all clients. It is OpenSSL's, so that no
-//! client meets its own kind.
+//! The server: a separate process on another processor, the same for all clients. It uses OpenSSL, so that no measured
+//! client talks to its own library, except OpenSSL itself.
 
 use std::ffi::CStr;
 use std::io::{BufRead, BufReader, Read};
@@ -13,31 +13,31 @@ use super::openssl::{Accepted, Acceptor};
 use crate::processors::{Processor, hand_down, pin};
 
 pub const RECORD: usize = 16 * 1024;
-/// A record on the wire: its header, the type of its content and the tag are beside the plaintext.
+/// The length of a record on the wire: the plaintext, the record header, the content type and the tag.
 pub const WIRE_RECORD: usize = RECORD + 5 + 1 + 16;
 
-/// What a connection to a port is for.
+/// The behaviour of the server, by port.
 #[derive(Clone, Copy)]
 pub enum Service {
-    /// A handshake after which nothing comes, no ticket either.
+    /// Makes the handshake and sends nothing after it, not even tickets.
     Silent,
-    /// Tickets and a byte come.
+    /// Sends tickets and one byte.
     Tickets,
-    /// What `Order`s say, in AES-256-GCM.
+    /// Follows `Order`s, in AES-256-GCM.
     Orders,
-    /// The same in AES-128-GCM.
+    /// Follows `Order`s, in AES-128-GCM.
     Aes128,
 }
 
 const SERVICES: [Service; 4] = [Service::Silent, Service::Tickets, Service::Orders, Service::Aes128];
 
-/// What a client asks for: a letter and a number.
+/// A request of the client to the server: a letter and a number of bytes.
 pub enum Order {
-    /// So many bytes, in records that are full.
+    /// Send this many bytes, in full records.
     Send = b'S' as isize,
-    /// To take so many bytes, and to send one then.
+    /// Read this many bytes, then send one.
     Take = b'T' as isize,
-    /// From now on, pieces of so many bytes back.
+    /// From now on, read pieces of this size and send each one back.
     Echo = b'E' as isize,
 }
 
@@ -47,7 +47,7 @@ pub fn order(order: Order, bytes: usize) -> [u8; 9] {
     text
 }
 
-/// The process, while this lives.
+/// The server's process, which ends when this is dropped.
 pub struct Server {
     child: Child,
     ports: Vec<u16>,
@@ -87,7 +87,7 @@ impl Drop for Server {
     }
 }
 
-/// The program beside this one of which the server and the fresh processes are made.
+/// Returns the command of the program `tls`, which runs the server and the client processes.
 pub fn program() -> Result<Command, String> {
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut program = Command::new(this.with_file_name("tls"));
@@ -95,7 +95,7 @@ pub fn program() -> Result<Command, String> {
     Ok(program)
 }
 
-/// With as much room for what comes and goes as the system allows, up to 4 MiB.
+/// Connects, with socket buffers as large as the system allows, up to 4 MiB.
 pub fn connect(port: u16) -> TcpStream {
     unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
@@ -113,14 +113,15 @@ pub fn connect(port: u16) -> TcpStream {
     }
 }
 
-/// What a listener has its connections inherit.
+/// Sets options of a listener that its connections inherit.
 fn prepare(fd: RawFd) {
     let size: i32 = 4 << 20;
     for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {
         unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const size).cast(), 4) };
     }
-    // Which is everywhere. Where BBR is the system's choice, it sets a timer for each write, or does not, as it has measured
-    // the connection: that would be most of the difference between two rivals.
+    // Reno is available everywhere. With BBR, the default of some systems, the kernel may set a timer for each write,
+    // depending on its measurements of the connection. Most of the difference between two libraries would then come
+    // from the timers.
     let control = "reno";
     unsafe {
         let len = control.len() as libc::socklen_t;
@@ -128,7 +129,7 @@ fn prepare(fd: RawFd) {
     }
 }
 
-/// Until so many bytes can be read, or a second has passed.
+/// Waits until this many bytes can be read, or a second has passed.
 pub fn wait_for(socket: &TcpStream, bytes: usize) {
     let mut there = 0_i32;
     for _ in 0..20_000 {
@@ -140,7 +141,7 @@ pub fn wait_for(socket: &TcpStream, bytes: usize) {
     }
 }
 
-/// Until something can be read, or so much time has passed, without giving up the processor.
+/// Waits until a byte can be read, or the time has passed, without yielding the processor.
 fn spin_for(socket: &TcpStream, time: Duration) {
     let (start, mut there) = (Instant::now(), 0_i32);
     while there == 0 && start.elapsed() < time {
@@ -148,7 +149,7 @@ fn spin_for(socket: &TcpStream, time: Duration) {
     }
 }
 
-/// The server's process: until its standard input ends.
+/// Runs the server until its standard input ends.
 pub fn run() -> Result<(), String> {
     pin(Processor::Peer);
     let mut ports = Vec::new();
@@ -179,7 +180,7 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Until the client closes.
+/// Serves a connection until the client closes it.
 fn serve(service: Service, client: &Accepted, socket: &TcpStream) {
     match service {
         Service::Silent => {}
@@ -202,7 +203,8 @@ fn obey(client: &Accepted, socket: &TcpStream) {
                 _ => left,
             };
             if what == b'E' && Processor::Peer.number().is_some() {
-                // One that sleeps is woken by the client's write, which costs more than the rest of a round trip.
+                // The server polls instead of sleeping, because waking it would cost the client's write more than the
+                // rest of a round trip.
                 spin_for(socket, Duration::from_millis(1));
             }
             if what != b'S' && !client.read_exact(&mut buffer[..piece]) {
@@ -211,7 +213,7 @@ fn obey(client: &Accepted, socket: &TcpStream) {
             if what != b'T' {
                 client.write(&buffer[..piece]);
             }
-            // An echo goes on.
+            // An echo continues until the client closes.
             left -= if what == b'E' { 0 } else { piece };
         }
         if what == b'T' {

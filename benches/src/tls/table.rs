@@ -1,4 +1,4 @@
-//! The tables of TLS, and whether the goals are met.
+//! Prints the TLS tables, and reports if the goals are met.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::Counts;
 use crate::report::{Measured, Table};
 use crate::timing::{median, median_ratio};
 
-/// What netlib is to reach beside OpenSSL and beside rustls-ffi.
+/// The highest allowed ratios of netlib's time to OpenSSL's and to that of rustls-ffi.
 const GOALS: &[(&str, f64, f64)] = &[
     (FULL, 0.45, 1.03),
     (RESUMED, 0.54, 1.03),
@@ -22,10 +22,10 @@ const GOALS: &[(&str, f64, f64)] = &[
 ];
 const FRESH: &str = "fresh process: load, context, first handshake";
 
-/// Reads of the socket for 16 KiB.
+/// The goals for the number of socket reads per 16 KiB.
 const READS: &[(&str, f64)] = &[(DOWNLOAD, 0.3), (ECHO_16K, 1.0)];
 
-/// Bytes of memory.
+/// The goal for the memory of an idle connection, in bytes.
 const IDLE_GOAL: f64 = 5.0 * 1024.0;
 
 pub fn print(groups: &[Measured], processes: &[Process], counts: impl Fn(&str, &str) -> Option<Counts>) {
@@ -65,7 +65,7 @@ fn titles<'a>(more: &[&'a str]) -> Vec<&'a str> {
     titles
 }
 
-/// One operation: the medians, and netlib's ratios with what they are to be.
+/// Returns the row of an operation: the medians, and netlib's ratios with their goals.
 fn times_row(name: &str, times: &HashMap<&str, &[f64]>) -> Vec<String> {
     let mut row = vec![name.to_owned()];
     row.extend(
@@ -90,7 +90,7 @@ fn verdict(value: Option<f64>, goal: Option<f64>) -> [String; 2] {
     [format!("{goal:.2}"), verdict.into()]
 }
 
-/// Which of the two ciphers is the faster one here.
+/// Prints which of the two ciphers is faster on this machine.
 fn aes128(groups: &[Measured]) {
     let times = |name: &str| {
         let group = groups.iter().find(|group| group.name == name)?;
@@ -101,7 +101,7 @@ fn aes128(groups: &[Measured]) {
     }
 }
 
-/// Allocations and system calls.
+/// Prints allocations and system calls.
 fn counted(groups: &[Measured], counts: &impl Fn(&str, &str) -> Option<Counts>) {
     println!("Reads, writes and waits (system calls), and allocations; of a handshake, a round trip or 16 KiB\n");
     let mut table = Table::new(&titles(&["reads", "goal", ""]));

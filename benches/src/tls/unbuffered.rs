@@ -1,5 +1,5 @@
-//! rustls itself, by its unbuffered interface: what a C interface of no cost would come to. Reads of 64 KiB into
-//! buffers that are borrowed while bytes are in them.
+//! rustls itself, through its unbuffered interface: the performance of a C interface without any cost of its own. It
+//! reads 64 KiB at a time into buffers that a connection borrows only while they contain bytes.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -16,7 +16,7 @@ use rustls::{ClientConfig, HandshakeKind, RootCertStore};
 use super::waiting::{set_nonblocking, wait, would_block};
 use super::{AUTHORITY, Client, Session};
 
-/// A read of 64 KiB behind a partial record; four full records to send.
+/// Room for a read of 64 KiB after a partial record, or for four full records to send.
 const BUFFER: usize = 68 * 1024;
 const WRITE: usize = 64 * 1024;
 
@@ -98,9 +98,9 @@ struct Connection {
     fd: RawFd,
     pool: Pool,
     incoming: Option<Incoming>,
-    /// Plaintext that found no room.
+    /// Plaintext that did not fit the caller's buffer.
     spill: Vec<u8>,
-    /// The last read left nothing in the socket.
+    /// True if the last read emptied the socket.
     drained: bool,
 }
 
@@ -119,7 +119,7 @@ impl Connection {
         incoming.bytes.copy_within(incoming.start..incoming.end, 0);
         (incoming.start, incoming.end) = (0, incoming.end - incoming.start);
         let room = &mut incoming.bytes[incoming.end..];
-        // As netlib does: a socket that the last read emptied is probably empty still.
+        // As in netlib: a socket that the last read emptied is probably still empty, so a wait comes before the read.
         if self.drained {
             wait(self.fd, libc::POLLIN);
         }
@@ -136,7 +136,7 @@ impl Connection {
         self.incoming = Some(incoming);
     }
 
-    /// The first bytes of what came have been dealt with.
+    /// Discards the first `count` received bytes, which rustls has processed.
     fn discard(&mut self, count: usize) {
         let Some(incoming) = &mut self.incoming else { return };
         incoming.start += count;
