@@ -1,4 +1,4 @@
-/* What the targets share: the input, taken apart, and the checks. A check that fails ends the program, and libFuzzer keeps
+/* Helpers of all targets: readers for the input, and checks. A check that fails ends the program, and libFuzzer keeps
  * the input. */
 #ifndef NETLIB_FUZZ_H
 #define NETLIB_FUZZ_H
@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libFuzzer's two entry points; a target has the first, and the second if it prepares something. */
+/* libFuzzer's two entry points. Every target defines the first; a target that prepares something also defines the
+ * second. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* The random numbers of keys and nonces begin anew: with the same input a session is the same, byte for byte. Nothing happens
- * where the system's are used (replay.c). */
+/* Restarts the random numbers of keys and nonces, so that the same input gives the same session, byte for byte. Has no
+ * effect with the system's random numbers (replay.c). */
 void fuzz_reset_random(void);
 
 #define MUST(condition) \
@@ -29,13 +30,14 @@ static inline void must_failed(const char *file, int line, const char *what) {
     abort();
 }
 
-/* One line that can be printed. */
+/* Checks that a text is one printable line. */
 static inline void check_line(const char *text) {
     MUST(text != NULL);
     for (; *text != 0; text++) MUST((unsigned char)*text >= 0x20 && *text != 0x7f);
 }
 
-/* An error comes with failures and only with them, says which, and in one line what. */
+/* Checks that an error object exists only after a failure, has the status of the call, and has a message of one
+ * line. */
 static inline void check_error(netlib_status status, const netlib_error *error, size_t len) {
     MUST((error != NULL) == (netlib_status_class(status) > NETLIB_CLASS_PROGRESS));
     if (error == NULL) return;
@@ -48,8 +50,8 @@ static inline void check_error(netlib_status status, const netlib_error *error, 
     }
 }
 
-/* The status is one of those that the function's documentation has; in particular it is not NETLIB_INTERNAL, which is
- * what a panic comes to. `len` is the length of the input that the error's offset is in. */
+/* Checks that the documentation of the function lists the status. NETLIB_INTERNAL, the status of a panic, is never
+ * listed. `len` is the length of the input that the error's offset refers to. */
 static inline netlib_status check_status(const char *file, int line, const char *call, netlib_status status,
                                          netlib_error **err, size_t len, const netlib_status *documented) {
     bool found = status == NETLIB_OK;
@@ -65,14 +67,14 @@ static inline netlib_status check_status(const char *file, int line, const char 
     return status;
 }
 
-/* `call` passes &err of a `netlib_error *err` in scope; after it stand the length of what is read and the statuses other than
- * NETLIB_OK that are documented. */
+/* `call` passes &err of a `netlib_error *err` in scope. The arguments after it are the length of the input and the
+ * documented statuses other than NETLIB_OK. */
 #define ONE_OF(call, len, ...) \
     check_status(__FILE__, __LINE__, #call, (call), &err, (len), (const netlib_status[]){__VA_ARGS__, NETLIB_OK})
 #define OK(call) \
     MUST(check_status(__FILE__, __LINE__, #call, (call), &err, 0, (const netlib_status[]){NETLIB_OK}) == NETLIB_OK)
 
-/* Text that is lent: as long as it says, without the control characters that end lines. */
+/* Checks a borrowed text: it has the length that was returned, and no control characters that end lines. */
 static inline void check_text(const char *text, size_t len) {
     if (text == NULL) return;
     MUST(strlen(text) == len);
@@ -83,7 +85,7 @@ static inline bool same_text(const char *a, const char *b) {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* A copy that ends with NUL, and exactly there: AddressSanitizer sees a read beyond it. */
+/* Returns a copy that ends with NUL at the end of its allocation, so that AddressSanitizer detects a read beyond it. */
 static inline char *c_string(const void *data, size_t size) {
     char *text = malloc(size + 1);
     MUST(text != NULL);
@@ -92,7 +94,7 @@ static inline char *c_string(const void *data, size_t size) {
     return text;
 }
 
-/* A copy without anything behind it. */
+/* Returns a copy whose allocation ends with its last byte. */
 static inline uint8_t *exact(const void *data, size_t size) {
     uint8_t *copy = malloc(size > 0 ? size : 1);
     MUST(copy != NULL);
@@ -100,13 +102,13 @@ static inline uint8_t *exact(const void *data, size_t size) {
     return copy;
 }
 
-/* What is left of an input. */
+/* The rest of an input. */
 struct input {
     const uint8_t *data;
     size_t len;
 };
 
-/* 0 at its end. */
+/* Takes the next byte; returns 0 at the end of the input. */
 static inline uint8_t take_byte(struct input *input) {
     if (input->len == 0) return 0;
     input->len--;
@@ -118,7 +120,7 @@ static inline uint32_t take_two(struct input *input) {
     return high << 8 | take_byte(input);
 }
 
-/* At most so many bytes. */
+/* Takes at most `len` bytes. */
 static inline struct input take(struct input *input, size_t len) {
     struct input taken = {input->data, len < input->len ? len : input->len};
     input->data += taken.len;
@@ -126,7 +128,7 @@ static inline struct input take(struct input *input, size_t len) {
     return taken;
 }
 
-/* Up to the first such byte, which is dropped; all of it if there is none. */
+/* Takes the bytes before the first `end` and drops that byte. Takes all bytes if there is none. */
 static inline struct input take_until(struct input *input, char end) {
     const uint8_t *at = input->len > 0 ? memchr(input->data, end, input->len) : NULL;
     struct input taken = take(input, at != NULL ? (size_t)(at - input->data) : input->len);
@@ -134,7 +136,8 @@ static inline struct input take_until(struct input *input, char end) {
     return taken;
 }
 
-/* 2026-01-01 00:00:00 UTC, at which the certificates of tests/certs/verify have the ages that their names say. */
+/* 2026-01-01 00:00:00 UTC. At this time the certificates of tests/certs/verify are valid or expired as their names
+ * say. */
 #define NOW 1767225600.0
 
 static inline int32_t fixed_clock(void *ctx, double *seconds) {
@@ -143,7 +146,7 @@ static inline int32_t fixed_clock(void *ctx, double *seconds) {
     return NETLIB_OK;
 }
 
-/* The targets run in the project's root. */
+/* Reads a file. The targets run in the project's root. */
 static inline struct input read_file(const char *path) {
     FILE *file = fopen(path, "rb");
     MUST(file != NULL);
@@ -157,7 +160,7 @@ static inline struct input read_file(const char *path) {
     return all;
 }
 
-/* Options of a context that verifies nobody, whatever the environment says. */
+/* Returns options of a context that verifies no certificate and ignores the environment. */
 static inline netlib_tls_options *options_without_trust(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);

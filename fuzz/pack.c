@@ -1,4 +1,5 @@
-/* Packs a folder of inputs into one file, or unpacks it: libFuzzer wants one file for each input, the repository does not.
+/* Packs a folder of inputs into one file, or unpacks it: libFuzzer needs one file per input, and the repository stores
+ * one file per target.
  *
  * usage: pack FILE DIRECTORY         FILE gets the inputs of DIRECTORY, in the order of their names
  *        pack -d FILE DIRECTORY      DIRECTORY gets one file for each input */

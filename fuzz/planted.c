@@ -1,5 +1,5 @@
-/* A bug that was put here to be found: it shows only for a URL with a port and a query, which the seed "http://a/" is far from
- * unless the fuzzer sees which way the library went. */
+/* A planted bug that the fuzzer must find. It needs a URL with a port and a query. Starting from the seed "http://a/",
+ * the fuzzer finds one only if it measures the coverage of the library. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,4 +1,4 @@
-/* Ciphers that change nothing and accept any tag: whoever alters a record is a peer that has the keys. */
+/* Ciphers that change nothing and accept any tag, so an altered record is like one of a peer that has the keys. */
 #include "wrapped.h"
 
 #define TAG 16

@@ -1,4 +1,4 @@
-/* Random numbers that are the same for the same input, so that a session can be played again byte for byte. */
+/* Random numbers that are the same for the same input, so that a session can be repeated byte for byte. */
 #include "wrapped.h"
 
 static uint64_t state;

@@ -1,4 +1,4 @@
-/* Signatures that are always right: what was altered is not refused for that alone. */
+/* Signatures that are always valid, so that altered data is not refused for its signature. */
 #include "wrapped.h"
 
 int WRAPPED(EVP_DigestVerify)(void *ctx, const uint8_t *signature, size_t signature_len, const uint8_t *data,

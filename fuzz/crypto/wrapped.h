@@ -1,5 +1,5 @@
-/* Functions of the cryptography below netlib that the linker puts ours in place of (--wrap). scripts/fuzz finds the names in
- * WRAPPED(name) and gives what stands before them in the archive as PREFIX. */
+/* Functions of the cryptography library that the linker replaces by ours (--wrap). scripts/fuzz finds the names in
+ * WRAPPED(name), and passes the prefix of these names in the archive as PREFIX. */
 #ifndef NETLIB_FUZZ_WRAPPED_H
 #define NETLIB_FUZZ_WRAPPED_H
 

@@ -1,4 +1,5 @@
-/* Addresses: the input as text, and as what connect(2) takes. Written as text, an address has the same classes. */
+/* Addresses: reads the input as text, and as a sockaddr for connect(2). A sockaddr and its text have the same
+ * classes. */
 #include "../fuzz.h"
 
 #include <arpa/inet.h>
@@ -12,7 +13,7 @@ static void check_classes(int32_t classes) {
     }
 }
 
-/* The system's reader of addresses, where it reads it too. */
+/* If inet_pton(3) parses the text, checks that its result has the same classes. */
 static void beside_the_system(const char *text, int32_t classes) {
     netlib_error *err = NULL;
     struct sockaddr_in four = {.sin_family = AF_INET};

@@ -1,4 +1,4 @@
-/* Certificates as text: every getter, and the certificate found again by its own fingerprint and pin. */
+/* Certificates as text: calls every getter, and looks each certificate up by its own fingerprint and pin. */
 #include "../fuzz.h"
 
 typedef const char *getter(const netlib_certificate *, size_t *);

@@ -1,15 +1,15 @@
-/* Chains of certificates against one authority: only a certificate that it issued, byte for byte, is ever accepted. */
+/* Verifies chains against one authority. A chain is accepted only if the authority issued exactly this certificate. */
 #include "../fuzz.h"
 
 #include <dirent.h>
 
-/* `leaf` trusts a server's own certificate and nothing else. */
+/* `leaf` trusts only one self-signed certificate of a server. */
 static netlib_tls_context *plain, *strict, *leaf;
 static char issued[400][100];
 static size_t issued_count;
 static char own[100];
 
-/* The fingerprints of every certificate that there is. */
+/* Stores the fingerprints of all certificates in a PEM file. */
 static void remember(struct input pem) {
     static const char end[] = "-----END CERTIFICATE-----";
     netlib_error *err = NULL;
@@ -27,17 +27,17 @@ static void remember(struct input pem) {
     free(text);
 }
 
-/* Whether the first certificate is one of those that there are, or if `only` is given, that one. */
+/* Returns true if the first certificate has a stored fingerprint, or the fingerprint `only` if that is not NULL. */
 static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
     netlib_error *err = NULL;
     netlib_certificate *first = NULL;
     bool found = false;
-    /* DER may have others behind the first one, whose length its head tells. */
+    /* In DER, other certificates may follow the first one, which begins with its length. */
     if (len > 4 && chain[0] == 0x30 && chain[1] == 0x82) {
         size_t own = 4 + ((size_t)chain[2] << 8 | chain[3]);
         if (own < len) len = own;
     }
-    /* verify/odd.pem has a part that cannot be shown as text. */
+    /* verify/odd.pem has a part that cannot be converted to text. */
     if (ONE_OF(netlib_certificate_parse(chain, len, &first, &err), len, NETLIB_INVALID_PEM) != NETLIB_OK) return true;
     const char *fingerprint = netlib_certificate_fingerprint(first, NULL);
     if (only != NULL) found = strcmp(only, fingerprint) == 0;
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_status for_any = verify(plain, data, size, NETLIB_PURPOSE_SERVER_AUTH, NULL);
     netlib_status strictly = verify(strict, data, size, NETLIB_PURPOSE_SERVER_AUTH, "localhost");
     netlib_status as_client = verify(plain, data, size, NETLIB_PURPOSE_CLIENT_AUTH, NULL);
-    /* What is asked in addition only ever takes away. */
+    /* An additional requirement never makes a refused chain acceptable. */
     if (for_name == NETLIB_OK) MUST(for_any == NETLIB_OK);
     if (strictly == NETLIB_OK) MUST(for_name == NETLIB_OK);
 #ifndef ANY_SIGNATURE
@@ -107,7 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 #else
     (void)as_client;
 #endif
-    /* R33: whatever its key has signed, a trusted certificate that is not an authority's is accepted as itself only. */
+    /* R33: a trusted certificate that is not a CA certificate is accepted only as itself, whatever its key has
+     * signed. */
     if (verify(leaf, data, size, NETLIB_PURPOSE_SERVER_AUTH, NULL) == NETLIB_OK) MUST(is_issued(data, size, own));
     return 0;
 }

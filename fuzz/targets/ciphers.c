@@ -1,4 +1,5 @@
-/* Cipher strings: one that is accepted selects at least one suite, and what it selects selects the same. */
+/* Cipher strings: an accepted string selects at least one suite, and the names of these suites select the same
+ * suites. */
 #include "../fuzz.h"
 
 static netlib_status context_of(const char *ciphers, size_t len, netlib_tls_context **context) {
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST(count >= 1 && count <= 9);
         const char *unknown = netlib_tls_context_unknown_ciphers(context, &len);
         check_text(unknown, len);
-        /* The names joined are a cipher string too, which selects them in that order. */
+        /* The joined names form a cipher string that selects the same suites in the same order. */
         char names[1000] = "";
         for (size_t i = 0; i < count; i++) {
             strcat(names, i > 0 ? ":" : "");

@@ -1,5 +1,4 @@
-/* Revocation lists (incident R25): whatever the list, a certificate that was revoked is not accepted, because a list that was
- * altered is none. */
+/* CRLs (incident R25): a revoked certificate is never accepted, because an altered CRL is invalid. */
 #include "../fuzz.h"
 
 static struct input root, revoked, good;

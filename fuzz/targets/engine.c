@@ -1,18 +1,18 @@
-/* Two engines and a wire that alters what travels: the input says what happens to each record. Either both sides finish and
- * agree, or at least one of them has an error; what is delivered is what was sent, from its start and without a gap; after an
- * error nothing is delivered. */
+/* Two engines and a connection that alters records as the input says. Either both sides finish and agree, or at least
+ * one of them has an error. The plaintext that is delivered is the start of the plaintext that was sent, without a gap.
+ * After an error nothing is delivered. */
 #include "../fuzz.h"
 
-/* The first byte of an input. */
+/* Flags in the first byte of an input. */
 enum setting {
     ONLY_TLS_1_2 = 1,
     CLIENT_CERTIFICATE = 2,
     ALPN = 4,
     SETTINGS = 8,
-    RESUME = 8, /* a session comes before, and nothing happens to it */
+    RESUME = 8, /* an unaltered session comes first, and this session resumes it */
 };
 
-/* What happens to a record: the rest of the input, a byte each and what it needs. */
+/* Actions on a record. The rest of the input has one byte for each record, followed by the arguments of the action. */
 enum { FLIP = 4, DROP, DOUBLE, TRUNCATE, HOLD, INSERT, OVERWRITE, REFLECT, SPLIT, CUT, WRITE, SHUTDOWN, ACTIONS };
 
 struct contexts {
@@ -57,20 +57,21 @@ struct end {
     struct end *peer;
     netlib_status failure; /* the first one, which is final */
     size_t sent, received; /* plaintext */
-    uint8_t held[20000];   /* a record that waits for the next one from here */
+    uint8_t held[20000];   /* a record that is sent after the next one */
     size_t held_len;
     uint8_t salt;
-    bool done, greeted, shut, ended, altered; /* altered: what comes here */
+    bool done, greeted, shut, ended, altered; /* altered: the bytes that arrive here */
 };
 
 static uint8_t plaintext(const struct end *from, size_t at) { return (uint8_t)(at * 7 + (at >> 8) + from->salt); }
 
-/* Those documented, without what these contexts cannot come to: no pins, no ECHConfigList, no function that fails. */
+/* The documented statuses, except those that cannot occur here: the contexts have no pins, no ECHConfigList and no
+ * callback that fails. */
 #define HANDSHAKE_STATUSES \
     NETLIB_WANT_READ, NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_NOT_TLS, NETLIB_TLS_ALERT, \
         NETLIB_TLS_INCOMPATIBLE, NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF
 
-/* The first failure stays the answer. */
+/* Records the first failure. All later calls must return the same status. */
 static void note(struct end *end, netlib_status status) {
     if (end->failure != NETLIB_OK) MUST(status == end->failure);
     if (netlib_status_class(status) == NETLIB_CLASS_TLS) end->failure = status;
@@ -133,7 +134,7 @@ static void work(struct end *end) {
     receive(end);
 }
 
-/* Gives bytes to an end, which works on them whenever it takes no more. */
+/* Feeds bytes to an engine, and lets it work whenever it accepts no more. */
 static void feed(struct end *to, const uint8_t *bytes, size_t len) {
     netlib_error *err = NULL;
     while (len > 0) {
@@ -156,7 +157,7 @@ static void cut(struct end *end) {
     work(end);
 }
 
-/* A record on its way. */
+/* Applies the next action to a record, and delivers it. */
 static void travel(struct end *from, uint8_t *record, size_t len, struct input *input) {
     struct end *to = from->peer;
     uint8_t action = take_byte(input) % ACTIONS;
@@ -214,7 +215,7 @@ static void travel(struct end *from, uint8_t *record, size_t len, struct input *
     }
 }
 
-/* Everything that an end has to say; whether that is anything. */
+/* Sends all records that an engine has to send. Returns true if there were any. */
 static bool send_records(struct end *from, struct input *input) {
     netlib_error *err = NULL;
     static uint8_t bytes[400000];
@@ -273,7 +274,7 @@ static void session(struct contexts contexts, int setting, struct input *input) 
             MUST(ends[i].ended == ends[i].peer->shut);
         }
     }
-    /* Whoever has no proper end by now is told so. */
+    /* An engine without a proper end of the session reports the truncation. */
     for (int i = 0; i < 2; i++) {
         cut(&ends[i]);
         MUST(ends[i].ended || ends[i].failure != NETLIB_OK);

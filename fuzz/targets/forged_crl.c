@@ -1,4 +1,4 @@
-/* Revocation lists of an authority that signs anything: what is altered is read to its end. */
+/* The target crl with an authority that signs anything, so that altered CRLs are read to the end. */
 /* with: signatures */
 #define ANY_SIGNATURE
 #include "crl.c"

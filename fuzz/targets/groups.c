@@ -1,4 +1,5 @@
-/* Lists of key-exchange groups: one that is accepted selects at least one, and the names of those selected select the same. */
+/* Lists of key exchange groups: an accepted list selects at least one group, and the names of the selected groups
+ * select the same groups. */
 #include "../fuzz.h"
 
 static netlib_status context_of(const char *groups, size_t len, netlib_tls_context **context) {
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (size_t i = 0; i < count; i++) {
             MUST(same_text(netlib_tls_context_key_exchange_group(context, i, NULL),
                            netlib_tls_context_key_exchange_group(again, i, NULL)));
-            /* Each is there once. */
+            /* No group is selected twice. */
             for (size_t k = 0; k < i; k++) {
                 MUST(!same_text(netlib_tls_context_key_exchange_group(context, i, NULL),
                                 netlib_tls_context_key_exchange_group(context, k, NULL)));

@@ -1,4 +1,4 @@
-/* Response heads: what a peer sends, in pieces of any size; and the same bytes as a header block. */
+/* Response heads in pieces of any size, and the same bytes as a header block. */
 #include "../fuzz.h"
 
 static netlib_retry *retry;
@@ -25,7 +25,7 @@ static void check_headers(const netlib_headers *headers) {
     }
 }
 
-/* Written out by hand, the head is read as the same. */
+/* Writes the parsed head as text and parses it again. Both results must be the same. */
 static void there_and_back(const netlib_response *response) {
     netlib_error *err = NULL;
     netlib_response *again = NULL;
@@ -52,7 +52,8 @@ static void there_and_back(const netlib_response *response) {
     free(text);
 }
 
-/* Every coding begins with a token, and every quote ends: what another reader could take for chunked is refused. */
+/* Checks that every coding begins with a token, and that every quoted string ends. netlib refuses other values, because
+ * another parser could read them as chunked. */
 static void check_codings(const netlib_headers *headers) {
     for (size_t i = 0; i < netlib_headers_get_count(headers, "transfer-encoding"); i++) {
         const char *at = netlib_headers_get_at(headers, "transfer-encoding", i, NULL);
@@ -61,7 +62,7 @@ static void check_codings(const netlib_headers *headers) {
             size_t name = strcspn(at, " \t,;\"");
             MUST(name > 0 && at[name] != '"');
             at += name + strspn(at + name, " \t");
-            MUST(strchr(",;", *at) != NULL); /* or the NUL */
+            MUST(strchr(",;", *at) != NULL); /* or at the NUL */
             for (int quoted = 0; *at != '\0' && (*at != ',' || quoted); at++) {
                 if (*at == '"') quoted = !quoted;
                 if (quoted && *at == '\\') at++;
@@ -123,8 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     netlib_response_free(response);
 
-    /* With less of it the answer is the same, or that more is needed; with all of a head that is never needed, and
-     * before it is complete it is never done. */
+    /* Part of the input gives the same result or NETLIB_WANT_READ. A complete head never gives NETLIB_WANT_READ, and an
+     * incomplete one never succeeds. */
     size_t step = size / 24 + 1;
     uint64_t state = 0;
     for (size_t n = size % step; n < size; n += step) {
@@ -146,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         netlib_response_free(response);
         free(part);
     }
-    /* Any state is refused or harmless. */
+    /* Any other state is refused, or has no effect on the result. */
     memcpy(&state, data, size < sizeof state ? size : sizeof state);
     state &= size % 2 == 0 ? 0x3ffffffffff : UINT64_MAX;
     size_t other_len = 0;

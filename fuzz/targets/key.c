@@ -1,4 +1,4 @@
-/* Private keys, PEM and DER, PKCS#8, PKCS#1 and SEC1, encrypted or not; and certificate and key in one text. */
+/* Private keys: PEM and DER; PKCS#8, PKCS#1 and SEC1; encrypted or not. Also a certificate and a key in one text. */
 #include "../fuzz.h"
 
 static struct input chain;
@@ -25,7 +25,7 @@ static netlib_status load(const uint8_t *certificate, size_t certificate_len, co
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    /* A key that can be used without a password can be used with one too, and is then the same. */
+    /* A key that is usable without a password is also usable with one. */
     netlib_status without = load(chain.data, chain.len, data, size, NULL);
     MUST(without != NETLIB_WRONG_PASSWORD);
     netlib_status with = load(chain.data, chain.len, data, size, "secret");

@@ -1,4 +1,5 @@
-/* The same with a peer that has the keys and signs anything: what is altered is neither refused by the cipher nor hidden by it. */
+/* The target engine with a peer that has the keys and signs anything, so that the cipher neither refuses nor hides an
+ * alteration. */
 /* with: ciphers signatures */
 #define PEER_HAS_KEYS
 #include "engine.c"

@@ -1,4 +1,4 @@
-/* Pins and fingerprints: 64 digits or "sha256//" and base64, and nothing else. */
+/* Pins and fingerprints: only 64 digits, or "sha256//" and base64, are accepted. */
 #include "../fuzz.h"
 
 static struct input der;

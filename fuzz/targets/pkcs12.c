@@ -1,5 +1,5 @@
-/* A certificate and its key in one piece of bytes, as PKCS#12 has them: without a password, with the right one, with none in
- * it. */
+/* A certificate and its key in one PKCS#12 file: loaded without a password, with the right one, and with an empty
+ * one. */
 #include "../fuzz.h"
 
 static netlib_status load(const uint8_t *data, size_t size, const char *password) {

@@ -1,4 +1,5 @@
-/* Values of Retry-After: never negative, never beyond the maximum, and the maximum changes nothing below it. */
+/* Values of Retry-After: the delay is never negative and never above the maximum, and smaller delays do not depend on
+ * the maximum. */
 #include "../fuzz.h"
 
 static netlib_retry *bounded, *unbounded;

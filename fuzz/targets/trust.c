@@ -1,4 +1,4 @@
-/* Authorities in memory: PEM or DER, of which some can be used and others are skipped and told. */
+/* Authorities in memory, PEM or DER. Usable certificates become trust anchors, and the others are listed as skipped. */
 #include "../fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

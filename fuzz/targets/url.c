@@ -1,4 +1,4 @@
-/* URLs: the whole input as a URL, and its first line as a base in which the rest is a reference. */
+/* URLs: parses the whole input as a URL. Then its first line is a base URL, and the rest a reference to resolve. */
 #include "../fuzz.h"
 
 struct parts {
@@ -46,7 +46,7 @@ static void check_url(const netlib_url *url) {
     ONE_OF(netlib_url_password(url, &text, NULL, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL);
 }
 
-/* What was parsed, written out and parsed again is the same. */
+/* Writes a parsed URL as text and parses that again. Both results must be the same. */
 static void there_and_back(const netlib_url *url) {
     netlib_error *err = NULL;
     netlib_url *again = NULL;
@@ -63,7 +63,7 @@ static void there_and_back(const netlib_url *url) {
     netlib_url_free(again);
 }
 
-/* A URL from these parts is refused or has them still after being written out. */
+/* Builds a URL from these parts. If it is accepted, its text is parsed to the same parts. */
 static void from_parts(struct parts parts) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -76,7 +76,7 @@ static void from_parts(struct parts parts) {
     netlib_url_free(url);
 }
 
-/* What strict accepts all readers read alike. */
+/* If the strict profile accepts a text, all readers must read it alike. */
 static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -104,7 +104,7 @@ static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) 
     netlib_url_free(url);
 }
 
-/* "x://@" has an empty host, and the "x://" that it is written as has none: as urllib3 reads them. */
+/* "x://@" has an empty host, but it is written as "x://", which has no host. urllib3 reads both in the same way. */
 static bool same_host(const char *a, const char *b) {
     return same_text(a != NULL && *a == 0 ? NULL : a, b != NULL && *b == 0 ? NULL : b);
 }
@@ -118,8 +118,8 @@ static netlib_url *resolve_again(const netlib_url *base, const netlib_url *url) 
     return again;
 }
 
-/* A reference without an authority does not leave the base's. What comes out, resolved again, leads to the same host, and may
- * only lose the dots of a path that was the base's (RFC 3986 section 5.2.2). */
+/* Checks that a reference without an authority keeps that of the base. When the result is resolved again, it has the
+ * same host, and may differ only by dot segments that were in the path of the base (RFC 3986 section 5.2.2). */
 static void resolve(const netlib_url *base, struct input reference) {
     netlib_error *err = NULL;
     netlib_url *url = NULL, *again = NULL, *third = NULL;
