@@ -1,16 +1,16 @@
 /*
  * engine - TLS over a transport of your own.
  *
- * The transport here is a socket pair with poll(2), and both ends are in this process; yours may be an event loop, a
- * serial line or a message queue. What comes from it is fed to the engine; what the engine gives is sent. In between the
- * program reads and writes plaintext. This is the whole of it:
+ * The transport here is a socket pair with poll(2), and both ends are in this process. Yours may be an event loop, a
+ * serial line or a message queue. The program feeds received bytes to the engine, and sends the bytes that it drains
+ * from the engine. In between it reads and writes plaintext:
  *
- *     feed what came  ->  handshake, read, write  ->  drain and send
+ *     feed received bytes  ->  handshake, read, write  ->  drain and send
  *
  *     cc engine.c $(pkg-config --cflags --libs netlib) -o engine
  *     engine chain.pem key.pem authority.pem localhost
  *
- * A real program has one end; here the server answers each line of the client in capitals.
+ * A real program has one end. Here the server sends each line of the client back in upper case.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -40,7 +40,7 @@ static void give_up(const char *who, netlib_error *err) {
     exit(1);
 }
 
-/* To the network, as much as it takes now. */
+/* Sends as much output as the network takes now. */
 static void send_output(struct end *end) {
     for (;;) {
         if (end->out_start == end->out_end) {
@@ -52,12 +52,12 @@ static void send_output(struct end *end) {
         }
         ssize_t sent =
             send(end->fd, end->out + end->out_start, end->out_end - end->out_start, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent <= 0) return; /* poll says when there is room again */
+        if (sent <= 0) return; /* poll(2) reports when there is room again */
         end->out_start += (size_t)sent;
     }
 }
 
-/* From the network: one piece, which the engine has room for because everything before it was read. */
+/* Receives one piece and feeds it. The engine has room for it, because everything before it was read. */
 static void feed_input(struct end *end) {
     char in[16384];
     netlib_error *err = NULL;
@@ -71,7 +71,7 @@ static void feed_input(struct end *end) {
     }
 }
 
-/* All that there is to read; the server answers, the client prints. */
+/* Reads all data that has arrived. The server sends it back in upper case, the client prints it. */
 static void talk(struct end *end, bool is_server) {
     netlib_error *err = NULL;
     char text[1024];
@@ -91,7 +91,7 @@ static void talk(struct end *end, bool is_server) {
         status = netlib_tls_engine_shutdown(end->engine, &err);
     }
     if (netlib_status_class(status) > NETLIB_CLASS_PROGRESS) {
-        send_output(end); /* the alert that tells the peer why */
+        send_output(end); /* sends the alert that tells the peer the reason */
         give_up(end->who, err);
     }
 }

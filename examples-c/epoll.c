@@ -1,20 +1,20 @@
 /*
  * epoll - get many URLs at once, in one thread.
  *
- * The program to start from if yours has an event loop: nothing waits here but epoll_wait(2). Connecting is a race by
- * steps, the lookup of the name included; TLS says NETLIB_WANT_READ and NETLIB_WANT_WRITE; time is the nearest of all
- * timers. This file is the loop, and what it turns lies in epoll/:
+ * Start from this program if yours has an event loop: only epoll_wait(2) waits. Connecting is a race in steps that
+ * includes the lookup of the name. TLS calls return NETLIB_WANT_READ or NETLIB_WANT_WRITE. The wait ends when the
+ * nearest timer expires. This file is the loop; epoll/ contains the rest:
  *
- *     transfer   one URL on its way: what to do now, and what to wait for
- *     body       a response's body in its framing: bytes in, no descriptor
+ *     transfer   the transfer of one URL: what to do now, and what to wait for
+ *     body       decodes a response's body, without a descriptor
  *     options    the command line
  *
  *     cc epoll.c epoll/[a-z]*.c $(pkg-config --cflags --libs netlib) -o epoll
  *     epoll --timeout 5 https://example.com/ https://example.org/
  *
- * A line is printed for each URL when it ends: the status of the response (--- if there is none), the bytes of the
- * body, the seconds it took, which of how many connection attempts has won and its address, the URL, and what went
- * wrong. A failure is the matter of one URL and of no other.
+ * The program prints a line for each URL when its transfer ends: the status of the response (--- if there is none),
+ * the size of the body in bytes, the seconds, which of how many connection attempts succeeded and its address, the
+ * URL, and the error. A failure of one URL does not affect the others.
  *
  * Each URL is requested once, without retries. netlib_retry_decide with netlib_retry_recommended decides what to retry
  * and when, and where a redirect leads: see fetch.c. Its delay needs one more timer.
@@ -37,7 +37,7 @@ enum exit_code { EXIT_ALL_WORKED, EXIT_NOT_ALL_WORKED, EXIT_NOT_BEGUN };
 
 struct loop {
     struct shared shared;
-    struct transfer *transfers; /* one for each URL: those that have begun, and room for the others */
+    struct transfer *transfers; /* one for each URL: the started ones, then room for the others */
     struct transfer **active;
     size_t active_count;
     bool all_worked;
@@ -45,7 +45,8 @@ struct loop {
 
 /* --- the loop ----------------------------------------------------------------------------------------------------- */
 
-/* Rounded up: a wait that ends early would be followed by another. For thousands, keep the timers in a heap. */
+/* Rounds up, because a wait that ends early would be followed by another. For thousands of transfers, keep the timers
+ * in a heap. */
 static int milliseconds_to_wait(const struct loop *loop) {
     double seconds = 60;
     for (size_t i = 0; i < loop->active_count; i++) {
@@ -55,7 +56,7 @@ static int milliseconds_to_wait(const struct loop *loop) {
     return seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
 }
 
-/* Whose timers are due have their turn, and who is done leaves. */
+/* Advances transfers whose timer has expired, or cancels all of them after an interrupt. Removes the finished ones. */
 static void look_after(struct loop *loop) {
     bool cancelled = netlib_limit_check(loop->shared.limit, NULL) == NETLIB_CANCELLED;
     for (size_t i = 0; i < loop->active_count;) {
@@ -86,7 +87,7 @@ static bool run(struct loop *loop, const struct options *options) {
         int ready = epoll_wait(loop->shared.epoll, events, MOST_PARALLEL, milliseconds_to_wait(loop));
         if (ready < 0 && errno != EINTR) return false;
         for (int i = 0; i < ready; i++) {
-            /* Without a transfer it is the limit, which look_after asks. */
+            /* An event without a transfer belongs to the limit, which look_after checks. */
             if (events[i].data.ptr != NULL) transfer_advance(events[i].data.ptr);
         }
         look_after(loop);
@@ -94,7 +95,7 @@ static bool run(struct loop *loop, const struct options *options) {
     return true;
 }
 
-/* --- from the start ----------------------------------------------------------------------------------------------- */
+/* --- main --------------------------------------------------------------------------------------------------------- */
 
 static netlib_limit *interrupted;
 
@@ -103,8 +104,8 @@ static void on_interrupt(int signal_number) {
     netlib_limit_cancel(interrupted);
 }
 
-/* An interrupt cancels the limit over everything, whose descriptor is waited for like any other: so it wakes epoll even if
- * it comes right before the wait. A second one kills. */
+/* An interrupt cancels the overall limit. epoll watches the descriptor of the limit, so the interrupt wakes epoll even
+ * if it comes just before the wait. A second interrupt kills the process. */
 static bool handle_interrupts(struct loop *loop, int limit_fd) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
@@ -182,7 +183,7 @@ static enum exit_code fetch_all(const struct options *options) {
 int main(int argc, char **argv) {
     struct options options = {.timeout = 30.0, .max_time = NETLIB_TIMEOUT_NONE, .parallel = 50};
     enum exit_code code = EXIT_NOT_BEGUN;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* each line when its URL ends, into a pipe as well */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* writes each line when its URL ends, even into a pipe */
     if (parse_options(&options, argc, argv)) {
         if (options.help) print_help();
         code = options.help ? EXIT_ALL_WORKED : fetch_all(&options);

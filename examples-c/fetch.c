@@ -1,28 +1,28 @@
 /*
  * fetch - get one URL, through whatever the network does.
  *
- * The program to start from: an HTTP/1.1 client in which every decision is a call to netlib. What to retry and how
- * long to wait, where a redirect leads and which headers may go there, whether the body has to be sent again: the
- * policy answers, this file does as it says. TLS, connecting and waiting are netlib's; what is left to do lies in
- * fetch/, a file for each idea:
+ * Start from this program: an HTTP/1.1 client in which netlib makes every decision. The retry policy decides what to
+ * retry and how long to wait, where a redirect leads and which headers may be sent there, and if the body must be sent
+ * again; this file carries it out. netlib also does TLS, connecting and waiting. The rest of the program is in fetch/,
+ * one file for each part:
  *
- *     options     the command line                  connection   a race of addresses, a socket, the layers of TLS on it
- *     sockets     what it says of connections       resolve      addresses from the command line
- *     request     what is sent, and how it changes  route        how a connection comes about
- *     trace       what -v tells                     proxy        CONNECT, the tunnel through a proxy
- *     output      where the body goes               tls          trust and identity, for each peer its own
+ *     options     the command line                  connection   a racing connect, a socket, the TLS layers on it
+ *     sockets     connection options                resolve      addresses from the command line
+ *     request     the request, and how it changes   route        opens a connection, directly or through a proxy
+ *     trace       the output of -v                  proxy        CONNECT, the tunnel through a proxy
+ *     output      the destination of the body       tls          trust and identity, separate for each peer
  *     report      exit codes and advice             http         one exchange over a connection
- *     failure     errors of our own
+ *     failure     errors of fetch's own
  *
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
  *
- * Read it from main upwards: small functions stand before the ones that use them.
+ * Read it from main upwards: small functions come before the ones that use them.
  *
- * The body goes to standard output or to a file. A file appears under its name only when the body is complete: until
- * then it is FILE.part, which is written anew by every attempt. What went to standard output cannot be taken back, so
- * an attempt that breaks after its first byte is the last. The exit code says what went wrong; fetch/options.h has
- * the list.
+ * The body goes to standard output or to a file. A file appears under its name only when the body is complete. Until
+ * then it is FILE.part, which every attempt overwrites. Bytes on standard output cannot be taken back, so an attempt
+ * that fails after its first byte is the last one. The exit code names the kind of failure; fetch/options.h lists the
+ * codes.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -37,7 +37,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* What stays the same for all attempts. */
+/* State that all attempts share. */
 struct client {
     const struct options *options;
     netlib_limit *limit;
@@ -45,12 +45,12 @@ struct client {
     struct output output;
     struct trace trace;
     int attempts;
-    int32_t status; /* of the response that was delivered */
+    int32_t status; /* of the response whose body went to the output */
 };
 
 /* --- one attempt -------------------------------------------------------------------------------------------------- */
 
-/* Connects, sends the request and reads the response's head. The body is still to come. */
+/* Connects, sends the request and reads the response's head. Does not read the body. */
 static netlib_status exchange(struct client *client, struct request *request, struct http *http,
                               netlib_response **response, netlib_error **err) {
     netlib_status status = route_open(&client->route, request->url, http, err);
@@ -62,7 +62,7 @@ static netlib_status exchange(struct client *client, struct request *request, st
     return status;
 }
 
-/* Brings the body to the output. */
+/* Copies the body to the output. */
 static netlib_status deliver(struct client *client, struct http *http, const netlib_response *response,
                              netlib_error **err) {
     enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
@@ -82,7 +82,7 @@ static netlib_status deliver(struct client *client, struct http *http, const net
     return NETLIB_OK;
 }
 
-/* The policy's answer to what happened: a response, or a failure. */
+/* Asks the retry policy what to do after a response or a failure. */
 static netlib_status decide(struct client *client, const struct request *request, const netlib_response *response,
                             const netlib_error *failure, netlib_decision **decision, netlib_error **err) {
     if (failure != NULL) trace_error(&client->trace, failure);
@@ -92,14 +92,15 @@ static netlib_status decide(struct client *client, const struct request *request
     return status;
 }
 
-/* Turns the request into the next one, and waits as long as it was decided. */
+/* Changes the request as decided, and waits for the delay of the decision. */
 static netlib_status go_on(struct client *client, struct request *request, const netlib_decision *decision,
                            netlib_error **err) {
     netlib_status status = request_follow(request, decision, err);
     return status == NETLIB_OK ? netlib_decision_sleep(decision, client->limit, err) : status;
 }
 
-/* From connecting to the decision what comes next. `done`: nothing does, the body is delivered. */
+/* Makes one attempt, from the connect to the decision about the next step. Sets `done` if the body was delivered and
+ * nothing is left to do. */
 static netlib_status attempt(struct client *client, struct request *request, bool *done, netlib_error **err) {
     struct http http;
     http_init(&http, client->limit);
@@ -116,7 +117,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
         status = deliver(client, &http, response, &failure);
         *done = status == NETLIB_OK;
         if (failure != NULL && output_can_restart(&client->output)) {
-            /* The broken body is a failure like any other. */
+            /* A body that breaks off is a failure like any other. */
             netlib_decision_free(decision);
             netlib_response_free(response);
             decision = NULL;
@@ -135,11 +136,11 @@ static netlib_status attempt(struct client *client, struct request *request, boo
     return status;
 }
 
-/* --- from the start ----------------------------------------------------------------------------------------------- */
+/* --- main --------------------------------------------------------------------------------------------------------- */
 
 static netlib_limit *volatile limit_of_everything;
 
-/* Cancelling a limit is one of the few things that a signal handler may do: whatever waits comes back at once. */
+/* A signal handler may cancel a limit: every waiting call then returns at once. */
 static void on_interrupt(int signal_number) {
     (void)signal_number;
     netlib_limit_cancel(limit_of_everything);

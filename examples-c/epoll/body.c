@@ -17,7 +17,7 @@ netlib_status body_begin(struct body *body, const netlib_response *response, net
     return netlib_response_framing(response, &body->framing, &body->left, err);
 }
 
-/* Of what is left of the body, or of the chunk, as much as has come. */
+/* Takes the data that has arrived, up to the end of the body or of the chunk. */
 static size_t take_data(struct body *body, size_t len) {
     size_t taken = (int64_t)len < body->left ? len : (size_t)body->left;
     body->bytes += (int64_t)taken;
@@ -25,7 +25,8 @@ static size_t take_data(struct body *body, size_t len) {
     return taken;
 }
 
-/* `1a;name=value`: RFC 9112 section 7.1. Extensions are skipped. False when it is none, or too large to count. */
+/* Parses `1a;name=value` (RFC 9112 section 7.1). Extensions are skipped. Returns false if the line is invalid or the
+ * size is too large. */
 static bool parse_chunk_size(const char *line, size_t len, int64_t *size) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     int64_t value = 0;
@@ -40,7 +41,7 @@ static bool parse_chunk_size(const char *line, size_t len, int64_t *size) {
     return at > 0 && (at == len || strchr("; \t", line[at]) != NULL);
 }
 
-/* A line between the data of two chunks, or after the last. `done`: it was the last of all. */
+/* Takes a line between two chunks, or after the last one. `done` is set after the last line of the body. */
 static netlib_status take_line(struct body *body, const char *line, size_t len, bool *done, netlib_error **err) {
     switch (body->expected) {
     case CHUNK_SIZE:

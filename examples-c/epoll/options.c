@@ -57,7 +57,7 @@ static bool add_url(struct options *options, const char *url) {
     return true;
 }
 
-/* One a line; empty lines are none. */
+/* Reads one URL per line; empty lines are ignored. */
 static bool read_urls(struct options *options) {
     char *line = NULL;
     size_t size = 0;

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* So many names are looked up at once in a process. Who has a resolver of his own, for netlib_connect_new_addresses,
- * knows no such bound. */
+/* The number of names that a process looks up at the same time. A program with a resolver of its own, which uses
+ * netlib_connect_new_addresses, does not have this limit. */
 enum { MOST_PARALLEL = 64 };
 
 struct options {
-    char **urls; /* owned, as each of them */
+    char **urls; /* owned, the array and each text */
     size_t url_count;
     const char *cacert;
     double timeout, max_time;
@@ -18,8 +18,8 @@ struct options {
     bool help;
 };
 
-/* Fills in what the command line and, for the URL "-", standard input say. False when that cannot be used; it has been
- * said why. To be freed in any case. */
+/* Reads the command line and, for the URL "-", standard input. If they are invalid, prints the reason and returns
+ * false. Free the options in either case. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void print_help(void);

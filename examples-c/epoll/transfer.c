@@ -1,4 +1,4 @@
-/* See transfer.h. Small functions stand before the ones that use them. */
+/* See transfer.h. Small functions come before the ones that use them. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "transfer.h"
@@ -13,15 +13,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The longest request and response head, and the most that is read at once. */
+/* The maximum size of a request or response head, and of one read. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
 enum {
-    MOST_STEPS = 16,            /* before the others have their turn */
+    MOST_STEPS = 16,            /* before the next transfer continues */
     MOST_INTERIM_RESPONSES = 20 /* more than any honest server sends */
 };
 
-/* An error of our own, with a message as of printf. Returns `status`. */
+/* Creates an error with a printf message. Returns `status`. */
 static netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...) {
     char message[256];
     va_list arguments;
@@ -32,7 +32,7 @@ static netlib_status fail(netlib_status status, netlib_error **err, const char *
     return made == NETLIB_OK ? status : made;
 }
 
-/* --- what epoll watches ------------------------------------------------------------------------------------------- */
+/* --- epoll registrations ------------------------------------------------------------------------------------------ */
 
 static netlib_status control(struct transfer *transfer, int operation, int fd, uint32_t events, netlib_error **err) {
     struct epoll_event event = {.events = events, .data = {.ptr = transfer}};
@@ -47,8 +47,9 @@ static bool is_among(int fd, const int *fds, size_t count) {
     return false;
 }
 
-/* After a step of the connect: removes the descriptors that it does not wait for any more, which are still open until
- * the next step, and adds the new ones. A number that stays is the same descriptor, and watched already. */
+/* Called after a step of the connect. Removes the descriptors that the connect no longer waits for, which stay open
+ * until the next step, and adds the new ones. A number that stays in the list is the same descriptor, and is watched
+ * already. */
 static netlib_status watch_race(struct transfer *transfer, netlib_error **err) {
     size_t count = netlib_connect_wait_count(transfer->connect);
     int *fds = calloc(count > 0 ? count : 1, sizeof *fds);
@@ -61,7 +62,8 @@ static netlib_status watch_race(struct transfer *transfer, netlib_error **err) {
     }
     for (size_t i = 0; i < count && status == NETLIB_OK; i++) {
         if (is_among(fds[i], transfer->raced, transfer->raced_count)) continue;
-        uint32_t events = (uint32_t)netlib_connect_wait_events(transfer->connect, i); /* POLLIN is EPOLLIN, and so on */
+        /* POLLIN and EPOLLIN are the same bit, as are the other flags. */
+        uint32_t events = (uint32_t)netlib_connect_wait_events(transfer->connect, i);
         status = control(transfer, EPOLL_CTL_ADD, fds[i], events, err);
     }
     free(transfer->raced);
@@ -70,8 +72,8 @@ static netlib_status watch_race(struct transfer *transfer, netlib_error **err) {
     return status;
 }
 
-/* After the last step: what the connect has closed epoll has forgotten, and that this fails does not matter. The
- * connection itself and the descriptor of the limit are still open. */
+/* Called after the last step. epoll has already removed the descriptors that the connect closed, so an error for these
+ * is ignored. The connection itself and the descriptor of the limit are still open. */
 static void unwatch_race(struct transfer *transfer) {
     for (size_t i = 0; i < transfer->raced_count; i++) {
         (void)epoll_ctl(transfer->shared->epoll, EPOLL_CTL_DEL, transfer->raced[i], NULL);
@@ -90,7 +92,7 @@ static netlib_status watch_connection(struct transfer *transfer, uint32_t events
 
 /* --- bytes in and out --------------------------------------------------------------------------------------------- */
 
-/* The socket blocks, the calls do not: a flag on each call leaves the socket as it is. */
+/* The socket is blocking, but each call has a flag that makes this call non-blocking. */
 static netlib_status blocked_or_failed(netlib_status wanted, const char *what, netlib_error **err) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return wanted;
     return fail(NETLIB_PROTOCOL, err, "cannot %s: %s", what, strerror(errno));
@@ -110,7 +112,7 @@ static netlib_status send_some(struct transfer *transfer, netlib_error **err) {
     return NETLIB_OK;
 }
 
-/* Behind what is in the buffer already. NETLIB_END_OF_STREAM: the peer has closed its side. */
+/* Appends received bytes to the buffer. NETLIB_END_OF_STREAM: the peer has closed its side. */
 static netlib_status receive_some(struct transfer *transfer, netlib_error **err) {
     memmove(transfer->buffer, transfer->buffer + transfer->start, transfer->end - transfer->start);
     transfer->end -= transfer->start;
@@ -131,8 +133,8 @@ static netlib_status receive_some(struct transfer *transfer, netlib_error **err)
 
 /* --- the phases --------------------------------------------------------------------------------------------------- */
 
-/* A phase returns NETLIB_OK when it has got on, NETLIB_WANT_READ or NETLIB_WANT_WRITE when it has to wait for that, and
- * everything else ends the transfer. */
+/* A phase returns NETLIB_OK if it made progress, and NETLIB_WANT_READ or NETLIB_WANT_WRITE if it must wait. Any other
+ * status ends the transfer. */
 
 static bool is_https(const struct transfer *transfer) {
     return strcmp(netlib_url_scheme(transfer->url, NULL), "https") == 0;
@@ -187,7 +189,7 @@ static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
         size_t head_len = 0;
         status = netlib_response_parse("GET", transfer->buffer + transfer->start, transfer->end - transfer->start,
                                        &transfer->head_state, &response, &head_len, err);
-        if (status == NETLIB_WANT_READ) return NETLIB_OK; /* more bytes: the next step looks whether there are some */
+        if (status == NETLIB_WANT_READ) return NETLIB_OK; /* the next step checks for more bytes */
         if (status != NETLIB_OK) break;
         transfer->start += head_len;
         netlib_response_free(transfer->response);
@@ -203,7 +205,7 @@ static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
     return status;
 }
 
-/* The body is counted. Here is where a program would keep it. */
+/* Counts the bytes of the body. A real program would store them here. */
 static netlib_status read_body(struct transfer *transfer, netlib_error **err) {
     size_t used = 0;
     netlib_status status =
@@ -229,9 +231,9 @@ static const struct {
     [READING_BODY] = {read_body, "reading the body: "},
 };
 
-/* --- from its start to its end ------------------------------------------------------------------------------------ */
+/* --- start and end ------------------------------------------------------------------------------------------------ */
 
-/* While what, why, and the status's name. */
+/* Prints the phase, the message and the name of the status. */
 static void print_failure(const struct transfer *transfer, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL);
     if (message == NULL) message = netlib_status_text(status);
@@ -253,7 +255,8 @@ static void print_line(const struct transfer *transfer, netlib_status status, co
     putchar('\n');
 }
 
-/* Epoll forgets what is closed. Freeing the connect gives up a lookup and all attempts. */
+/* Ends a transfer. epoll removes closed descriptors itself. Freeing the connect abandons its lookup and all its
+ * attempts. */
 static void finish(struct transfer *transfer, netlib_status status, const netlib_error *err) {
     print_line(transfer, status, err);
     transfer->worked = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;
@@ -278,7 +281,7 @@ static netlib_status parse(struct transfer *transfer, netlib_error **err) {
     return fail(NETLIB_INVALID_URL, err, "a URL with http:// or https:// and a host, without a user, is needed");
 }
 
-/* Each has its own time, and a limit for it, which passes with the limit over everything at the latest. */
+/* Creates the limit of a transfer from its timeout. It ends no later than the overall limit. */
 static netlib_status set_limit(struct transfer *transfer, netlib_error **err) {
     const struct shared *shared = transfer->shared;
     netlib_status status = netlib_limit_check(shared->limit, err);
@@ -305,12 +308,12 @@ void transfer_start(struct transfer *transfer, const struct shared *shared, cons
     netlib_error_free(err);
 }
 
-/* Who could go on for ever is stopped, and has its turn again. */
+/* Advances in at most MOST_STEPS steps. A transfer that could continue gets its next turn after the others. */
 void transfer_advance(struct transfer *transfer) {
-    if (transfer->phase == DONE) return; /* earlier in this turn: epoll had several events for it */
+    if (transfer->phase == DONE) return; /* it ended earlier in this turn, and epoll had several events for it */
     netlib_error *err = NULL;
     netlib_status status = NETLIB_OK;
-    /* A connect looks at its limit itself. */
+    /* A connect checks its limit itself. */
     if (transfer->phase != CONNECTING) status = netlib_limit_check(transfer->limit, &err);
     for (int i = 0; i < MOST_STEPS && status == NETLIB_OK && transfer->phase != DONE; i++) {
         status = phases[transfer->phase].step(transfer, &err);
@@ -326,7 +329,7 @@ void transfer_advance(struct transfer *transfer) {
 
 double transfer_timer(const struct transfer *transfer) {
     if (transfer->again || transfer->phase == DONE) return 0;
-    if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* its limit included */
+    if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* includes its limit */
     return netlib_limit_remaining(transfer->limit);
 }
 

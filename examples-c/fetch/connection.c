@@ -17,14 +17,15 @@ void connection_init(struct connection *connection, const netlib_limit *limit) {
     *connection = (struct connection){.fd = -1, .limit = limit, .peer = "the server"};
 }
 
-/* Sockets of our own are non-blocking: a wait is then always netlib's, which knows the limits. */
+/* The sockets are non-blocking, so that only netlib waits, under the limits. */
 static netlib_status make_nonblocking(int fd, netlib_error **err) {
     int flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0) return NETLIB_OK;
     return fail(NETLIB_IO, err, "cannot make the socket non-blocking: %s", strerror(errno));
 }
 
-/* Each connection has a clock of its own, so that the limits of one attempt do not run on into the next. */
+/* Returns the limits of a new clock for each connection, so that the time of one attempt is not subtracted from the
+ * next. */
 static netlib_status limits_of(const netlib_timeout *timeout, double *connect, double *read, netlib_error **err) {
     netlib_timeout *clock = netlib_timeout_clone(timeout);
     netlib_status status = netlib_timeout_start_connect(clock, err);
@@ -34,8 +35,8 @@ static netlib_status limits_of(const netlib_timeout *timeout, double *connect, d
     return status;
 }
 
-/* To the Unix domain socket, the addresses of --resolve, or those that the system's resolver finds. Each is looked at
- * before it is connected to. */
+/* Creates a connect to the Unix domain socket, to the addresses of --resolve, or to those that the system's resolver
+ * finds. The address policy checks each address before the connect. */
 static netlib_status make_race(const struct options *options, const netlib_url *url, double timeout,
                                netlib_connect **race, netlib_error **err) {
     const struct sockets *sockets = &options->sockets;
@@ -50,7 +51,7 @@ static netlib_status make_race(const struct options *options, const netlib_url *
     return netlib_connect_new_addresses(host, port, addresses, sockets->options, race, err);
 }
 
-/* What the peer is held to. */
+/* Sets the minimum throughput that the peer must reach. */
 static netlib_status watch(struct connection *connection, const struct sockets *sockets, netlib_error **err) {
     connection->minimum_bytes = sockets->minimum_bytes;
     connection->minimum_seconds = sockets->minimum_seconds;
@@ -67,7 +68,7 @@ netlib_status connection_open(struct connection *connection, const struct option
     return status == NETLIB_OK ? make_nonblocking(connection->fd, err) : status;
 }
 
-/* netlib tells of descriptors and of windows; who runs fetch has a server and an option. */
+/* Rewords an error: netlib names descriptors and windows, but users of fetch know a server and an option. */
 static netlib_status blame_peer(const struct connection *connection, netlib_status status, netlib_error **err) {
     if (status != NETLIB_TOO_SLOW) return status;
     netlib_error *cause = *err;
@@ -84,7 +85,7 @@ netlib_tls_stream *connection_tls(const struct connection *connection) {
     return connection->tls_count > 0 ? connection->tls[connection->tls_count - 1] : NULL;
 }
 
-/* On the socket, or inside the layer that is there already. */
+/* Starts TLS on the socket, or inside the existing layer. */
 static netlib_status wrap(const struct connection *connection, const netlib_tls_context *context, const char *host,
                           netlib_tls_stream **stream, netlib_error **err) {
     netlib_tls_stream *outer = connection_tls(connection);
@@ -109,7 +110,7 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
     return blame_peer(connection, status, err);
 }
 
-/* No closing message: the response has been read to its end, or is of no interest any more. */
+/* Sends no close_notify: the response has been read to its end, or is no longer needed. */
 void connection_close(struct connection *connection) {
     while (connection->tls_count > 0) netlib_tls_stream_free(connection->tls[--connection->tls_count]);
     if (connection->fd >= 0) close(connection->fd);

@@ -10,7 +10,7 @@ static netlib_status make(netlib_status status, const netlib_error_options *opti
     vsnprintf(message, sizeof message, format, arguments);
     netlib_status made = netlib_error_new(status, message, options, err, NULL);
     if (made == NETLIB_INVALID_UTF8) {
-        /* A file's name may be anything, and what a server says too; a message is text. */
+        /* File names and server replies may contain any bytes, but a message must be text. */
         for (char *c = message; *c != '\0'; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
         made = netlib_error_new(status, message, options, err, NULL);
     }

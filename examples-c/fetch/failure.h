@@ -1,15 +1,15 @@
-/* failure.h - errors of fetch's own, so that netlib's retry policy and our users see one kind of error. */
+/* failure.h - creates errors of fetch's own, so that the retry policy and the user see only one kind of error. */
 #ifndef EXAMPLES_FETCH_FAILURE_H
 #define EXAMPLES_FETCH_FAILURE_H
 
 #include <netlib.h>
 
-/* Makes an error with a message as of printf, and returns `status`. `err` is not NULL, here and in all of fetch: an
- * error that nobody sees could not be retried. */
+/* Creates an error with a printf message, and returns `status`. In all functions of fetch, `err` must not be NULL,
+ * because the retry policy needs the error. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
 /* The same with a cause. `cause` may be NULL; the caller keeps it. If the cause records that a part of the request was
- * sent, netlib records this in the new error too. */
+ * sent, the new error records this as well. */
 netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
                            ...);
 

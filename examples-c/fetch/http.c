@@ -1,4 +1,4 @@
-/* See http.h. Small functions stand before the ones that use them. */
+/* See http.h. Small functions come before the ones that use them. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "http.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More interim responses, or more trailer lines, than any honest server sends. */
+/* The maximum number of interim responses, and of trailer lines: more than any honest server sends. */
 enum { MOST_INTERIM_RESPONSES = 20, MOST_TRAILERS = 100 };
 
 void http_init(struct http *http, const netlib_limit *limit) {
@@ -21,7 +21,7 @@ void http_init(struct http *http, const netlib_limit *limit) {
 
 void http_close(struct http *http) { connection_close(&http->connection); }
 
-/* Receives more into the buffer. */
+/* Receives more bytes into the buffer. */
 static netlib_status fill(struct http *http, netlib_error **err) {
     memmove(http->buffer, http->buffer + http->start, http->end - http->start);
     http->end -= http->start;
@@ -39,12 +39,12 @@ static netlib_status fill(struct http *http, netlib_error **err) {
 
 /* --- the request -------------------------------------------------------------------------------------------------- */
 
-/* A request of these methods without a body says so. */
+/* Requests with these methods state an empty body with Content-Length: 0. */
 static bool expects_body(const char *method) {
     return strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 || strcmp(method, "PATCH") == 0;
 }
 
-/* The head as it goes onto the wire, in memory of its own. `length` is -1 for a body of unknown length. */
+/* Writes the head in its wire format into newly allocated memory. `length` is -1 for a body of unknown length. */
 static netlib_status write_head(const struct http *http, const char *method, const netlib_url *url,
                                 const netlib_headers *headers, const netlib_body *body, int64_t length, char **head,
                                 size_t *head_len, netlib_error **err) {
@@ -67,7 +67,8 @@ static netlib_status write_head(const struct http *http, const char *method, con
     return NETLIB_OK;
 }
 
-/* A body that turns out longer or shorter than announced would be taken for another request by the server. */
+/* Sends exactly `length` bytes. If the body had another length than announced, the server would take part of it for
+ * another request. */
 static netlib_status send_known_body(struct http *http, netlib_body *body, int64_t length, netlib_error **err) {
     char piece[16 * 1024];
     int64_t left = length;
@@ -145,7 +146,7 @@ netlib_status http_read_head(struct http *http, const char *method, netlib_respo
     return fail(NETLIB_PROTOCOL, err, "%s sent %d interim responses", http->connection.peer, MOST_INTERIM_RESPONSES);
 }
 
-/* One line without its end, valid until more is received. */
+/* Reads one line without its line ending. The line is valid until more is received. */
 static netlib_status read_line(struct http *http, const char **line, netlib_error **err) {
     for (;;) {
         char *start = http->buffer + http->start;
@@ -193,7 +194,8 @@ static netlib_status copy_until_close(struct http *http, http_sink sink, void *c
     return status == NETLIB_END_OF_STREAM ? NETLIB_OK : status;
 }
 
-/* `1a;name=value`: RFC 9112 section 7.1. Extensions are skipped. False when it is none, or too large to count. */
+/* Parses `1a;name=value` (RFC 9112 section 7.1). Extensions are skipped. Returns false if the line is invalid or the
+ * size is too large. */
 static bool parse_chunk_size(const char *line, int64_t *size) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     int64_t value = 0;

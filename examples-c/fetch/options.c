@@ -113,7 +113,7 @@ static bool is_one_of(const char *name, const char *const *names) {
     return *names != NULL;
 }
 
-/* `Name: value`. What is wrong with either is netlib's to say, when the headers are made. */
+/* Adds `Name: value`. netlib validates both when the headers are created. */
 static bool add_header(struct options *options, char *line) {
     static const char *const ours[] = {"connection", "content-length", "proxy-authorization", "transfer-encoding",
                                        NULL};
@@ -128,7 +128,7 @@ static bool add_header(struct options *options, char *line) {
     return true;
 }
 
-/* netlib checks everything that goes into the request but this. */
+/* Checks the method, the only part of the request that netlib does not validate. */
 static bool is_token(const char *method) {
     static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     return method[0] != '\0' && method[strspn(method, allowed)] == '\0';
@@ -145,7 +145,7 @@ static bool add_resolve(struct options *options, const char *text) {
            usage_error("--resolve", "HOST:PORT:ADDRESS is needed, and more addresses after commas");
 }
 
-/* netlib knows the form: what has it is of another certificate than this one, which is nobody's. */
+/* Uses netlib to check the form of a fingerprint, by matching it against a certificate that no server has. */
 static bool set_fingerprint(struct options *options, const char *text) {
     netlib_error *err = NULL;
     options->fingerprint = text;
@@ -156,7 +156,7 @@ static bool set_fingerprint(struct options *options, const char *text) {
     return fits;
 }
 
-/* The first line, without its end. It may be a pipe's. */
+/* Reads the first line, without its line ending. The file may be a pipe. */
 static bool read_password(struct options *options, const char *path) {
     FILE *file = fopen(path, "r");
     bool read = file != NULL && fgets(options->pass_of_file, sizeof options->pass_of_file, file) != NULL;

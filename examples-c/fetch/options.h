@@ -1,4 +1,4 @@
-/* options.h - fetch's command line: options in, exit codes out. */
+/* options.h - fetch's command line and its exit codes. */
 #ifndef EXAMPLES_FETCH_OPTIONS_H
 #define EXAMPLES_FETCH_OPTIONS_H
 
@@ -43,15 +43,15 @@ enum exit_code {
 struct options {
     const char *url;
     const char *method; /* NULL: GET, or POST with data */
-    const char *data;   /* -d as given; NULL: no body */
+    const char *data;   /* as given with -d; NULL: no body */
     const char *output; /* NULL: standard output */
-    /* TLS: files and texts as given, NULL without. */
+    /* TLS: files and texts as given; NULL if not given. */
     const char *cacert, *capath, *crlfile;
     const char *cert, *key, *pass;
     const char *fingerprint, *ciphers, *ech;
     const char *pins[16];
     size_t pin_count;
-    int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */
+    int32_t tls_max; /* an enum netlib_tls_version; 0: the highest supported version */
     const char *proxy, *proxy_cacert;
     struct resolve resolve;
     struct sockets sockets;
@@ -59,16 +59,16 @@ struct options {
     double connect_timeout, read_timeout, max_time;
     bool insecure, verbose, help;
     netlib_headers_options *headers;
-    bool has_user_agent, has_content_type; /* among the -H: ours are not added */
-    char pass_of_file[1024];               /* what `pass` is when a file has it */
+    bool has_user_agent, has_content_type; /* given with -H, so fetch does not add its own */
+    char pass_of_file[1024];               /* the storage of `pass` if it was read from a file */
 };
 
-/* Fills in what the command line says. False when it cannot be used; it has been said why. To be freed in any case. */
+/* Parses the command line. If it is invalid, prints the reason and returns false. Free the options in either case. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void free_options(struct options *options);
 
-/* Says what is wrong with an option. Returns false. */
+/* Prints an error about an option. Returns false. */
 bool usage_error(const char *option, const char *what);
 
 void print_help(void);

@@ -1,4 +1,4 @@
-/* output.h - where fetch puts the body: complete, or not there. With a progress bar. */
+/* output.h - writes the body to its destination, with a progress bar. A file is complete, or does not appear. */
 #ifndef EXAMPLES_FETCH_OUTPUT_H
 #define EXAMPLES_FETCH_OUTPUT_H
 
@@ -8,34 +8,35 @@
 
 struct output {
     const char *path; /* NULL: standard output */
-    char *part;       /* where a file grows until it is complete; NULL: written directly */
+    char *part;       /* the name of an incomplete file; NULL: written directly */
     FILE *file;       /* NULL: not open */
     int64_t written;
-    int64_t expected;      /* -1: not announced */
-    bool may_show;         /* there is a terminal for a progress bar */
-    bool shown;            /* the bar is on it */
+    int64_t expected;      /* length of the body; -1: not announced */
+    bool may_show;         /* true if a terminal can show a progress bar */
+    bool shown;            /* true if the bar is visible */
     double next_draw_time; /* in seconds of netlib_current_time */
 };
 
-/* `path` is borrowed; NULL: standard output. */
+/* Borrows `path`; NULL means standard output. */
 void output_init(struct output *output, const char *path);
 
-/* Opens the output for one body of `expected` bytes, -1: unknown. It begins anew, so what is broken is overwritten. */
+/* Opens the output for a body of `expected` bytes; -1 means unknown. Overwrites the incomplete body of an earlier
+ * attempt. */
 netlib_status output_begin(struct output *output, int64_t expected, netlib_error **err);
 
-/* Takes a piece of the body: an http_sink, whose `ctx` is the output. */
+/* Writes a piece of the body. This is an http_sink; its `ctx` is the output. */
 netlib_status output_write(void *ctx, const char *data, size_t len, netlib_error **err);
 
-/* The body is complete: a file gets its name. */
+/* Ends a complete body: renames the file to its final name. */
 netlib_status output_complete(struct output *output, netlib_error **err);
 
-/* The body is broken: leaves nothing that could be taken for the whole. */
+/* Discards an incomplete body, so that it cannot be taken for a complete one. */
 void output_discard(struct output *output);
 
-/* Whether a broken body can still be replaced by a whole one. */
+/* Returns true if an incomplete body can still be replaced by another attempt. */
 bool output_can_restart(const struct output *output);
 
-/* Makes room for a line of text where the progress bar was. */
+/* Erases the progress bar, so that a line of text can be printed. */
 void output_erase_progress(struct output *output);
 
 void output_free(struct output *output);

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- where it is, and who we are ---------------------------------------------------------------------------------- */
+/* --- the proxy and its credentials -------------------------------------------------------------------------------- */
 
 static netlib_status parse(const char *text, netlib_url **url, netlib_error **err) {
     netlib_error *cause = NULL;
     netlib_status status = netlib_parse_url_strict(text, NETLIB_NTS, url, &cause);
     if (status != NETLIB_OK) {
-        /* The command line is wrong, not the URL that is to be fetched. */
+        /* The command line is invalid, not the URL to fetch. */
         status = fail_because(NETLIB_INVALID_ARGUMENT, cause, err, "--proxy: %s", netlib_error_message(cause, NULL));
     } else if (strcmp(netlib_url_request_uri(*url, NULL), "/") != 0) {
         status = fail(NETLIB_INVALID_ARGUMENT, err, "--proxy: a host and a port are all that a proxy has, no path");
@@ -25,7 +25,7 @@ static netlib_status parse(const char *text, netlib_url **url, netlib_error **er
     return status;
 }
 
-/* `user:password`, as the bytes that the URL's percent-encoded text stands for. NULL when there is no user. */
+/* Returns `user:password` of the URL, percent-decoded. NULL if there is no user. */
 static netlib_status credentials_of(const netlib_url *url, char **credentials, netlib_error **err) {
     const char *user = NULL, *password = NULL;
     netlib_status status = netlib_url_username(url, &user, NULL, err);
@@ -81,7 +81,8 @@ static netlib_status send_connect(const struct proxy *proxy, struct http *http, 
     return status;
 }
 
-/* A proxy that cannot reach the server may be able to in a second; one that does not want to has decided. */
+/* A proxy that cannot reach the server may reach it a second later. A proxy that refuses the request will refuse it
+ * again. */
 static netlib_status refused(const struct proxy *proxy, const netlib_response *answer, netlib_error **err) {
     int code = (int)netlib_response_status(answer);
     const char *reason = netlib_response_reason(answer, NULL);
@@ -93,8 +94,8 @@ static netlib_status refused(const struct proxy *proxy, const netlib_response *a
     return proxy_failed(proxy, status, err);
 }
 
-/* 2xx is a tunnel, whatever the headers say. The server speaks second in TLS: bytes that came with the head are from
- * the proxy itself, or from somebody before it. */
+/* A 2xx status opens the tunnel, whatever the headers say. In TLS the client sends first, so bytes that came with the
+ * head are not from the server but from the proxy, or from an attacker before it. */
 static netlib_status check_answer(const struct proxy *proxy, const struct http *http, const netlib_response *answer,
                                   netlib_error **err) {
     int code = (int)netlib_response_status(answer);

@@ -1,7 +1,8 @@
 /*
- * proxy.h - a proxy: where it is, who we are to it, and the tunnel that it opens for CONNECT (RFC 9110 section 9.3.6).
+ * proxy.h - a proxy: its address, its credentials, and the tunnel that it opens for CONNECT (RFC 9110 section 9.3.6).
  *
- * A failure before the tunnel is open is NETLIB_PROXY_FAILED, whose cause decides how the retry policy counts it.
+ * A failure before the tunnel is open gets the status NETLIB_PROXY_FAILED. Its cause decides how the retry policy
+ * counts it.
  */
 #ifndef EXAMPLES_FETCH_PROXY_H
 #define EXAMPLES_FETCH_PROXY_H
@@ -12,18 +13,18 @@
 
 struct proxy {
     netlib_url *url;         /* NULL: there is no proxy */
-    netlib_headers *headers; /* its own: who we are, if the URL says so. Nobody else gets them */
+    netlib_headers *headers; /* sent to the proxy only: the credentials of its URL */
 };
 
-/* `text` is the proxy's URL; NULL: none. The proxy is to be freed whatever comes of it. */
+/* `text` is the proxy's URL; NULL: none. Free the proxy even if this fails. */
 netlib_status proxy_init(struct proxy *proxy, const char *text, netlib_error **err);
 
-/* Asks for a tunnel to the origin of `url`. After it, what is sent and received is the origin's. */
+/* Requests a tunnel to the origin of `url`. After that, bytes are sent to the origin and received from it. */
 netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, const netlib_url *url,
                                 netlib_error **err);
 
-/* Makes a failure with `status` and `*err`, before anything could reach an origin, one of the proxy. Returns the new
- * status. A limit that has passed and the like stay what they are. */
+/* Turns a failure before the tunnel was open, with `status` and `*err`, into NETLIB_PROXY_FAILED. Returns the new
+ * status. An expired limit and similar failures stay as they are. */
 netlib_status proxy_failed(const struct proxy *proxy, netlib_status status, netlib_error **err);
 
 void proxy_free(struct proxy *proxy);

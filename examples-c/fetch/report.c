@@ -19,7 +19,7 @@ static enum exit_code code_of_certificate(const netlib_error *error) {
     }
 }
 
-/* The statuses that matter here by name, all others by their class. */
+/* Returns the exit code of a status: some statuses have their own, the others the code of their class. */
 static enum exit_code code_of(netlib_status status, const netlib_error *error, int attempts) {
     switch (status) {
     case NETLIB_INVALID_PEM:
@@ -58,7 +58,7 @@ static enum exit_code code_of(netlib_status status, const netlib_error *error, i
 /* --- the advice --------------------------------------------------------------------------------------------------- */
 
 /* netlib's advice is for programmers and names a setter: "to trust the authority …: netlib_tls_options_add_ca_file".
- * Users of fetch have command-line options instead, one for the server and one for the proxy. */
+ * Users of fetch need command-line options instead, one for the server and one for the proxy. */
 static const struct setting {
     const char *setter, *for_server, *for_proxy;
 } settings[] = {
@@ -70,7 +70,7 @@ static const struct setting {
     {"a context without an ECHConfigList", "without --ech", NULL},
 };
 
-/* The option that does what the advice says; NULL when fetch has none. */
+/* Returns the option that follows the advice; NULL if fetch has none. */
 static const char *option_for(const char *advice, bool for_proxy) {
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (strstr(advice, settings[i].setter) == NULL) continue;
@@ -79,7 +79,7 @@ static const char *option_for(const char *advice, bool for_proxy) {
     return NULL;
 }
 
-/* The options that keep the two sides from having something in common; NULL when none can be to blame. */
+/* Names the options that may leave the two sides without a common parameter; NULL if none can be the reason. */
 static const char *narrowed_by(const struct options *options, const netlib_error *error) {
     enum { HANDSHAKE_FAILURE = 40, PROTOCOL_VERSION = 70, INSUFFICIENT_SECURITY = 71 };
     int32_t alert = netlib_error_tls_alert(error);
@@ -90,7 +90,7 @@ static const char *narrowed_by(const struct options *options, const netlib_error
     return options->tls_max != 0 ? "--tls-max" : NULL;
 }
 
-/* Of the first error that knows better, from the outside in. */
+/* Prints the advice of the first error that has any, starting with the outermost error. */
 static void print_advice(const struct options *options, const netlib_error *error) {
     bool for_proxy = false;
     for (; error != NULL; error = netlib_error_cause(error, 0)) {
@@ -109,15 +109,16 @@ static void print_advice(const struct options *options, const netlib_error *erro
     }
 }
 
-/* --- the line ----------------------------------------------------------------------------------------------------- */
+/* --- the message -------------------------------------------------------------------------------------------------- */
 
-/* When the retries are used up, what used them up is what the user wants to know. */
+/* Returns the error to show: if the retries are used up, the failure of the last attempt. */
 static const netlib_error *reason_of(const netlib_error *error) {
     const netlib_error *cause = netlib_error_cause(error, 0);
     return netlib_error_status(error) == NETLIB_MAX_RETRY && cause != NULL ? cause : error;
 }
 
-/* What is wrong with an option is told with its setter's name before it; what the setter was given tells enough. */
+/* Removes the setter's name that begins a message about an option. The invalid value in the message is enough for the
+ * user. */
 static const char *without_setter(const char *message) {
     const char *colon = strncmp(message, "netlib_", strlen("netlib_")) == 0 ? strstr(message, ": ") : NULL;
     return colon != NULL ? colon + 2 : message;

@@ -1,4 +1,4 @@
-/* report.h - how it ended: the exit code for a failure, and the line that says what to do about it. */
+/* report.h - the exit code for a result, and the line that tells the user how to fix a failure. */
 #ifndef EXAMPLES_FETCH_REPORT_H
 #define EXAMPLES_FETCH_REPORT_H
 
@@ -7,12 +7,11 @@
 
 #include <netlib.h>
 
-/* Says on standard error why nothing came of it after so many attempts. `error` may be NULL: `status` is all that is
- * known. */
+/* Prints on standard error why all attempts failed. `error` may be NULL if only `status` is known. */
 enum exit_code report_failure(const struct options *options, const struct output *output, int attempts,
                               netlib_status status, const netlib_error *error);
 
-/* For a response that was delivered. */
+/* Returns the exit code for a response that was delivered. */
 enum exit_code report_status(int32_t status);
 
 #endif

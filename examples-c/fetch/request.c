@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The recommended settings, with the number of retries of the command line. */
+/* Returns the recommended settings with the number of retries from the command line. */
 static netlib_status make_retry(int32_t retries, netlib_retry **retry, netlib_error **err) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
     netlib_retry_options_set_total(options, retries);
-    netlib_retry_options_set_raise_on_status(options, 0); /* the last answer is delivered, whatever it is */
+    netlib_retry_options_set_raise_on_status(options, 0); /* the last response is delivered with any status */
     netlib_status status = netlib_retry_new(options, retry, err);
     netlib_retry_options_free(options);
     return status;
@@ -44,7 +44,7 @@ static netlib_status make_headers(const struct options *options, netlib_headers 
     return netlib_make_headers(options->headers, headers, err);
 }
 
-/* Also records where the body begins, to come back to it for each attempt. */
+/* Also records the start position of the body, to return to it for each attempt. */
 static netlib_status make_body(struct request *request, const char *data, netlib_error **err) {
     netlib_status status;
     if (data[0] == '@') {

@@ -1,4 +1,4 @@
-/* request.h - the request, which changes from attempt to attempt. */
+/* request.h - the request, which may change between attempts. */
 #ifndef EXAMPLES_FETCH_REQUEST_H
 #define EXAMPLES_FETCH_REQUEST_H
 
@@ -13,15 +13,15 @@ struct request {
     char *method;
     netlib_headers *headers;
     netlib_body *body; /* NULL: none */
-    int body_fd;       /* what the body is read from; -1: nothing to close */
+    int body_fd;       /* the source of the body; -1: nothing to close */
     int64_t body_start;
-    bool body_used; /* something may have been read from it */
+    bool body_used; /* part of the body may have been read */
 };
 
-/* As the command line asks for it. The request is to be freed whatever comes of it. */
+/* Creates the request from the command line. Free the request even if this fails. */
 netlib_status request_init(struct request *request, const struct options *options, netlib_error **err);
 
-/* Turns the request into the next one, as it was decided. */
+/* Changes the request as the decision says. */
 netlib_status request_follow(struct request *request, const netlib_decision *decision, netlib_error **err);
 
 void request_free(struct request *request);

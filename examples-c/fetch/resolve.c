@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* The port is that of the connect. */
+/* Adds an address without a port: the connect uses its own port. */
 static bool add_address(netlib_addresses *addresses, const char *text) {
     struct sockaddr_in ipv4 = {.sin_family = AF_INET};
     struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6};
@@ -24,7 +24,7 @@ static bool add_address(netlib_addresses *addresses, const char *text) {
     return false;
 }
 
-/* `ADDRESS[,ADDRESS]…`, each with or without brackets. */
+/* Parses `ADDRESS[,ADDRESS]…`, each with or without brackets. */
 static bool add_addresses(netlib_addresses *addresses, const char *list) {
     for (;;) {
         char text[INET6_ADDRSTRLEN + sizeof "[]"];
@@ -43,7 +43,7 @@ static bool add_addresses(netlib_addresses *addresses, const char *list) {
     }
 }
 
-/* `PORT:`, and where it ends; NULL when it is none. */
+/* Parses `PORT:`. Returns the text after it; NULL if it is invalid. */
 static const char *parse_port(const char *text, int32_t *port) {
     char *end = NULL;
     long value = strtol(text, &end, 10);

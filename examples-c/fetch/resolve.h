@@ -1,4 +1,4 @@
-/* resolve.h - the addresses that --resolve names, in place of what the system's resolver would find. */
+/* resolve.h - the addresses of --resolve, which replace those of the system's resolver. */
 #ifndef EXAMPLES_FETCH_RESOLVE_H
 #define EXAMPLES_FETCH_RESOLVE_H
 
@@ -14,10 +14,10 @@ struct resolve {
     size_t count;
 };
 
-/* Adds `HOST:PORT:ADDRESS[,ADDRESS]…`. False when it is none. */
+/* Adds `HOST:PORT:ADDRESS[,ADDRESS]…`. Returns false if it is invalid. */
 bool resolve_add(struct resolve *resolve, const char *text);
 
-/* The addresses that were added last for a host and port; NULL: none were. */
+/* Returns the addresses that were added last for a host and port; NULL if there are none. */
 const netlib_addresses *resolve_find(const struct resolve *resolve, const char *host, int32_t port);
 
 void resolve_free(struct resolve *resolve);

@@ -4,19 +4,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* URLs get here with a scheme. */
+/* The scheme of these URLs is never NULL. */
 static bool is_https(const netlib_url *url) { return strcmp(netlib_url_scheme(url, NULL), "https") == 0; }
 
 static netlib_status need_context(struct route *route, enum tls_peer peer, netlib_error **err) {
     if (route->contexts[peer] != NULL) return NETLIB_OK;
     netlib_status status = tls_make_context(route->options, peer, &route->contexts[peer], err);
-    /* To OpenSSL's language a misspelt word is a suite that this library happens not to have. */
+    /* In OpenSSL's syntax an unknown word is not an error: it may name a suite that this library does not support. */
     const char *unknown = netlib_tls_context_unknown_ciphers(route->contexts[peer], NULL);
     if (unknown != NULL) trace(route->trace, "--ciphers: nothing here is called %s", unknown);
     return status;
 }
 
-/* A file that cannot be read is told here, before anybody is connected to. */
+/* Files that cannot be read are reported here, before the first connect. */
 netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
                          struct trace *trace, netlib_error **err) {
     *route = (struct route){.options = options, .trace = trace, .first = netlib_url_clone(first)};
@@ -42,7 +42,7 @@ static netlib_status add_tls(struct route *route, enum tls_peer peer, const netl
     return connection_add_tls(&http->connection, route->contexts[peer], netlib_url_host(url, NULL), err);
 }
 
-/* The socket, and what is told about those that did not become it. */
+/* Opens the socket and traces all attempts. */
 static netlib_status open_socket(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
     netlib_status status = connection_open(&http->connection, route->options, url, route->timeout, err);
     trace_race(route->trace, http->connection.race);
@@ -67,7 +67,7 @@ static netlib_status open_proxy(struct route *route, const netlib_url *url, stru
     return NETLIB_OK;
 }
 
-/* TLS with the server, and who it is said to be. */
+/* Starts TLS with the server and checks its identity. */
 static netlib_status secure(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
     bool is_first = netlib_url_same_origin(url, route->first);
     netlib_status status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, http, err);

@@ -1,13 +1,13 @@
 /*
- * route.h - how fetch gets to a server: directly or through a proxy, in clear or with TLS.
+ * route.h - opens a connection to a server: directly or through a proxy, in plaintext or with TLS.
  *
  *     http  URL, no proxy      TCP
- *     http  URL, proxy         TCP to the proxy, with TLS if it is an https one; the proxy reads the requests
+ *     http  URL, proxy         TCP to the proxy, with TLS for an https proxy; the proxy reads the requests
  *     https URL, no proxy      TCP, TLS
  *     https URL, http proxy    TCP to the proxy, CONNECT, TLS to the server
- *     https URL, https proxy   TCP to the proxy, TLS to it, CONNECT, TLS to the server inside of that
+ *     https URL, https proxy   TCP to the proxy, TLS to it, CONNECT, TLS to the server inside it
  *
- * Each layer of TLS proves the name of its own end.
+ * Each TLS layer verifies the name of its own peer.
  */
 #ifndef EXAMPLES_FETCH_ROUTE_H
 #define EXAMPLES_FETCH_ROUTE_H
@@ -24,12 +24,12 @@ struct route {
     const struct options *options;
     struct trace *trace;
     netlib_timeout *timeout;
-    netlib_url *first; /* what the command line names */
+    netlib_url *first; /* the URL of the command line */
     struct proxy proxy;
-    netlib_tls_context *contexts[TLS_PEERS]; /* each made when it is first needed, then for every connection */
+    netlib_tls_context *contexts[TLS_PEERS]; /* each is created when first needed, and then used for all connections */
 };
 
-/* `options`, `trace` and `first` are borrowed or copied. The route is to be freed whatever comes of it. */
+/* Borrows `options` and `trace`, and copies `first`. Free the route even if this fails. */
 netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
                          struct trace *trace, netlib_error **err);
 

@@ -11,7 +11,7 @@
 
 void sockets_init(struct sockets *sockets) {
     *sockets = (struct sockets){.options = netlib_connect_options_new()};
-    /* A body in chunks is sent in small pieces, none of which is to wait until the one before has arrived. */
+    /* A chunked body is sent in small pieces. None of them should wait until the previous one is acknowledged. */
     netlib_connect_options_set_no_delay(sockets->options, 1);
 }
 
@@ -20,9 +20,9 @@ void sockets_free(struct sockets *sockets) {
     free(sockets->unix_path);
 }
 
-/* --- what netlib says of it --------------------------------------------------------------------------------------- */
+/* --- checking options --------------------------------------------------------------------------------------------- */
 
-/* Its message, without the name of the function that it has in front of an option of which something is wrong. */
+/* Prints netlib's message about an option, without the name of the setter at its beginning. */
 static bool complain(const char *option, netlib_error *err) {
     const char *message = netlib_error_message(err, NULL);
     const char *colon = strncmp(message, "netlib_", strlen("netlib_")) == 0 ? strstr(message, ": ") : NULL;
@@ -31,8 +31,8 @@ static bool complain(const char *option, netlib_error *err) {
     return false;
 }
 
-/* A connect copies the options, and so checks them; this one never begins. `option` is the one that was set last: those
- * before it have been found good. */
+/* Checks the options by creating a connect that is never started. An error is about `option`, which was set last; the
+ * earlier ones have been checked. */
 static bool check(const struct sockets *sockets, const char *option) {
     netlib_connect *connect = NULL;
     netlib_error *err = NULL;
@@ -44,21 +44,22 @@ static bool check(const struct sockets *sockets, const char *option) {
     return status == NETLIB_OK || complain(option, err);
 }
 
-/* --- where connections go, and from where ------------------------------------------------------------------------- */
+/* --- addresses and interfaces ------------------------------------------------------------------------------------- */
 
 bool sockets_set_interface(struct sockets *sockets, const char *name) {
     netlib_connect_options_set_interface(sockets->options, name);
     return check(sockets, "--interface");
 }
 
-/* Where the port's colon is; NULL without one. Those of an IPv6 address are none, unless it is in brackets. */
+/* Returns the colon before the port; NULL without one. The colons of an IPv6 address are not separators, because an
+ * IPv6 address with a port has brackets. */
 static const char *colon_of_port(const char *text) {
     const char *colon = strrchr(text, ':');
     bool is_inside = colon != NULL && (text[0] == '[' ? colon[-1] != ']' : strchr(text, ':') != colon);
     return is_inside ? NULL : colon;
 }
 
-/* `ADDRESS[:PORT]`. */
+/* Parses `ADDRESS[:PORT]`. */
 bool sockets_set_source(struct sockets *sockets, const char *text) {
     const char *colon = colon_of_port(text);
     char *end = NULL;
@@ -73,7 +74,7 @@ bool sockets_set_source(struct sockets *sockets, const char *text) {
     return check(sockets, "--source");
 }
 
-/* The last one counts, of both options. `nuls` is how many NULs come before the name: 1 if it is an abstract one. */
+/* The last of the two options wins. `nuls` is the number of NULs before the name: 1 for an abstract name. */
 static bool set_unix(struct sockets *sockets, const char *option, size_t nuls, const char *name) {
     size_t len = nuls + strlen(name);
     free(sockets->unix_path);
@@ -90,7 +91,7 @@ bool sockets_set_abstract_unix(struct sockets *sockets, const char *name) {
     return set_unix(sockets, "--abstract-unix-socket", 1, name);
 }
 
-/* 0 when there is no class of that name. */
+/* Returns 0 if no class has this name. */
 static int32_t address_class(const char *name, size_t len) {
     static const char all[] = "all-but-global";
     if (len == strlen(all) && strncmp(name, all, len) == 0) return NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL;
@@ -101,7 +102,7 @@ static int32_t address_class(const char *name, size_t len) {
     return 0;
 }
 
-/* Names with commas between them. Those of several options add up. */
+/* Parses names separated by commas. Repeated options add up. */
 bool sockets_refuse_addresses(struct sockets *sockets, const char *names) {
     for (;;) {
         size_t len = strcspn(names, ",");
@@ -113,9 +114,9 @@ bool sockets_refuse_addresses(struct sockets *sockets, const char *names) {
     }
 }
 
-/* --- what they are watched for ------------------------------------------------------------------------------------ */
+/* --- keepalive and throughput ------------------------------------------------------------------------------------- */
 
-/* A number of seconds at `*at`, which is moved behind it. How large it may be is netlib's matter. */
+/* Parses a number of seconds at `*at`, and moves `*at` behind it. netlib checks the range. */
 static bool read_seconds(const char **at, double *seconds) {
     char *end = NULL;
     *seconds = strtod(*at, &end);
@@ -124,7 +125,7 @@ static bool read_seconds(const char **at, double *seconds) {
     return is_number;
 }
 
-/* The same for a number of something else. */
+/* The same for an integer. */
 static bool read_count(const char **at, long *count) {
     char *end = NULL;
     *count = strtol(*at, &end, 10);
@@ -133,14 +134,14 @@ static bool read_count(const char **at, long *count) {
     return is_number;
 }
 
-/* Whether a comma comes, and moves behind it. */
+/* Returns true if `*at` is a comma, and moves behind it. */
 static bool read_comma(const char **at) {
     bool comes = **at == ',';
     if (comes) ++*at;
     return comes;
 }
 
-/* `IDLE[,INTERVAL[,COUNT]]`. What is not there is left to the system. */
+/* Parses `IDLE[,INTERVAL[,COUNT]]`. The system's default replaces missing values. */
 bool sockets_set_keepalive(struct sockets *sockets, const char *text) {
     double idle = 0, interval = NETLIB_TIMEOUT_DEFAULT;
     long count = NETLIB_NONE;
@@ -163,7 +164,7 @@ bool sockets_set_user_timeout(struct sockets *sockets, const char *text) {
     return check(sockets, "--user-timeout");
 }
 
-/* `BYTES/SECONDS`. */
+/* Parses `BYTES/SECONDS`. */
 bool sockets_set_least_speed(struct sockets *sockets, const char *text) {
     long bytes = 0;
     double seconds = 0;

@@ -1,6 +1,6 @@
 /*
- * sockets.h - the command line's word on connections: by which way they go, what they are watched for, and how much
- * they must bring. netlib says which values are none, before anybody is connected to.
+ * sockets.h - the connection options of the command line: source and interface, keepalive, and the minimum throughput.
+ * netlib rejects invalid values before the first connect.
  */
 #ifndef EXAMPLES_FETCH_SOCKETS_H
 #define EXAMPLES_FETCH_SOCKETS_H
@@ -10,16 +10,16 @@
 
 struct sockets {
     netlib_connect_options *options; /* for every connection */
-    char *unix_path;                 /* NULL: connections are TCP's. An abstract name begins with a NUL */
+    char *unix_path;                 /* NULL: use TCP. An abstract name begins with a NUL */
     size_t unix_path_len;
-    /* The least that each time of waiting must bring; 0 bytes: nothing is asked. */
+    /* The minimum to receive in each time of waiting; 0 bytes: no minimum. */
     size_t minimum_bytes;
     double minimum_seconds;
 };
 
 void sockets_init(struct sockets *sockets);
 
-/* Each takes one option's value as given. False when it is none, and it has been said why. */
+/* Each function takes the value of one option. If it is invalid, prints the reason and returns false. */
 bool sockets_set_interface(struct sockets *sockets, const char *name);
 bool sockets_set_source(struct sockets *sockets, const char *text);
 bool sockets_set_unix(struct sockets *sockets, const char *path);

@@ -72,7 +72,7 @@ static void trace_error_at(struct trace *to, const netlib_error *error, int dept
 
 void trace_error(struct trace *to, const netlib_error *error) { trace_error_at(to, error, 1); }
 
-/* The counter's name. Redirects have a count of their own, all others share the total. */
+/* Returns the name of the counter. Redirects have their own count; all other retries share the total. */
 static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     const netlib_retry *retry = netlib_decision_retry(decision);
     int32_t counter = netlib_decision_counter(decision);
@@ -101,7 +101,7 @@ static void trace_delay(struct trace *to, const netlib_decision *decision) {
     }
 }
 
-/* Of the headers that must not go on, those that the request really has. */
+/* Traces which headers of the request are dropped. */
 static void trace_dropped(struct trace *to, const struct request *request, const netlib_decision *decision) {
     for (size_t i = 0; i < netlib_decision_dropped_header_count(decision); i++) {
         const char *name = netlib_decision_dropped_header(decision, i, NULL);
@@ -110,7 +110,7 @@ static void trace_dropped(struct trace *to, const struct request *request, const
     if (request->body != NULL && !netlib_decision_resend_body(decision)) trace(to, "     drops the body");
 }
 
-/* A Retry-After above the maximum ends the retries. */
+/* Traces that a Retry-After above the maximum ends the retries. */
 static void trace_end(struct trace *to, const netlib_decision *decision) {
     if (netlib_decision_delay_reason(decision) != NETLIB_DELAY_RETRY_AFTER) return;
     trace(to, "  -> no retry: the server asks to wait %g s, more than %g s", netlib_decision_delay_uncapped(decision),

@@ -1,4 +1,4 @@
-/* trace.h - what -v tells on standard error: what happened, what was decided, and why. */
+/* trace.h - the output of -v on standard error: what happened, what was decided, and why. */
 #ifndef EXAMPLES_FETCH_TRACE_H
 #define EXAMPLES_FETCH_TRACE_H
 
@@ -11,24 +11,24 @@
 
 struct trace {
     bool on;
-    struct output *output; /* whose progress bar makes room */
+    struct output *output; /* has a progress bar that must be erased first */
 };
 
-/* One line, as of printf. */
+/* Prints one line, with printf's format. */
 void trace(struct trace *trace, const char *format, ...);
 
 void trace_attempt(struct trace *trace, int number, const struct request *request);
 
-/* Which addresses were tried, in the order in which they began, and what became of each. `race` may be NULL. */
+/* Prints the addresses that were tried, in the order of their start, and the result of each. `race` may be NULL. */
 void trace_race(struct trace *trace, const netlib_connect *race);
 
-/* A connection is made, or has got a layer more. `whose` is "" or "the proxy ". */
+/* Prints a new connection, or a new TLS layer. `whose` is "" or "the proxy ". */
 void trace_connection(struct trace *trace, const char *whose, const netlib_url *url,
                       const struct connection *connection);
 
 void trace_response(struct trace *trace, const netlib_response *response);
 
-/* An error with its causes. */
+/* Prints an error with its causes. */
 void trace_error(struct trace *trace, const netlib_error *error);
 
 /* Traces that the request is sent again, in which form and when; or that the server asks to wait too long. */
