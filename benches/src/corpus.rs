@@ -234,7 +234,7 @@ fn query(rng: &mut Rng, out: &mut String) {
             _ => out.push_str(rng.pick(WORDS)),
         }
         if rng.chance(0.7) {
-            // Never at the end, where WHATWG strips a space.
+            // Not at the end of the URL, because WHATWG strips a space there.
             out.push_str(rng.pick(RAW));
             out.push_str(rng.pick(WORDS));
         }

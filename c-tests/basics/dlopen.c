@@ -1,5 +1,6 @@
-/* The library is loaded, used and closed in one thread, which then ends: its thread-local destructors run after
- * dlclose, and so does a lookup that was given up. Run by the suite threads, with LIBRARY defined as the shared library's path; not linked with it. */
+/* A thread loads the library, uses it, closes it and ends. Its thread-local destructors then run after dlclose, and
+ * so does an abandoned lookup. Run by the suite threads, with LIBRARY defined as the shared library's path; not linked
+ * with the library. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -33,7 +34,7 @@ static void check(bool ok, const char *what) {
     fprintf(stderr, "dlopen: failed: %s\n", what);
 }
 
-/* POSIX lets a pointer from dlsym be a function's; ISO C has no cast for it. */
+/* POSIX allows converting a pointer from dlsym to a function pointer; ISO C has no cast for it. */
 static void symbol(void *library, const char *name, void *function) {
     void *address = dlsym(library, name);
     if (address == NULL) {
@@ -43,7 +44,7 @@ static void symbol(void *library, const char *name, void *function) {
     memcpy(function, &address, sizeof address);
 }
 
-/* Stands before the C library's own, which is why this program is linked with -rdynamic. */
+/* Replaces the C library's function; this is why the program is linked with -rdynamic. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool released;
@@ -67,7 +68,7 @@ typedef netlib_status (*connect_new_fn)(const char *, int32_t, const netlib_conn
 typedef netlib_status (*connect_step_fn)(netlib_connect *, int *, netlib_error **);
 typedef void (*connect_free_fn)(netlib_connect *);
 
-/* Begins a lookup that hangs, and gives it up. */
+/* Starts a lookup that hangs, and abandons it. */
 static bool look_up(void *library) {
     connect_new_fn connect_new;
     connect_step_fn connect_step;
@@ -134,7 +135,7 @@ int main(void) {
     check(stays, "the library stays mapped after dlclose");
     if (!stays) released = true;
 #endif
-    /* Into code that must still be there. */
+    /* The released lookup returns into code that must still be mapped. */
     pthread_mutex_lock(&lock);
     while (!released && lookups < ROUNDS * THREADS) pthread_cond_wait(&changed, &lock);
     released = true;

@@ -1,5 +1,5 @@
-/* A panic inside the library is a status, and the process goes on. Built against the tests' own static library, which
- * has one function more. Run by the suite panic. */
+/* A panic inside the library is returned as a status, and the process continues. Linked with the tests' own static
+ * library, which has one additional function. Run by the suite panic. */
 #include "harness.h"
 
 netlib_status netlib_self_test_panic(const char *message, netlib_error **err);
@@ -13,10 +13,10 @@ int main(void) {
         CHECK(message != NULL && strstr(message, messages[i]) != NULL);
         CHECK_STATUS(NETLIB_INTERNAL, status);
     }
-    /* The error is optional here too. */
+    /* `err` may be NULL here as well. */
     CHECK_INT(NETLIB_INTERNAL, netlib_self_test_panic("again", NULL));
 
-    /* The library works on. */
+    /* The library can still be used. */
     netlib_error *err = NULL;
     netlib_error *error = NULL;
     CHECK_OK(netlib_error_new(NETLIB_IO, "after the panics", NULL, &error, &err));

@@ -1,8 +1,7 @@
-/* netlib reads no file and no environment variable but while it makes a TLS context: no credentials that lie around,
- * netrc for one, can end up in a request.
- *
- * The functions that open files and that read the environment are replaced by ones that count, and while the work is
- * done the environment is a page that nobody may read: whoever looks at it, by whatever way, is stopped. */
+/* netlib reads files and environment variables only while it creates a TLS context. So credentials that happen to be on
+ * the system, for example in netrc, cannot get into a request. The functions that open files or read the environment
+ * are replaced by functions that count their calls. During the calls the environment is an unreadable page, so any
+ * other access to it ends the process. */
 #define _GNU_SOURCE
 #include "retry_makers.h"
 
@@ -62,8 +61,8 @@ OPENAT(openat64)
 GETENV(getenv)
 GETENV(secure_getenv)
 
-/* URLs: parsed, built, resolved, written; deprecated functions too. */
-static void urls(void) {
+/* Parses, builds, resolves and writes URLs. */
+static void use_urls(void) {
     static const char *const texts[] = {"http://user:pw@b\xc3\xbc"
                                         "cher.test:8080/a/../b?q#f",
                                         "[::1]:80", "~/.netrc", "file:///etc/passwd", "/p?q"};
@@ -85,8 +84,8 @@ static void urls(void) {
     netlib_url_free(url);
 }
 
-/* Headers with and without credentials. */
-static void headers(void) {
+/* Creates headers with and without credentials. */
+static void create_headers(void) {
     netlib_error *err = NULL;
     netlib_headers *made = NULL;
     netlib_headers_options *options = netlib_headers_options_new();
@@ -104,8 +103,8 @@ static void headers(void) {
     netlib_headers_options_free(options);
 }
 
-/* A retry policy with redirects to other origins, the system's clock, random source and sleep. */
-static void policy(void) {
+/* Uses a retry policy with redirects to other origins, and the system's clock, random source and sleep. */
+static void use_retry_policy(void) {
     static const char *const fields[] = {
         "Location: http://other.test/\r\n",
         "Location: /next\r\n",
@@ -159,8 +158,8 @@ static void policy(void) {
     netlib_url_free(url);
 }
 
-/* Limits, responses, bodies, waiting for a socket and connecting to a numeric address. */
-static void the_rest(void) {
+/* Uses limits, timeouts and responses, and connects to a numeric address. */
+static void use_limits_responses_and_connects(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     netlib_timeout *timeout = NULL;
@@ -181,14 +180,14 @@ static void the_rest(void) {
     netlib_limit_free(limit);
 }
 
-static void work(void) {
-    urls();
-    headers();
-    policy();
-    the_rest();
+static void run_all_calls(void) {
+    use_urls();
+    create_headers();
+    use_retry_policy();
+    use_limits_responses_and_connects();
 }
 
-static void r8_no_file_and_no_environment_is_read(void) {
+static void r8_calls_read_no_file_and_no_environment(void) {
     char **const usual = environ;
     void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(closed != MAP_FAILED);
@@ -197,7 +196,7 @@ static void r8_no_file_and_no_environment_is_read(void) {
     if (child == 0) {
         opened = asked = 0;
         environ = closed;
-        work();
+        run_all_calls();
         environ = usual;
         _exit(opened != 0 ? 2 : asked != 0 ? 3 : checks_failed != 0 ? 4 : 0);
     }
@@ -208,8 +207,8 @@ static void r8_no_file_and_no_environment_is_read(void) {
     munmap(closed, 4096);
 }
 
-/* The counters work: creating a TLS context reads SSL_CERT_FILE and the file it names. */
-static void the_counters_see_a_tls_context_being_made(void) {
+/* Checks the counters themselves: creating a TLS context reads SSL_CERT_FILE and the file that it names. */
+static void counters_notice_that_a_tls_context_is_created(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     unsetenv("SSL_CERT_DIR");
@@ -223,7 +222,7 @@ static void the_counters_see_a_tls_context_being_made(void) {
 }
 
 /* With use_environment off no variable is read, and a client without verification opens no file. */
-static void a_context_without_the_environment_asks_for_none(void) {
+static void a_context_without_environment_reads_no_variable(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -243,8 +242,8 @@ static void a_context_without_the_environment_asks_for_none(void) {
 }
 
 int main(void) {
-    r8_no_file_and_no_environment_is_read();
-    the_counters_see_a_tls_context_being_made();
-    a_context_without_the_environment_asks_for_none();
+    r8_calls_read_no_file_and_no_environment();
+    counters_notice_that_a_tls_context_is_created();
+    a_context_without_environment_reads_no_variable();
     return report("ambient");
 }

@@ -1,17 +1,17 @@
 /* Versions, the status table, and errors. */
 #include "harness.h"
 
-static void macros_are_functions_too(void) {
+static void functions_return_the_values_of_the_macros(void) {
     CHECK(netlib_nts() == NETLIB_NTS);
     CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_timeout_none());
 }
 
-static void versions_agree(void) {
+static void library_and_header_have_the_same_version(void) {
     CHECK_STR(NETLIB_VERSION, netlib_version());
     CHECK_INT(NETLIB_VERSION_NUMBER, netlib_version_number());
 }
 
-static void unknown_statuses_have_answers(void) {
+static void unknown_statuses_have_a_name_text_class_and_kind(void) {
     static const int32_t unknown[] = {-1, 1, 99, 104, 1999, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         CHECK_STR("NETLIB_UNKNOWN_STATUS", netlib_status_name(unknown[i]));
@@ -21,7 +21,7 @@ static void unknown_statuses_have_answers(void) {
     }
 }
 
-static void errors_of_the_caller(void) {
+static void errors_can_be_created_for_failures_only(void) {
     static const struct {
         int32_t status;
         netlib_status expected;
@@ -46,7 +46,7 @@ static void errors_of_the_caller(void) {
     }
 }
 
-static void facts_of_an_error(void) {
+static void getters_return_the_fields_of_an_error(void) {
     netlib_error *err = NULL;
     netlib_error *cause = NULL;
     netlib_error *error = NULL;
@@ -75,7 +75,7 @@ static void facts_of_an_error(void) {
     netlib_error_free(other);
 }
 
-/* Named results for tables. */
+/* Short names for the tables. */
 #define UNSET (-1)
 #define NEVER NETLIB_RETRY_KIND_NEVER
 #define CONNECT NETLIB_RETRY_KIND_CONNECT
@@ -93,7 +93,7 @@ static netlib_error *error_with(netlib_status status, int32_t kind, const netlib
     return error;
 }
 
-static void kinds_of_errors(void) {
+static void retry_kind_follows_status_cause_and_explicit_kind(void) {
     static const struct {
         int32_t status, kind;             /* the error's */
         int32_t cause_status, cause_kind; /* 0: no cause */
@@ -103,12 +103,12 @@ static void kinds_of_errors(void) {
         {NETLIB_PROTOCOL, UNSET, 0, UNSET, READ},
         {NETLIB_CERTIFICATE_VERIFY, UNSET, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, UNSET, 0, UNSET, NEVER},
-        /* A response shows that the request was sent. */
+        /* The error came after a response, so the request was sent. */
         {NETLIB_HEADER_PARSING, UNSET, 0, UNSET, READ},
         {NETLIB_INVALID_HEADER, UNSET, 0, UNSET, READ},
         {NETLIB_RESPONSE_STATUS, UNSET, 0, UNSET, READ},
         {NETLIB_TOO_MANY_REDIRECTS, UNSET, 0, UNSET, READ},
-        /* An explicit kind wins over the status. */
+        /* An explicit kind overrides the status. */
         {NETLIB_CONNECT_FAILED, READ, 0, UNSET, READ},
         {NETLIB_PROTOCOL, OTHER, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, CONNECT, 0, UNSET, CONNECT},
@@ -122,11 +122,11 @@ static void kinds_of_errors(void) {
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_READ_TIMEOUT, CONNECT, CONNECT},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CANCELLED, UNSET, NEVER},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_DEADLINE_EXCEEDED, UNSET, NEVER},
-        /* An explicit kind of the proxy error wins over its cause's. */
+        /* An explicit kind of the proxy error overrides that of its cause. */
         {NETLIB_PROXY_FAILED, CONNECT, NETLIB_READ_TIMEOUT, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, CONNECT, NETLIB_CANCELLED, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, OTHER, NETLIB_CONNECT_FAILED, UNSET, OTHER},
-        /* A cause that states that the request was sent. */
+        /* The cause states that the request was sent. */
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
         {NETLIB_CONNECT_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
         {NETLIB_TLS_ALERT, UNSET, NETLIB_CONNECT_FAILED, READ, READ},
@@ -143,7 +143,8 @@ static void kinds_of_errors(void) {
         CHECK_INT(rows[i].status, netlib_error_status(error));
         CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
         CHECK(netlib_error_cause(error, 0) == cause);
-        /* Known to the next one around it too, unless it was only the status that said so. */
+        /* An outer error also knows that the request was sent if an explicit kind says so, but not if only the status
+         * of this error does. */
         bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].expected == READ);
         CHECK_INT(is_known ? READ : OTHER, netlib_error_retry_kind(outer));
         netlib_error_free(outer);
@@ -153,7 +154,7 @@ static void kinds_of_errors(void) {
     CHECK_INT(NEVER, netlib_error_retry_kind(NULL));
 }
 
-static void options_of_errors(void) {
+static void error_options_refuse_bad_kinds_and_keep_the_last_cause(void) {
     static const int32_t bad[] = {UNSET, NETLIB_RETRY_KIND_BY_CAUSE, 5, INT32_MIN, INT32_MAX};
     netlib_error *err = NULL, *error = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -189,7 +190,7 @@ static void options_of_errors(void) {
     netlib_error_options_free(NULL);
 }
 
-static void bad_text_is_refused(void) {
+static void messages_that_are_not_utf8_are_refused(void) {
     netlib_error *err = NULL;
     netlib_error *error = NULL;
     netlib_status status = netlib_error_new(NETLIB_PROTOCOL, "ab\xff", NULL, &error, &err);
@@ -200,13 +201,13 @@ static void bad_text_is_refused(void) {
 }
 
 int main(void) {
-    macros_are_functions_too();
-    versions_agree();
-    unknown_statuses_have_answers();
-    errors_of_the_caller();
-    facts_of_an_error();
-    kinds_of_errors();
-    options_of_errors();
-    bad_text_is_refused();
+    functions_return_the_values_of_the_macros();
+    library_and_header_have_the_same_version();
+    unknown_statuses_have_a_name_text_class_and_kind();
+    errors_can_be_created_for_failures_only();
+    getters_return_the_fields_of_an_error();
+    retry_kind_follows_status_cause_and_explicit_kind();
+    error_options_refuse_bad_kinds_and_keep_the_last_cause();
+    messages_that_are_not_utf8_are_refused();
     return report("basics");
 }

@@ -1,4 +1,4 @@
-/* The ctx of a callback: ctx_free is called once, when the last holder is gone, and may use the handle. */
+/* The ctx of a callback: ctx_free is called once, when its last owner is freed, and may use the handle. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
@@ -37,7 +37,7 @@ static void set_started_clock(void *timeout, bool with_function, struct counted 
                  netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, ctx_free, &err));
 }
 
-/* A type of options, and the objects made of them. Each object holds the callback on its own. */
+/* A type of options, and the objects created from them. Each object keeps the callback on its own. */
 enum { KEPT = 5 };
 struct kind {
     void *(*new_options)(void);
@@ -140,18 +140,18 @@ static const struct {
     {"netlib_timeout_set_clock", set_clock, &timeout_kind},
 };
 
-static void setters_free_ctx_once(void) {
+static void setters_free_the_ctx_once(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
         const struct kind *kind = setters[i].kind;
         unsigned long failed_before = checks_failed;
         struct counted a = {0}, b = {0};
-        /* The options are NULL; the function is NULL. */
+        /* First the options are NULL, then the function is NULL. */
         setters[i].set(NULL, true, &a);
         CHECK_INT(1, a.freed);
         void *options = kind->new_options();
         setters[i].set(options, false, &b);
         CHECK_INT(1, b.freed);
-        /* A later call replaces it; then the options are its only holder. */
+        /* A later call replaces the callback; then the options are the only owner of the ctx. */
         a.freed = b.freed = 0;
         setters[i].set(options, true, &a);
         CHECK_INT(0, a.freed);
@@ -161,7 +161,7 @@ static void setters_free_ctx_once(void) {
         kind->free_options(options);
         CHECK_INT(1, a.freed);
         CHECK_INT(1, b.freed);
-        /* A NULL function removes the callback. Its own ctx is freed too. */
+        /* A NULL function removes the callback, and the ctx of that call is freed as well. */
         a.freed = b.freed = 0;
         options = kind->new_options();
         setters[i].set(options, true, &a);
@@ -170,7 +170,7 @@ static void setters_free_ctx_once(void) {
         CHECK_INT(1, b.freed);
         kind->free_options(options);
         CHECK_INT(1, a.freed);
-        /* Each object made of the options is the last holder in turn. */
+        /* Each object created from the options is the last owner in turn. */
         for (int last = 0; last < KEPT; last++) {
             a.freed = b.freed = 0;
             void *kept[KEPT] = {NULL};
@@ -276,8 +276,8 @@ static void r37_ctx_free_may_use_and_free_the_handle(void) {
     }
 }
 
-/* Functions that take several callbacks and one ctx. */
-static void constructors_free_ctx_once(void) {
+/* Tests functions that take several callbacks and one ctx. */
+static void constructors_free_the_ctx_once(void) {
     netlib_error *err = NULL;
     struct counted ctx = {0};
     netlib_body *body = NULL;
@@ -375,7 +375,7 @@ static int32_t never_called(void *ctx, double *seconds) {
     return CHECK(false), 1;
 }
 
-/* The server releases the context whose callback ran, or the chosen one if that is unusable for servers. */
+/* The server releases the context whose callback ran, or the selected context if servers cannot use it. */
 static void r37_ctx_free_runs_without_locks(void) {
     for (int unusable = 0; unusable < 2; unusable++) {
         netlib_error *err = NULL;
@@ -409,9 +409,9 @@ static void r37_ctx_free_runs_without_locks(void) {
 }
 
 int main(void) {
-    setters_free_ctx_once();
+    setters_free_the_ctx_once();
     r37_ctx_free_may_use_and_free_the_handle();
-    constructors_free_ctx_once();
+    constructors_free_the_ctx_once();
     r37_ctx_free_runs_without_locks();
     return report("callback_contexts");
 }

@@ -4,7 +4,7 @@
 #include "retry_makers.h"
 #include "tls_wire.h"
 
-/* A handle, and what its callback does with it during a call. The ctx of the callback. */
+/* A handle, and the way its callback uses it during a call. This is the ctx of the callback. */
 enum action { CALL, FREE, CALL_AND_FREE, ACTIONS };
 struct own {
     enum action action;
@@ -27,7 +27,7 @@ static void free_ctx(void *ctx) { ((struct own *)ctx)->freed++; }
 /* Every callback calls this first. */
 static void use_handle(struct own *own) {
     own->called++;
-    /* Calls on a Retry may be nested, because it is immutable. One level is enough. */
+    /* Calls on a Retry may be nested, because it is immutable. The tests nest only one level. */
     if (own->depth > 0 || own->handle == NULL) return;
     own->depth++;
     if (own->action != FREE) own->inner = own->row->call(own->handle);
@@ -294,7 +294,7 @@ static netlib_status create_own(void *options) {
 }
 static void free_own_options(void *options) { netlib_connect_options_free(options); }
 
-/* A ClientHello, so that the next handshake call of a server runs the server-name callback. */
+/* A ClientHello: with it, the next handshake call of a server runs the server-name callback. */
 static char client_hello[20000];
 static size_t client_hello_len;
 static void record_client_hello(void) {
@@ -443,7 +443,7 @@ static void r37_callbacks_may_call_and_free_their_handle(void) {
                 CHECK_INT(0, own.freed);
                 rows[i].free(handle);
             }
-            /* Once; use_handle checks that it was not during the call. */
+            /* Freed once; use_handle checks that this did not happen during the call. */
             CHECK_INT(1, own.freed);
             if (rows[i].make == make_servername_stream) {
                 close(descriptors[0]);

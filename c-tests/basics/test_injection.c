@@ -1,13 +1,13 @@
-/* CR, LF and NUL in every input text: the call is refused, or no output contains them. */
+/* CR, LF and NUL in every text argument: the call refuses them, or no output contains them. */
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"
 
-/* Set if an output contains a byte that breaks a line. */
+/* Set if an output contains CR, LF or NUL. */
 static bool leaked;
 
-static void look(const char *out, size_t len) {
+static void check_output(const char *out, size_t len) {
     if (out == NULL) return;
     if (memchr(out, '\r', len) != NULL || memchr(out, '\n', len) != NULL || memchr(out, '\0', len) != NULL)
         leaked = true;
@@ -15,13 +15,13 @@ static void look(const char *out, size_t len) {
 
 /* ---- headers ---- */
 
-/* The wire form of one header without the CRLF at its end. */
+/* Returns the status of creating one header, and checks its wire format without the final CRLF. */
 static netlib_status made(netlib_headers_options *options) {
     netlib_headers *headers = NULL;
     netlib_status status = netlib_make_headers(options, &headers, NULL);
     size_t len = 0;
     const char *wire = netlib_headers_to_wire(headers, &len);
-    if (wire != NULL && len >= 2) look(wire, len - 2);
+    if (wire != NULL && len >= 2) check_output(wire, len - 2);
     netlib_headers_free(headers);
     netlib_headers_options_free(options);
     return status;
@@ -49,17 +49,17 @@ SETTER(header_value, netlib_headers_options_add_header(options, "Name", text))
 static netlib_status looked_at(netlib_status status, netlib_response *response) {
     size_t len = 0;
     const char *text = netlib_response_request_method(response, &len);
-    look(text, len);
+    check_output(text, len);
     text = netlib_response_reason(response, &len);
-    look(text, len);
+    check_output(text, len);
     text = netlib_response_redirect_location(response, &len);
-    look(text, len);
+    check_output(text, len);
     const netlib_headers *headers = netlib_response_headers(response);
     for (size_t i = 0; i < netlib_headers_count(headers); i++) {
         text = netlib_headers_name(headers, i, &len);
-        look(text, len);
+        check_output(text, len);
         text = netlib_headers_value(headers, i, &len);
-        look(text, len);
+        check_output(text, len);
     }
     netlib_response_free(response);
     return status;
@@ -111,7 +111,7 @@ static netlib_status url_looked_at(netlib_status status, netlib_url *url) {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         size_t len = 0;
         const char *text = parts[i](url, &len);
-        look(text, len);
+        check_output(text, len);
     }
     netlib_url_free(url);
     return status;
@@ -225,14 +225,14 @@ static netlib_status decided_method(const char *text, size_t len) {
         netlib_retry_decide(netlib_retry_resolve(NULL, NULL), text, url, response, NULL, NULL, &decision, NULL);
     size_t out = 0;
     const char *method = netlib_decision_method(decision, &out);
-    look(method, out);
+    check_output(method, out);
     netlib_decision_free(decision);
     netlib_response_free(response);
     netlib_url_free(url);
     return status;
 }
 
-/* ---- errors: a message is one line ---- */
+/* ---- errors: the message is one line ---- */
 
 static netlib_status error_message(const char *text, size_t len) {
     (void)len;
@@ -240,14 +240,14 @@ static netlib_status error_message(const char *text, size_t len) {
     netlib_status status = netlib_error_new(NETLIB_IO, text, NULL, &error, NULL);
     size_t out = 0;
     const char *message = netlib_error_message(error, &out);
-    look(message, out);
+    check_output(message, out);
     netlib_error_free(error);
     return status;
 }
 
 enum { REFUSED, HARMLESS };
 
-static void r13_cr_lf_and_nul_in_each_argument(void) {
+static void r13_cr_lf_and_nul_in_an_argument_reach_no_output(void) {
     static const struct {
         const char *what;
         netlib_status (*build)(const char *text, size_t len);
@@ -293,7 +293,7 @@ static void r13_cr_lf_and_nul_in_each_argument(void) {
     } bad[] = {{"\r", 1},           {"\n", 1},    {"\r\n", 2}, {"\n\r", 2},
                {"\r\nX: y\r\n", 8}, {"\r\n ", 3}, {"\0", 1},   {"\0\r\n", 3}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        /* Only the bytes make it invalid. A valid host would be resolved. */
+        /* Only CR, LF or NUL may make the text invalid. A valid host would start a lookup. */
         if (rows[i].build != connect_host && rows[i].build != source_host) {
             netlib_status good = rows[i].build("ab", 2);
             if (good != NETLIB_OK) fprintf(stderr, "%s: good text: %s\n", rows[i].what, netlib_status_name(good));
@@ -327,7 +327,7 @@ int main(void) {
     netlib_tls_options_set_check_hostname(options, 0);
     CHECK(netlib_tls_context_new(options, &context, NULL) == NETLIB_OK);
     netlib_tls_options_free(options);
-    r13_cr_lf_and_nul_in_each_argument();
+    r13_cr_lf_and_nul_in_an_argument_reach_no_output();
     netlib_tls_context_free(context);
     return report("injection");
 }

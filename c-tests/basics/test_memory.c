@@ -1,5 +1,5 @@
-/* Near the end of memory: what a caller gives is copied, or refused with a status. Each row runs in a process of its own,
- * whose address space has no room for one more copy of the text. */
+/* Calls that run out of memory while they copy an argument fail with NETLIB_OUT_OF_MEMORY. Each row runs in its own
+ * process, whose address space has no room for another copy of the text. */
 #define _GNU_SOURCE
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Below every limit on sizes, and far above what is free in the heap; small where no memory is taken away. */
+/* The length of `text`: below every size limit, but far more than the heap has free. `SMALL` if the memory cannot be
+ * limited. */
 static size_t size = (size_t)12 * 1024 * 1024;
 enum { SMALL = 4096 };
 static char *text;
@@ -19,7 +20,7 @@ static char *text;
 static netlib_headers_options *header_options;
 static netlib_headers *headers;
 
-static void nothing(void) {}
+static void prepare_nothing(void) {}
 
 static netlib_status error_message(void) {
     netlib_error *error = NULL;
@@ -107,7 +108,8 @@ static netlib_status socket_option(void) {
     return status;
 }
 
-/* A connect keeps the options that it was made with; a setter that comes later copies them, but not this. */
+/* A connect keeps the options that it was created with. A later call of a setter copies the options, but not this
+ * value. */
 static netlib_connect_options *connect_options;
 static netlib_connect *connecting;
 
@@ -153,13 +155,13 @@ static netlib_status identity_key(void) {
     return context(options);
 }
 
-/* ---- of what was copied: what is read from it is as large ---- */
+/* ---- data whose decoded form is as large as the copied text ---- */
 
 static netlib_tls_options *tls_options;
 
 static const char ONE[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
 
-/* One PEM section of base64, or one DER element. */
+/* Fills `text` with one PEM section of base64, or with one DER element if `label` is NULL. */
 static void fill(const char *label) {
     memset(text, 'A', size);
     if (label == NULL) {
@@ -176,12 +178,12 @@ static void fill(const char *label) {
     size_t begin = (size_t)snprintf(line, sizeof line, "-----BEGIN %s-----\n", label);
     memcpy(text, line, begin);
     size_t end = (size_t)snprintf(line, sizeof line, "\n-----END %s-----\n", label), body = size - begin - end;
-    /* Groups of four. */
+    /* The base64 text has a multiple of four characters; newlines fill the rest. */
     memset(text + begin + body / 4 * 4, '\n', body % 4);
     memcpy(text + size - end, line, end);
 }
 
-/* PKCS#12 whose content is a constructed string with one part. */
+/* Fills `text` with PKCS#12 data whose content is a constructed string with one part. */
 static void fill_pkcs12(void) {
     static const unsigned char head[] = {0x30, 0x80, 2,    1, 3, 0x30, 0x80, 6,    9,    0x2a, 0x86, 0x48,
                                          0x86, 0xf7, 0x0d, 1, 7, 1,    0xa0, 0x80, 0x24, 0x80, 0x04, 0x84};
@@ -214,7 +216,8 @@ FILLED(key_pem, "PRIVATE KEY", netlib_tls_options_set_identity(tls_options, ONE,
 
 static netlib_status make_context(void) { return context(tls_options); }
 
-/* A key whose scrypt takes 128 MiB (N is 2^17, r 8, p 1). Where no memory is taken away, N is no power of two. */
+/* A key whose scrypt parameters need 128 MiB (N is 2^17, r is 8, p is 1). If the memory cannot be limited, N is not a
+ * power of two, so the key is invalid. */
 static netlib_status key_derivation(void) {
     unsigned char key[] = {
         0x30, 0x74, 0x30, 0x50, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d, 0x30, 0x43,
@@ -249,7 +252,7 @@ static netlib_status source_address(void) {
     int fd = -1;
     netlib_status status = netlib_create_connection("127.0.0.1", 0, options, NULL, &fd, NULL);
     netlib_connect_options_free(options);
-    /* As the other rows have it. */
+    /* Returns the same status as the other rows. */
     return status == NETLIB_INVALID_URL && size > SMALL ? NETLIB_OUT_OF_MEMORY : status;
 }
 
@@ -275,32 +278,32 @@ static void limit_memory(void) {
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
-static void copies_are_made_or_refused(void) {
+static void calls_without_enough_memory_return_out_of_memory(void) {
     static const struct {
         const char *what;
         void (*before)(void);
         netlib_status (*call)(void);
     } rows[] = {
-        {"an error's message", nothing, error_message},
-        {"set_accept_encoding", nothing, accept_encoding},
-        {"add_accept_encoding", nothing, add_accept_encoding},
-        {"add_accept_encoding, the second", nothing, next_accept_encoding},
-        {"add_supported_coding", nothing, supported_coding},
-        {"set_user_agent", nothing, user_agent},
-        {"set_basic_auth", nothing, basic_auth},
-        {"set_proxy_basic_auth", nothing, proxy_basic_auth},
-        {"add_header, name", nothing, header_name},
-        {"add_header, value", nothing, header_value},
+        {"an error's message", prepare_nothing, error_message},
+        {"set_accept_encoding", prepare_nothing, accept_encoding},
+        {"add_accept_encoding", prepare_nothing, add_accept_encoding},
+        {"add_accept_encoding, the second", prepare_nothing, next_accept_encoding},
+        {"add_supported_coding", prepare_nothing, supported_coding},
+        {"set_user_agent", prepare_nothing, user_agent},
+        {"set_basic_auth", prepare_nothing, basic_auth},
+        {"set_proxy_basic_auth", prepare_nothing, proxy_basic_auth},
+        {"add_header, name", prepare_nothing, header_name},
+        {"add_header, value", prepare_nothing, header_value},
         {"make_headers", choose_user_agent, make_headers},
         {"headers_wire", make_user_agent, wire},
         {"headers_to_options", make_user_agent, to_options},
         {"response_new", make_no_headers, response_method},
-        {"body_from_memory", nothing, body},
-        {"add_socket_option", nothing, socket_option},
+        {"body_from_memory", prepare_nothing, body},
+        {"add_socket_option", prepare_nothing, socket_option},
         {"add_socket_option, the second", keep_socket_option, next_socket_option},
-        {"add_ca_data", nothing, ca_data},
-        {"set_identity, chain", nothing, identity_chain},
-        {"set_identity, key", nothing, identity_key},
+        {"add_ca_data", prepare_nothing, ca_data},
+        {"set_identity, chain", prepare_nothing, identity_chain},
+        {"set_identity, key", prepare_nothing, identity_key},
         {"add_ca_data, decoded", ca_pem, make_context},
         {"add_ca_data, DER", ca_der, make_context},
         {"add_crl_data, decoded", crl_pem, make_context},
@@ -309,9 +312,9 @@ static void copies_are_made_or_refused(void) {
         {"set_identity, chain, DER", chain_der, make_context},
         {"set_identity, PKCS#12", fill_pkcs12, make_context},
         {"set_identity, key, decoded", key_pem, make_context},
-        {"scrypt", nothing, key_derivation},
-        {"url_compare_readers", nothing, readings},
-        {"set_source_address", nothing, source_address},
+        {"scrypt", prepare_nothing, key_derivation},
+        {"url_compare_readers", prepare_nothing, readings},
+        {"set_source_address", prepare_nothing, source_address},
     };
     bool limited = can_limit_memory();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -340,7 +343,7 @@ int main(void) {
     if (text == NULL) return EXIT_FAILURE;
     memset(text, 'x', size);
     text[size] = '\0';
-    copies_are_made_or_refused();
+    calls_without_enough_memory_return_out_of_memory();
     free(text);
     return report("memory");
 }

@@ -1,5 +1,5 @@
-/* Immutable handles are used from many threads at once: cloned, read, freed, and what "changes" one makes a new one.
- * A limit is cancelled from elsewhere. Run by the suite threads, with HAVE_F defined for each function F. */
+/* Many threads use immutable handles at the same time: they clone, read and free them, and create changed copies. A
+ * thread cancels a limit that others use. Run by the suite threads, with HAVE_F defined for each function F. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -11,7 +11,7 @@
 
 enum { THREADS = 8, ROUNDS = 500 };
 
-/* Says whether a round went right. */
+/* Returns true if the results of a round were right. */
 typedef bool (*round_fn)(const void *shared);
 
 struct job {
@@ -79,7 +79,7 @@ static bool share_url(const void *shared) {
     bool right = netlib_url_resolve(mine, "/next?q", NETLIB_NTS, &next, NULL) == NETLIB_OK;
     netlib_url_free(mine);
     right = right && same("/next", netlib_url_path(next, NULL)) && same("example.com", netlib_url_host(url, NULL));
-    /* Made when first asked for, then kept: every thread gets the same. */
+    /* The text is created at the first call and then kept: every thread gets the same pointer. */
     right = right && netlib_url_to_string(url, NULL) == netlib_url_to_string(url, NULL) &&
             netlib_url_authority(url, NULL) != NULL;
     netlib_url_free(next);
@@ -102,7 +102,7 @@ static bool share_retry(const void *shared) {
 #endif
 
 #ifdef HAVE_netlib_retry_options_set_random
-/* Callbacks of a shared Retry run in many threads at once: what is behind their ctx is made for that. */
+/* Many threads call the callbacks of a shared Retry at the same time, so the ctx has atomic counters. */
 struct calls {
     atomic_ulong clocks, randoms, sleeps;
 };

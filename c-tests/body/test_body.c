@@ -1,4 +1,4 @@
-/* Bodies: reading, recording a position, moving back. */
+/* Bodies: reading, recording a position, rewinding. */
 #define _XOPEN_SOURCE 700
 #define _FILE_OFFSET_BITS 64
 #include "harness.h"
@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Reads to the end in steps of `step`; the text is the caller's to compare. */
+/* Reads to the end of the body in steps of `step` bytes. Returns the text. */
 static const char *read_all(netlib_body *body, size_t step) {
     static char text[256];
     size_t at = 0;
@@ -37,8 +37,8 @@ static void check_length(netlib_body *body, int64_t expected) {
     CHECK_INT(expected, length);
 }
 
-/* A body at byte 6 of "hello world". */
-static void can_be_sent_again(netlib_body *body, bool length_known) {
+/* Checks that a body at byte 6 of "hello world" can be read again after a rewind. */
+static void check_rewind(netlib_body *body, bool length_known) {
     netlib_error *err = NULL;
     int64_t pos = 99;
     int32_t closed = 1;
@@ -77,7 +77,7 @@ static void can_be_sent_again(netlib_body *body, bool length_known) {
     }
 }
 
-static void memory(void) {
+static void body_from_memory_can_be_read_and_rewound(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     char source[] = "hello world";
@@ -92,7 +92,7 @@ static void memory(void) {
     CHECK_OK(netlib_body_read(body, NULL, 0, &n, &err));
     CHECK_INT(0, (long long)n);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_read(body, NULL, 1, &n, &err));
-    can_be_sent_again(body, true);
+    check_rewind(body, true);
     netlib_body_free(body);
 
     CHECK_OK(netlib_body_from_memory(NULL, 0, &body, &err));
@@ -101,7 +101,7 @@ static void memory(void) {
     netlib_body_free(body);
 }
 
-static void files(void) {
+static void body_from_a_file_can_be_rewound_and_borrows_the_fd(void) {
     char path[] = "/tmp/netlib-test-body-XXXXXX";
     int fd = mkstemp(path);
     CHECK(fd >= 0 && unlink(path) == 0);
@@ -109,9 +109,10 @@ static void files(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     CHECK_OK(netlib_body_from_fd(fd, &body, &err));
-    can_be_sent_again(body, true);
+    check_rewind(body, true);
 
-    /* It is borrowed: still open when the body is gone, and the body sees it closed. */
+    /* The body borrows the descriptor, which stays open when the body is freed. A body on a closed descriptor reports
+     * that. */
     netlib_body *other = NULL;
     CHECK_OK(netlib_body_from_fd(fd, &other, &err));
     netlib_body_free(body);
@@ -136,7 +137,7 @@ static void files(void) {
     CHECK(body == NULL);
 }
 
-static void pipes(void) {
+static void body_from_a_pipe_cannot_be_rewound(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
     netlib_error *err = NULL;
@@ -150,7 +151,7 @@ static void pipes(void) {
     netlib_status status = netlib_rewind_body(body, 0, &err);
     CHECK_INT(ESPIPE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_UNREWINDABLE_BODY, status);
-    /* Not blocking, and nothing there. */
+    /* An empty pipe with O_NONBLOCK. */
     CHECK(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
     char byte;
     size_t n = 99;
@@ -163,8 +164,8 @@ static void pipes(void) {
     close(ends[0]);
 }
 
-/* Beyond what 32 bits count: a file of five gibibytes that takes no room. */
-static void positions_have_64_bits(void) {
+/* A sparse file of 5 GiB has positions that do not fit 32 bits. */
+static void positions_above_4_gib_are_exact(void) {
     const int64_t far = 5368709120;
     char path[] = "/tmp/netlib-test-body-XXXXXX";
     int fd = mkstemp(path);
@@ -186,7 +187,7 @@ static void positions_have_64_bits(void) {
     close(fd);
 }
 
-/* A pipe that says nothing: the deadline, or another thread's cancel, ends the read. */
+/* No data arrives in the pipe: the deadline, or a cancel from another thread, ends the read. */
 static void a_limit_ends_a_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -210,7 +211,7 @@ static void a_limit_ends_a_read(void) {
         CHECK_OK(netlib_limit_new(rows[i].seconds, &limit, &err));
         netlib_body_set_limit(body, limit);
         if (rows[i].cancel) netlib_limit_cancel(limit);
-        /* The body has its own reference. */
+        /* The body keeps its own reference to the limit. */
         netlib_limit_free(limit);
         if (rows[i].writes) CHECK(write(ends[1], "x", 1) == 1);
         n = 99;
@@ -233,7 +234,7 @@ static void write_a_byte(int signal) {
     (void)written;
 }
 
-/* The byte that the read waits for comes from the signal that interrupts it. */
+/* The signal that interrupts the read also writes the byte that the read waits for. */
 static void a_signal_does_not_end_a_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -255,16 +256,16 @@ static void a_signal_does_not_end_a_read(void) {
     close(ends[1]);
 }
 
-/* A program's own body, and what its functions answer instead of the truth. */
+/* A body with callbacks, and the wrong results that the callbacks return. */
 struct own {
     const char *text;
     int64_t at;
-    int32_t result; /* of every function but seek */
-    int32_t sought; /* what seek returns, if not NETLIB_OUTCOME_DONE; -1 stands for 0 */
-    size_t extra;   /* bytes that read claims beyond its buffer */
-    int64_t told;   /* what tell says, if not 0 */
+    int32_t result; /* returned by all callbacks except seek */
+    int32_t sought; /* returned by seek instead of NETLIB_OUTCOME_DONE if not 0; -1 stands for 0 */
+    size_t extra;   /* number of bytes beyond the buffer that read claims to have stored */
+    int64_t told;   /* position that tell returns if not 0 */
     int32_t closed;
-    bool stores_nothing; /* the outputs are left as they are */
+    bool stores_nothing; /* the callbacks leave their outputs unchanged */
 };
 
 static int32_t own_read(void *ctx, void *buf, size_t len, size_t *n) {
@@ -297,12 +298,12 @@ static int32_t own_is_closed(void *ctx, int32_t *closed) {
     return own->result;
 }
 
-static void callbacks(void) {
+static void body_from_callbacks_can_be_rewound_if_they_seek(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     struct own own = {.text = "hello world", .at = 6};
     CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, &own, NULL, &body, &err));
-    can_be_sent_again(body, false);
+    check_rewind(body, false);
     int32_t closed = 0;
     own.closed = 1;
     CHECK_OK(netlib_is_fp_closed(body, &closed, &err));
@@ -322,7 +323,7 @@ static void callbacks(void) {
     CHECK(body == NULL);
 }
 
-static void callbacks_are_not_believed(void) {
+static void wrong_callback_results_fail_the_call(void) {
     static const struct {
         struct own own;
         netlib_status read, tell;
@@ -379,7 +380,7 @@ static void callbacks_are_not_believed(void) {
     }
 }
 
-static void null_has_answers(void) {
+static void null_arguments_are_refused(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     size_t n = 99;
@@ -400,14 +401,14 @@ static void null_has_answers(void) {
 }
 
 int main(void) {
-    memory();
-    files();
-    positions_have_64_bits();
-    pipes();
+    body_from_memory_can_be_read_and_rewound();
+    body_from_a_file_can_be_rewound_and_borrows_the_fd();
+    positions_above_4_gib_are_exact();
+    body_from_a_pipe_cannot_be_rewound();
     a_limit_ends_a_read();
     a_signal_does_not_end_a_read();
-    callbacks();
-    callbacks_are_not_believed();
-    null_has_answers();
+    body_from_callbacks_can_be_rewound_if_they_seek();
+    wrong_callback_results_fail_the_call();
+    null_arguments_are_refused();
     return report("body");
 }

@@ -1,8 +1,8 @@
-/* Old names: each still works. */
+/* Deprecated functions still work. */
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"
 
-static void get_host(void) {
+static void get_host_returns_scheme_host_and_port(void) {
     static const struct {
         const char *text, *scheme, *host;
         int32_t port;
@@ -28,7 +28,7 @@ static void get_host(void) {
     CHECK(url == NULL);
 }
 
-static void split_first(void) {
+static void split_first_splits_at_the_first_delimiter(void) {
     static const char *const marks[] = {"?", "/", "="};
     static const char *const digits[] = {"1", "2", "3"};
     static const char *const long_marks[] = {"::", "b"};
@@ -68,7 +68,7 @@ static void split_first(void) {
     CHECK_INT(0, delimiter);
 }
 
-static void retry_names(void) {
+static void old_retry_names_work_like_the_new_ones(void) {
     static const char *const methods[] = {"POST"};
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
@@ -80,7 +80,7 @@ static void retry_names(void) {
     netlib_retry_free(retry);
     netlib_retry_options_free(options);
 
-    /* Not both names, in either order; not with any method either. */
+    /* The old setter cannot be combined with the new one, in either order, nor with allow_any_method. */
     for (int order = 0; order < 3; order++) {
         options = netlib_retry_options_new();
         if (order == 0) netlib_retry_options_set_allowed_methods(options, methods, 1);
@@ -107,8 +107,8 @@ static void retry_names(void) {
 }
 
 int main(void) {
-    get_host();
-    split_first();
-    retry_names();
+    get_host_returns_scheme_host_and_port();
+    split_first_splits_at_the_first_delimiter();
+    old_retry_names_work_like_the_new_ones();
     return report("deprecated");
 }

@@ -1,4 +1,4 @@
-/* Making request headers, and reading a list of them. */
+/* Creating request headers, and reading a list of headers. */
 #include "harness.h"
 
 typedef netlib_headers_options options;
@@ -60,7 +60,7 @@ static const char EVERYTHING[] =
     "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\nproxy-authorization: Basic YTpi\r\n"
     "cache-control: no-cache\r\nX-A: 1\r\nx-a: \r\n";
 
-static void choices_make_headers(void) {
+static void each_option_adds_its_headers(void) {
     static const struct {
         void (*choose)(options *);
         const char *wire;
@@ -120,7 +120,7 @@ static void first_counts(options *o) {
     bad_truth(o);
 }
 
-static void bad_values_are_told_once_they_are_used(void) {
+static void make_headers_reports_the_first_invalid_option(void) {
     static const struct {
         void (*choose)(options *);
         netlib_status status;
@@ -163,7 +163,7 @@ static void bad_values_are_told_once_they_are_used(void) {
     }
 }
 
-static void a_list_is_read(void) {
+static void getters_find_headers_by_index_and_name(void) {
     options *o = netlib_headers_options_new();
     everything(o);
     netlib_headers *headers = make(o);
@@ -198,7 +198,7 @@ static void a_list_is_read(void) {
     netlib_headers_free(other);
 }
 
-static void options_come_from_a_list(void) {
+static void headers_to_options_makes_the_same_headers(void) {
     options *o = netlib_headers_options_new();
     everything(o);
     netlib_headers *headers = make(o);
@@ -222,7 +222,7 @@ static void options_come_from_a_list(void) {
     netlib_headers_options_free(again);
 }
 
-static void null_has_answers(void) {
+static void null_arguments_have_defined_results(void) {
     size_t len = 99;
     netlib_error *err = NULL;
     CHECK_INT(0, (long long)netlib_headers_count(NULL));
@@ -237,10 +237,10 @@ static void null_has_answers(void) {
 }
 
 int main(void) {
-    choices_make_headers();
-    bad_values_are_told_once_they_are_used();
-    a_list_is_read();
-    options_come_from_a_list();
-    null_has_answers();
+    each_option_adds_its_headers();
+    make_headers_reports_the_first_invalid_option();
+    getters_find_headers_by_index_and_name();
+    headers_to_options_makes_the_same_headers();
+    null_arguments_have_defined_results();
     return report("headers");
 }

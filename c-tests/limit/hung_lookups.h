@@ -12,20 +12,22 @@
 static pthread_mutex_t lookup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t lookup_released = PTHREAD_COND_INITIALIZER;
 static bool lookups_hang = true;
-/* The number of lookups that hang now. */
+/* The number of lookups that hang at the moment. */
 static int hung_lookups;
 
-/* A child gets an unlocked lock and no waiting thread, whatever other threads of the parent did. */
-static void before_fork(void) { pthread_mutex_lock(&lookup_lock); }
+/* A forked child gets an unlocked lock and no hanging lookup, whatever other threads of the parent did. */
+static void lock_before_fork(void) { pthread_mutex_lock(&lookup_lock); }
 
-static void in_parent(void) { pthread_mutex_unlock(&lookup_lock); }
+static void unlock_in_parent(void) { pthread_mutex_unlock(&lookup_lock); }
 
-static void in_child(void) {
+static void reset_in_child(void) {
     lookup_released = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pthread_mutex_unlock(&lookup_lock);
 }
 
-__attribute__((constructor)) static void mind_forks(void) { pthread_atfork(before_fork, in_parent, in_child); }
+__attribute__((constructor)) static void lock_across_forks(void) {
+    pthread_atfork(lock_before_fork, unlock_in_parent, reset_in_child);
+}
 
 static inline void release_lookups(void) {
     pthread_mutex_lock(&lookup_lock);
@@ -34,7 +36,7 @@ static inline void release_lookups(void) {
     pthread_mutex_unlock(&lookup_lock);
 }
 
-/* Returns when the lookups hang: their threads do nothing until they are released. */
+/* Waits until this many lookups hang. Their threads do nothing until they are released. */
 static inline void until_lookups_hang(int count) {
     for (double began = netlib_current_time();;) {
         pthread_mutex_lock(&lookup_lock);

@@ -1,4 +1,5 @@
-/* Blocking calls, and the events that must or must not end them: a table of phases, each run with every event. */
+/* Blocking calls, and the events that must or must not end them: a table of phases. Each phase runs with every
+ * event. */
 #ifndef NETLIB_TEST_STOP_H
 #define NETLIB_TEST_STOP_H
 
@@ -12,9 +13,9 @@
 struct phase {
     const char *name;
     void (*set_up)(void);
-    /* `limit` is for this call only; handles that store a limit get it here. */
+    /* `limit` applies to this call only. For a handle that stores a limit, the call sets it on the handle. */
     netlib_status (*call)(const netlib_limit *limit, netlib_error **err);
-    /* Runs on another thread and makes the call succeed. NULL if nothing can within a short time. */
+    /* Runs on another thread and makes the call succeed. NULL if nothing can do that within a short time. */
     void (*release)(void);
     /* Checks the effect of a successful call. May be NULL. */
     void (*check)(void);
@@ -26,7 +27,7 @@ struct phase {
 #define ROOM 1.0
 
 static bool prints_times;
-/* For a release that continues as long as the call. */
+/* Ends a release that continues as long as the call. */
 static atomic_int call_is_over;
 
 /* The time between signals. It is longer under valgrind, where handlers are too slow for one signal per millisecond. */
@@ -50,15 +51,15 @@ static inline void short_pause(void) {
     nanosleep(&ms, NULL);
 }
 
-/* Signals go to the thread that is in the call. */
-static inline void take_no_alarms(void) {
+/* Blocks SIGALRM in this thread, so that signals go to the thread that makes the call. */
+static inline void block_alarms(void) {
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
     pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 }
 
-/* The number of threads of the process, and whether the first one waits in the kernel. */
+/* Returns the number of threads of the process. */
 static inline int thread_count(void) {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -83,7 +84,7 @@ static inline bool first_thread_sleeps(void) {
     return state != NULL && state[1] == ' ' && state[2] == 'S';
 }
 
-static inline void until_alone(void) {
+static inline void wait_until_alone(void) {
     for (double began = netlib_current_time(); thread_count() > 1;) {
         if (!IN_TIME(began)) {
             CHECK(!"a thread is left");
@@ -94,15 +95,15 @@ static inline void until_alone(void) {
 }
 
 static inline void *cancel_when_asleep(void *limit) {
-    take_no_alarms();
+    block_alarms();
     for (double began = netlib_current_time(); !first_thread_sleeps() && IN_TIME(began);) short_pause();
     netlib_limit_cancel(limit);
     return NULL;
 }
 
 static inline void *release_after_ticks(void *phase) {
-    take_no_alarms();
-    /* While the call goes on. */
+    block_alarms();
+    /* The call continues during these signals. */
     for (double began = netlib_current_time(); ticks < 8 && IN_TIME(began);) short_pause();
     ((const struct phase *)phase)->release();
     return NULL;
@@ -168,7 +169,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
                              : stop == TICKS_TO_SUCCESS ? NETLIB_OK
                                                         : NETLIB_CANCELLED;
     CHECK_STATUS(expected, status);
-    /* Not too early and not too late. */
+    /* The call ended neither too early nor too late. */
     if (by_time) CHECK(took >= seconds && took < seconds + ROOM);
     else CHECK(took < LONG / 3);
     if (stop == TICKS_TO_DEADLINE) CHECK(ticks > 0);

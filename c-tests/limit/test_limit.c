@@ -1,4 +1,4 @@
-/* Limits: deadline, cancel, and where cancel may be called. */
+/* Limits: deadline, cancel, and the contexts from which cancel may be called. */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 
@@ -18,7 +18,7 @@ static netlib_limit *limit_of(double seconds) {
     return limit;
 }
 
-static void which_seconds_are_allowed(void) {
+static void limits_take_any_seconds_that_are_not_negative(void) {
     static const struct {
         double seconds;
         netlib_status made, checked;
@@ -44,7 +44,7 @@ static void which_seconds_are_allowed(void) {
     }
 }
 
-static void time_left(void) {
+static void remaining_decreases_to_zero_and_ignores_a_cancel(void) {
     netlib_limit *limit = limit_of(60.0);
     double before = netlib_limit_remaining(limit);
     double after = netlib_limit_remaining(limit);
@@ -63,7 +63,7 @@ static void time_left(void) {
     netlib_limit_free(limit);
 }
 
-static void null_limits(void) {
+static void null_limits_have_defined_results(void) {
     netlib_error *err = NULL;
     CHECK(netlib_limit_clone(NULL) == NULL);
     CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_limit_remaining(NULL));
@@ -73,14 +73,14 @@ static void null_limits(void) {
     netlib_limit_free(NULL);
 }
 
-static void a_cancel_is_for_all_clones_and_for_good(void) {
+static void a_cancel_is_permanent_and_affects_all_clones(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = limit_of(0.0);
     netlib_limit *clone = netlib_limit_clone(limit);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_limit_check(clone, &err));
     netlib_limit_cancel(limit);
     netlib_limit_free(limit);
-    /* Cancel wins over the deadline. */
+    /* A cancel takes precedence over the deadline. */
     CHECK_STATUS(NETLIB_CANCELLED, netlib_limit_check(clone, &err));
     netlib_limit_cancel(clone);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_limit_check(clone, &err));
@@ -129,7 +129,7 @@ static void cancel_in_handler(int signal_number) {
 }
 
 /* The wait must end if the signal comes before, during or after the first poll; all three are tested. */
-static void a_signal_handler_may_cancel(void) {
+static void a_cancel_in_a_signal_handler_ends_the_wait(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = cancel_in_handler;
@@ -176,7 +176,7 @@ static int fd_of(const netlib_limit *limit) {
     return fd;
 }
 
-static void its_descriptor_tells_a_cancel_and_no_deadline(void) {
+static void the_descriptor_reports_a_cancel_but_not_the_deadline(void) {
     for (int row = 0; row < 4; row++) {
         bool passed = row & 1, early = row & 2;
         netlib_limit *limit = limit_of(passed ? 0.0 : NETLIB_TIMEOUT_NONE);
@@ -198,7 +198,7 @@ static void its_descriptor_tells_a_cancel_and_no_deadline(void) {
     }
 }
 
-static void its_descriptor_wakes_a_loop(void) {
+static void the_descriptor_wakes_a_poll_loop(void) {
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -214,7 +214,7 @@ static void its_descriptor_wakes_a_loop(void) {
 }
 
 /* A child cancels its own copy of the limit, which has another descriptor. */
-static void each_process_has_a_descriptor(void) {
+static void a_forked_child_has_its_own_descriptor(void) {
     for (int child_is_cancelled = 0; child_is_cancelled < 2; child_is_cancelled++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
         int fd = fd_of(limit), status = -1;
@@ -233,7 +233,7 @@ static void each_process_has_a_descriptor(void) {
     }
 }
 
-static void without_a_descriptor(void) {
+static void limit_fd_fails_without_a_free_descriptor(void) {
     netlib_error *err = NULL;
     int fd = 17;
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_limit_fd(NULL, &fd, &err));
@@ -255,16 +255,16 @@ static void without_a_descriptor(void) {
 }
 
 int main(void) {
-    which_seconds_are_allowed();
-    time_left();
-    null_limits();
-    a_cancel_is_for_all_clones_and_for_good();
+    limits_take_any_seconds_that_are_not_negative();
+    remaining_decreases_to_zero_and_ignores_a_cancel();
+    null_limits_have_defined_results();
+    a_cancel_is_permanent_and_affects_all_clones();
     one_cancel_wakes_many_threads();
-    a_signal_handler_may_cancel();
+    a_cancel_in_a_signal_handler_ends_the_wait();
     the_deadline_ends_a_wait();
-    its_descriptor_tells_a_cancel_and_no_deadline();
-    its_descriptor_wakes_a_loop();
-    each_process_has_a_descriptor();
-    without_a_descriptor();
+    the_descriptor_reports_a_cancel_but_not_the_deadline();
+    the_descriptor_wakes_a_poll_loop();
+    a_forked_child_has_its_own_descriptor();
+    limit_fd_fails_without_a_free_descriptor();
     return report("limit");
 }

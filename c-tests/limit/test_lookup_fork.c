@@ -1,4 +1,4 @@
-/* A fork while a lookup's thread reports its answer. */
+/* A fork while the thread of a lookup reports its result. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -8,8 +8,8 @@
 
 static atomic_bool is_armed, is_reporting, has_forked;
 
-/* Replaces write(2), by which the thread of a lookup wakes the waiting thread. Once armed, it returns when the fork is
- * over, or after 0.2 s, because the fork may wait for it. */
+/* Replaces write(2), with which the thread of a lookup wakes the waiting thread. Once armed, it blocks until the fork
+ * has finished, but at most 0.2 s, because the fork may wait for this thread. */
 ssize_t write(int fd, const void *buf, size_t len) {
     if (atomic_exchange(&is_armed, false)) {
         double began = netlib_current_time();
@@ -43,7 +43,7 @@ static void a_child_closes_the_descriptors_of_a_lookup(void) {
     CHECK_INT(descriptors, child.told[0]);
     drop_child(&child);
     netlib_connect_free(connect);
-    until_alone();
+    wait_until_alone();
     CHECK_INT(descriptors, open_descriptors());
 }
 

@@ -1,5 +1,5 @@
-/* What ends a blocking call, and what must not: each wait of sockets, lookups, sleeps and bodies, under a deadline, under
- * cancels from everywhere, and under a signal every millisecond. */
+/* The events that end a blocking call, and the signals that must not: waits of sockets, lookups, sleeps and bodies,
+ * each with a deadline, with cancels from threads and signal handlers, and with a signal every millisecond. */
 #define _GNU_SOURCE
 #include "hung_lookups.h"
 #include "retry_makers.h"
@@ -29,9 +29,9 @@ static struct {
 
 static char block[65536];
 
-static void a_pair(void) { connected_pair(at.ends); }
+static void open_pair(void) { connected_pair(at.ends); }
 
-static void a_full_pair(void) {
+static void open_full_pair(void) {
     connected_pair(at.ends);
     while (send(at.ends[0], block, sizeof block, MSG_DONTWAIT) > 0) {}
 }
@@ -51,16 +51,16 @@ static netlib_status wait_to_write(const netlib_limit *limit, netlib_error **err
 
 static void send_a_byte(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
 
-static void read_all_there_is(void) {
+static void drain_pair(void) {
     while (recv(at.ends[1], block, sizeof block, MSG_DONTWAIT) > 0) {}
 }
 
-static void is_writable_now(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
+static void check_writable(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
 
-/* A guard that never ends the wait itself. */
-static void a_guarded_pair(void) {
+/* Creates a throughput guard that never ends the wait itself. */
+static void open_guarded_pair(void) {
     netlib_error *err = NULL;
-    a_pair();
+    open_pair();
     CHECK_OK(netlib_throughput_new(1, LONG, &at.throughput, &err));
 }
 
@@ -75,22 +75,22 @@ static void end_guarded(void) {
 
 /* ---- connecting ---- */
 
-/* Shared by all phases, because filling its backlog takes a while. */
+/* All phases share this listener, because filling its backlog takes a while. */
 static int silent, silent_filler;
 static int32_t silent_port;
 
-static void a_silent_server(void) {
+static void use_silent_server(void) {
     at.fd = at.server = at.filler = -1;
     at.port = silent_port;
     at.options = netlib_connect_options_new();
     netlib_connect_options_set_attempt_delay(at.options, 0.01);
 }
 
-/* The same address many times: none answers while the race goes on. */
-static void a_race_to_silent_servers(void) {
+/* A list with the same silent address many times, so that the race does not end by itself. */
+static void start_race_to_silent_servers(void) {
     netlib_error *err = NULL;
     struct sockaddr_in address;
-    a_silent_server();
+    use_silent_server();
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -100,28 +100,28 @@ static void a_race_to_silent_servers(void) {
     netlib_addresses_free(list);
 }
 
-/* An address that answers, after a lookup that hangs. */
-static void a_server_after_a_lookup(void) {
+/* A listener whose name is looked up first; the lookup hangs. */
+static void prepare_lookup_of_server(void) {
     at.fd = at.filler = -1;
     at.server = listener(&at.port);
     at.options = netlib_connect_options_new();
     hold_lookups();
 }
 
-static void a_connect_to_a_name(void) {
+static void create_connect_to_name(void) {
     netlib_error *err = NULL;
-    a_server_after_a_lookup();
+    prepare_lookup_of_server();
     CHECK_OK(netlib_connect_new("hung.test", at.port, at.options, &at.connect, &err));
 }
 
-static void a_source_after_a_lookup(void) {
-    a_server_after_a_lookup();
+static void prepare_lookup_of_source(void) {
+    prepare_lookup_of_server();
     netlib_connect_options_set_source_address(at.options, "hung.test", 0);
 }
 
-static void a_connect_from_a_name(void) {
+static void create_connect_from_name(void) {
     netlib_error *err = NULL;
-    a_source_after_a_lookup();
+    prepare_lookup_of_source();
     CHECK_OK(netlib_connect_new("127.0.0.1", at.port, at.options, &at.connect, &err));
 }
 
@@ -133,7 +133,7 @@ static netlib_status create_by_name(const netlib_limit *limit, netlib_error **er
     return netlib_create_connection("hung.test", at.port, at.options, limit, &at.fd, err);
 }
 
-/* Blocks in connect(2); only an answer ends it. */
+/* Blocks in connect(2); only an answer of the server ends it. */
 static netlib_status create_without_limit(const netlib_limit *limit, netlib_error **err) {
     (void)limit;
     return netlib_create_connection("127.0.0.1", at.port, NULL, NULL, &at.fd, err);
@@ -143,7 +143,7 @@ static netlib_status run(const netlib_limit *limit, netlib_error **err) {
     return netlib_connect_run(at.connect, limit, &at.fd, err);
 }
 
-/* Steps like an event loop. */
+/* Connects in steps, like an event loop. */
 static netlib_status step(const netlib_limit *limit, netlib_error **err) {
     netlib_status status = netlib_connect_set_limit(at.connect, limit, err);
     while (status == NETLIB_OK && (status = netlib_connect_step(at.connect, &at.fd, err)) == NETLIB_WANT_WRITE) {
@@ -161,7 +161,7 @@ static netlib_status step(const netlib_limit *limit, netlib_error **err) {
     return status;
 }
 
-static void is_connected(void) {
+static void check_connected(void) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
     memset(&address, 0, sizeof address);
@@ -180,11 +180,11 @@ static void end_connect(void) {
     if (at.server >= 0) close(at.server);
 }
 
-/* An abandoned lookup continues. Its descriptors are closed, and its thread frees the rest when it ends. */
+/* An abandoned lookup continues. Its descriptors are closed, and its thread frees the rest when the lookup ends. */
 static void end_connect_and_lookups(void) {
     end_connect();
     release_lookups();
-    until_alone();
+    wait_until_alone();
 }
 
 /* ---- connecting to a Unix domain socket ---- */
@@ -195,8 +195,8 @@ static struct {
     size_t name_len;
 } local;
 
-/* A listener whose backlog is full, with an abstract name. */
-static void a_full_local_server(void) {
+/* A listener with an abstract name and a full backlog. */
+static void open_full_local_server(void) {
     netlib_error *err = NULL;
     memset(&local, 0, sizeof local);
     local.address.sun_family = AF_UNIX;
@@ -222,7 +222,7 @@ static netlib_status create_local(const netlib_limit *limit, netlib_error **err)
 
 static void make_room(void) { close(accept(at.server, NULL, NULL)); }
 
-static void is_connected_locally(void) {
+static void check_connected_locally(void) {
     struct sockaddr_un address;
     socklen_t len = sizeof address;
     CHECK(getpeername(at.fd, (struct sockaddr *)&address, &len) == 0);
@@ -233,11 +233,11 @@ static void is_connected_locally(void) {
 
 /* ---- sleeping ---- */
 
-/* Much longer than the signals, which must not end it, even on a busy machine. */
+/* Lasts much longer than the signals, which must not end the sleep, even on a busy machine. */
 static double backoff = LONG;
 #define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
-static void a_backoff(void) {
+static void prepare_backoff(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, backoff / 2);
     for (int i = 0; i < 2; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500, NULL);
@@ -245,13 +245,13 @@ static void a_backoff(void) {
     at.began = netlib_current_time();
 }
 
-static void a_retry_after(void) {
+static void prepare_retry_after(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     at.retry = retry_of(options);
     at.response = response_of(503, "Retry-After: 60\r\n");
 }
 
-static void a_decision(void) {
+static void prepare_decision(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     netlib_retry_options *options = netlib_retry_options_new();
@@ -277,7 +277,7 @@ static netlib_status sleep_decision(const netlib_limit *limit, netlib_error **er
     return netlib_decision_sleep(at.decision, limit, err);
 }
 
-static void slept_long_enough(void) { CHECK(netlib_current_time() - at.began >= backoff); }
+static void check_slept_long_enough(void) { CHECK(netlib_current_time() - at.began >= backoff); }
 
 static void end_sleep(void) {
     netlib_decision_free(at.decision);
@@ -288,11 +288,11 @@ static void end_sleep(void) {
     at.retry = NULL;
 }
 
-static void nothing(void) {}
+static void do_nothing(void) {}
 
 /* ---- bodies ---- */
 
-static void a_pipe_body(void) {
+static void open_pipe_body(void) {
     netlib_error *err = NULL;
     CHECK(pipe2(at.ends, O_CLOEXEC) == 0);
     CHECK_OK(netlib_body_from_fd(at.ends[0], &at.body, &err));
@@ -313,40 +313,44 @@ static void end_body(void) {
 }
 
 static const struct phase phases[] = {
-    {"netlib_wait_for_read", a_pair, wait_to_read, send_a_byte, NULL, close_ends},
-    {"netlib_wait_for_write", a_full_pair, wait_to_write, read_all_there_is, is_writable_now, close_ends},
-    {"netlib_throughput_wait_for_read", a_guarded_pair, wait_guarded, send_a_byte, NULL, end_guarded},
-    {"netlib_create_connection", a_silent_server, create, NULL, NULL, end_connect},
-    {"netlib_create_connection, lookup", a_server_after_a_lookup, create_by_name, release_lookups, is_connected,
+    {"netlib_wait_for_read", open_pair, wait_to_read, send_a_byte, NULL, close_ends},
+    {"netlib_wait_for_write", open_full_pair, wait_to_write, drain_pair, check_writable, close_ends},
+    {"netlib_throughput_wait_for_read", open_guarded_pair, wait_guarded, send_a_byte, NULL, end_guarded},
+    {"netlib_create_connection", use_silent_server, create, NULL, NULL, end_connect},
+    {"netlib_create_connection, lookup", prepare_lookup_of_server, create_by_name, release_lookups, check_connected,
      end_connect_and_lookups},
-    {"netlib_create_connection, source", a_source_after_a_lookup, create, release_lookups, is_connected,
+    {"netlib_create_connection, source", prepare_lookup_of_source, create, release_lookups, check_connected,
      end_connect_and_lookups},
-    {"netlib_connect_run", a_race_to_silent_servers, run, NULL, NULL, end_connect},
-    {"netlib_connect_run, lookup", a_connect_to_a_name, run, release_lookups, is_connected, end_connect_and_lookups},
-    {"netlib_connect_run, source", a_connect_from_a_name, run, release_lookups, is_connected, end_connect_and_lookups},
-    {"netlib_connect_step", a_race_to_silent_servers, step, NULL, NULL, end_connect},
-    {"netlib_connect_step, lookup", a_connect_to_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
-    {"netlib_connect_step, source", a_connect_from_a_name, step, release_lookups, is_connected,
+    {"netlib_connect_run", start_race_to_silent_servers, run, NULL, NULL, end_connect},
+    {"netlib_connect_run, lookup", create_connect_to_name, run, release_lookups, check_connected,
      end_connect_and_lookups},
-    {"netlib_create_unix_connection", a_full_local_server, create_local, make_room, is_connected_locally, end_connect},
-    {"netlib_connect_run, local", a_full_local_server, run, make_room, is_connected_locally, end_connect},
-    {"netlib_connect_step, local", a_full_local_server, step, make_room, is_connected_locally, end_connect},
-    {"netlib_retry_sleep", a_backoff, sleep_backoff, NULL, NULL, end_sleep},
-    {"netlib_retry_sleep_for_retry", a_retry_after, sleep_retry_after, NULL, NULL, end_sleep},
-    {"netlib_decision_sleep", a_decision, sleep_decision, NULL, NULL, end_sleep},
-    {"netlib_body_read", a_pipe_body, read_body, send_a_byte, NULL, end_body},
+    {"netlib_connect_run, source", create_connect_from_name, run, release_lookups, check_connected,
+     end_connect_and_lookups},
+    {"netlib_connect_step", start_race_to_silent_servers, step, NULL, NULL, end_connect},
+    {"netlib_connect_step, lookup", create_connect_to_name, step, release_lookups, check_connected,
+     end_connect_and_lookups},
+    {"netlib_connect_step, source", create_connect_from_name, step, release_lookups, check_connected,
+     end_connect_and_lookups},
+    {"netlib_create_unix_connection", open_full_local_server, create_local, make_room, check_connected_locally,
+     end_connect},
+    {"netlib_connect_run, local", open_full_local_server, run, make_room, check_connected_locally, end_connect},
+    {"netlib_connect_step, local", open_full_local_server, step, make_room, check_connected_locally, end_connect},
+    {"netlib_retry_sleep", prepare_backoff, sleep_backoff, NULL, NULL, end_sleep},
+    {"netlib_retry_sleep_for_retry", prepare_retry_after, sleep_retry_after, NULL, NULL, end_sleep},
+    {"netlib_decision_sleep", prepare_decision, sleep_decision, NULL, NULL, end_sleep},
+    {"netlib_body_read", open_pipe_body, read_body, send_a_byte, NULL, end_body},
 };
 
-/* It ends by itself, and not early. */
+/* The sleep ends by itself, and not too early. */
 static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
-    const struct phase brief = {"netlib_retry_sleep, brief", a_backoff, sleep_backoff, nothing,
-                                slept_long_enough,           end_sleep};
+    const struct phase brief = {"netlib_retry_sleep, brief", prepare_backoff, sleep_backoff, do_nothing,
+                                check_slept_long_enough,     end_sleep};
     run_phase(&brief, TICKS_TO_SUCCESS);
     backoff = LONG;
 }
 
-/* The answer comes after one second, when the kernel repeats the SYN. Signals neither fail nor end the attempt. */
+/* The server answers after one second, when the kernel repeats the SYN. Signals neither fail nor end the attempt. */
 static void accept_one(void) {
     /* Closes the filler and accepts it, which makes room in the backlog. */
     CHECK(dup2(silent, silent_filler) == silent_filler);
@@ -357,10 +361,10 @@ static void accept_one(void) {
 
 static void signals_do_not_fail_a_connect(void) {
     static const struct phase slow[] = {
-        {"netlib_connect_run, slow", a_race_to_silent_servers, run, accept_one, is_connected, end_connect},
-        {"netlib_create_connection, slow", a_silent_server, create, accept_one, is_connected, end_connect},
-        {"netlib_create_connection, slow, no limit", a_silent_server, create_without_limit, accept_one, is_connected,
-         end_connect},
+        {"netlib_connect_run, slow", start_race_to_silent_servers, run, accept_one, check_connected, end_connect},
+        {"netlib_create_connection, slow", use_silent_server, create, accept_one, check_connected, end_connect},
+        {"netlib_create_connection, slow, no limit", use_silent_server, create_without_limit, accept_one,
+         check_connected, end_connect},
     };
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
         silent = silent_listener(&silent_port, &silent_filler);
@@ -370,8 +374,8 @@ static void signals_do_not_fail_a_connect(void) {
     }
 }
 
-/* If many addresses fail at once, one step tries 64. After a cancel it tries none. */
-static void many_addresses_that_fail_at_once(void) {
+/* If many addresses fail immediately, one step tries 64. After a cancel it tries none. */
+static void a_step_tries_at_most_64_addresses_that_fail(void) {
     enum { MANY = 1000, TRIED = 64 };
     netlib_error *err = NULL;
     struct sockaddr_in address;
@@ -406,6 +410,6 @@ int main(int argc, char **argv) {
     close(silent);
     signals_do_not_shorten_a_sleep();
     signals_do_not_fail_a_connect();
-    many_addresses_that_fail_at_once();
+    a_step_tries_at_most_64_addresses_that_fail();
     return report("stop");
 }

@@ -1,4 +1,5 @@
-/* Limits and forks: parent and child have separate copies. Each can be cancelled, without an effect on the other. */
+/* Limits and forks: parent and child have separate copies of a limit. A cancel of one copy does not affect the
+ * other. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -17,7 +18,7 @@ static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit)
     return status;
 }
 
-/* Waits until a signal handler that interrupts the wait cancels it. */
+/* Waits until a signal handler interrupts the wait and cancels the limit. */
 static netlib_status cancelled_wait(int fd, const netlib_limit *limit) {
     limit_of_handler = limit;
     handle_alarms(cancel_in_handler, SA_RESTART);
@@ -34,14 +35,14 @@ struct waiting {
 };
 
 static void *wait_in_thread(void *waiting) {
-    take_no_alarms();
+    block_alarms();
     struct waiting *w = waiting;
     w->status = wait_for(w->fd, LONG, w->limit);
     return NULL;
 }
 
-/* The child inherits a descriptor if the parent has waited before, and opens one if it waits itself. */
-static void each_process_is_cancelled_by_itself(void) {
+/* The child inherits a descriptor if the parent has waited before, and opens one if the child waits itself. */
+static void a_cancel_affects_only_its_own_process(void) {
     for (int row = 0; row < 16; row++) {
         bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
         unsigned long failed_before = checks_failed;
@@ -84,7 +85,7 @@ static void each_process_is_cancelled_by_itself(void) {
             CHECK_INT(NETLIB_OK, child.told[5]);
         }
         drop_child(&child);
-        /* None of that affects this process. */
+        /* The cancels above do not affect this process. */
         CHECK_OK(netlib_limit_check(limit, &err));
         CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
         CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
@@ -96,8 +97,8 @@ static void each_process_is_cancelled_by_itself(void) {
     }
 }
 
-/* The child cancels first while its parent waits, and the parent while the child waits. */
-static void neither_wakes_the_other(void) {
+/* The parent cancels while the child waits, then the child cancels. */
+static void a_cancel_wakes_only_waits_of_its_own_process(void) {
     int ends[2], turn[2];
     connected_pair(ends);
     connected_pair(turn);
@@ -109,7 +110,7 @@ static void neither_wakes_the_other(void) {
     char byte;
     if (child.process == 0) {
         if (pthread_create(&thread, NULL, wait_in_thread, &waiting) != 0) abort();
-        /* The parent is cancelled now; this process is not. */
+        /* The parent has cancelled its copy by now, not the copy of this process. */
         if (read(turn[1], &byte, 1) != 1) abort();
         child.told[0] = netlib_limit_check(limit, NULL);
         child.told[1] = wait_for(ends[0], 0.005, limit);
@@ -135,8 +136,8 @@ static void neither_wakes_the_other(void) {
     close(turn[1]);
 }
 
-/* A cancel before the fork affects both sides. */
-static void a_cancel_before_the_fork_is_for_both(void) {
+/* A cancel before the fork affects both processes. */
+static void a_cancel_before_the_fork_affects_both_processes(void) {
     int ends[2];
     connected_pair(ends);
     for (int waited = 0; waited < 2; waited++) {
@@ -159,7 +160,7 @@ static void a_cancel_before_the_fork_is_for_both(void) {
 }
 
 /* A race that the parent started still wakes up in the child, through the child's own descriptor. */
-static void a_connect_in_a_child(void) {
+static void a_cancel_in_a_child_ends_an_inherited_connect(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -187,9 +188,9 @@ static void a_connect_in_a_child(void) {
     close(server);
 }
 
-/* The thread that looks a name up is the parent's alone, and its answer is told by a descriptor that both have. A child
- * that goes on asks anew; one that does not gives it up. */
-static void a_lookup_in_a_child(void) {
+/* The thread of a lookup exists only in the parent, and both processes share the descriptor that reports its result. So
+ * a child that continues the connect starts a lookup of its own, and a child that frees the connect abandons it. */
+static void a_child_repeats_the_lookup_of_its_parent(void) {
     netlib_error *err = NULL;
     static const char *const sources[] = {NULL, "hung.test"};
     for (size_t source = 0; source < 2; source++) {
@@ -203,7 +204,7 @@ static void a_lookup_in_a_child(void) {
             CHECK_OK(netlib_connect_new("hung.test", port, options, &connect, &err));
             CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
             int ready = netlib_connect_wait_fd(connect, 0);
-            if (answered) { /* in the parent, before the child looks */
+            if (answered) { /* the parent has the result before the child checks */
                 release_lookups();
                 CHECK_OK(netlib_wait_for_read(ready, LONG, NULL, &err));
             }
@@ -234,9 +235,9 @@ static void a_lookup_in_a_child(void) {
     }
 }
 
-/* What the program does to the limit's own descriptor, or a lookup's, of which an event loop is told: no wait passes for
- * one that is over, and none spins. */
-static void a_descriptor_that_the_program_wrote_to(void) {
+/* The program writes to the limit's own descriptor, or to a lookup's descriptor that an event loop polls. The waits
+ * fail: they neither succeed nor spin. */
+static void waits_fail_if_the_program_writes_to_a_descriptor(void) {
     netlib_error *err = NULL;
     char text[200];
     int ends[2], fd = -1;
@@ -249,7 +250,7 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     uint64_t one = 1;
-    /* What an event loop is told only follows it, and takes no writing. */
+    /* The descriptor for event loops only follows the limit's own descriptor, and cannot be written to. */
     int told = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
     CHECK(write(told, &one, sizeof one) == -1);
     int own = -1;
@@ -265,7 +266,7 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
-    /* Permanently. */
+    /* The failure is permanent. */
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_attempt_status(connect, 0));
@@ -295,11 +296,11 @@ static void a_descriptor_that_the_program_wrote_to(void) {
 }
 
 int main(void) {
-    each_process_is_cancelled_by_itself();
-    neither_wakes_the_other();
-    a_cancel_before_the_fork_is_for_both();
-    a_connect_in_a_child();
-    a_lookup_in_a_child();
-    a_descriptor_that_the_program_wrote_to();
+    a_cancel_affects_only_its_own_process();
+    a_cancel_wakes_only_waits_of_its_own_process();
+    a_cancel_before_the_fork_affects_both_processes();
+    a_cancel_in_a_child_ends_an_inherited_connect();
+    a_child_repeats_the_lookup_of_its_parent();
+    waits_fail_if_the_program_writes_to_a_descriptor();
     return report("stop fork");
 }

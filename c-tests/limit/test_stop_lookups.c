@@ -1,4 +1,4 @@
-/* Lookups that hang: no call waits for an abandoned lookup, and it leaves nothing behind when it ends. */
+/* Lookups that hang: no call waits for an abandoned lookup, and nothing of the lookup remains when it ends. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -13,7 +13,7 @@ static netlib_connect *connect_to_name(const char *host, int32_t port, const net
     return connect;
 }
 
-/* One step starts the lookup and does not wait. */
+/* Starts a lookup with one step, which does not wait. */
 static netlib_connect *hung_connect(const netlib_connect_options *options) {
     netlib_error *err = NULL;
     int fd = -1;
@@ -31,34 +31,34 @@ static void hold_and_free(bool answers_first) {
     netlib_limit *limit = limit_of(LONG);
     netlib_connect *connect = hung_connect(options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    /* Not earlier: the lookup's thread opens a socket for a moment, to find the address families. */
+    /* Counts descriptors only now, because the lookup's thread briefly opens a socket to find the address families. */
     until_lookups_hang(1);
     CHECK_INT(2, thread_count());
     if (answers_first) {
         release_lookups();
-        until_alone();
+        wait_until_alone();
     }
     double began = netlib_current_time();
     netlib_connect_options_free(options);
     netlib_limit_free(limit);
     netlib_connect_free(connect);
     CHECK(netlib_current_time() - began < ROOM);
-    /* What remains of it has no descriptor. */
+    /* The abandoned lookup keeps no descriptor. */
     CHECK_INT(descriptors, open_descriptors());
     CHECK_INT(answers_first ? 1 : 2, thread_count());
     release_lookups();
-    until_alone();
+    wait_until_alone();
     CHECK_INT(descriptors, open_descriptors());
 }
 
-/* Freeing does not wait, whether the answer comes later or is not fetched. */
-static void freeing_does_not_wait(void) {
+/* Freeing does not wait, neither for a lookup that hangs nor for one whose result was not read. */
+static void freeing_a_connect_does_not_wait_for_its_lookup(void) {
     hold_and_free(false);
     hold_and_free(true);
 }
 
-/* Many lookups that answer at the moment they are abandoned. */
-static void given_up_as_it_answers(void) {
+/* Many lookups end at the moment they are abandoned. */
+static void lookups_can_be_abandoned_as_they_end(void) {
     int descriptors = open_descriptors();
     for (int round = 0; round < 20; round++) {
         netlib_connect *connects[8];
@@ -66,12 +66,12 @@ static void given_up_as_it_answers(void) {
         for (int i = 0; i < 8; i++) connects[i] = hung_connect(NULL);
         release_lookups();
         for (int i = 0; i < 8; i++) netlib_connect_free(connects[i]);
-        until_alone();
+        wait_until_alone();
         CHECK_INT(descriptors, open_descriptors());
     }
 }
 
-/* Waits in the queue until its limit ends. */
+/* Checks that a connect waits in the queue until its limit ends. */
 static void check_queued(const char *host, int32_t port, const netlib_connect_options *options) {
     netlib_error *err = NULL;
     int fd = -1;
@@ -87,8 +87,8 @@ static void check_queued(const char *host, int32_t port, const netlib_connect_op
     netlib_limit_free(brief);
 }
 
-/* Lookups beyond the 64th wait for their turn. Connects without a lookup do not. */
-static void lookups_take_turns(void) {
+/* At most 64 lookups run at a time; further ones are queued. Connects without a lookup are not. */
+static void more_than_64_lookups_are_queued(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST], *queued[8];
     int32_t port = 0;
@@ -110,7 +110,7 @@ static void lookups_take_turns(void) {
         close(fd);
         CHECK_OK(netlib_create_connection("good.test", port, NULL, NULL, &fd, &err));
         close(fd);
-        /* An event loop sees a queued lookup as a slow one. */
+        /* For an event loop, a queued lookup looks like a slow one. */
         for (int i = 0; i < 8; i++) {
             queued[i] = connect_to_name("good.test", port, NULL);
             CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued[i], &fd, &err));
@@ -118,13 +118,13 @@ static void lookups_take_turns(void) {
             CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), 0, NULL, &err));
         }
         CHECK_INT(MOST + 1, thread_count());
-        /* A lookup keeps its place until it ends, also when it was given up: a resolver that hangs is not asked without
-         * bound. */
+        /* A lookup counts until it ends, even after it was abandoned. So a hanging resolver never gets more than 64
+         * requests. */
         for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
         check_queued("good.test", port, NULL);
         netlib_connect_free(queued[3]);
         release_lookups();
-        /* The loop wakes up when its turn comes. */
+        /* The event loop wakes up when a queued lookup has ended. */
         for (int i = 0; i < 8; i++) {
             if (i == 3) continue;
             CHECK_OK(netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), LONG, NULL, &err));
@@ -132,11 +132,11 @@ static void lookups_take_turns(void) {
             close(fd);
             netlib_connect_free(queued[i]);
         }
-        until_alone();
+        wait_until_alone();
         CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
         close(fd);
-        until_alone();
-        /* One belongs to the limit. */
+        wait_until_alone();
+        /* The additional descriptor belongs to the limit. */
         CHECK_INT(descriptors + 1, open_descriptors());
     }
     netlib_limit_free(limit);
@@ -154,8 +154,8 @@ static void *connect_in_turn(void *port) {
     return status == NETLIB_OK ? port : NULL;
 }
 
-/* More callers than places; all get an answer. */
-static void many_callers_at_once(void) {
+/* 200 threads look a name up at once. At most 64 lookups run at a time, and all succeed. */
+static void more_lookups_than_threads_all_succeed(void) {
     pthread_t threads[CALLERS];
     int32_t port = 0;
     int served = 0, server = listener(&port);
@@ -170,7 +170,7 @@ static void many_callers_at_once(void) {
         served += done != NULL;
     }
     CHECK_INT(CALLERS, served);
-    until_alone();
+    wait_until_alone();
     close(server);
 }
 
@@ -180,8 +180,8 @@ static void *begin_and_end(void *unused) {
     return hung_connect(NULL);
 }
 
-/* A lookup is not bound to a thread: one thread starts it and ends, another continues it. */
-static void threads_end_before_their_lookups(void) {
+/* A lookup is not bound to a thread: one thread starts the lookup and ends, another continues it. */
+static void a_lookup_outlives_the_thread_that_started_it(void) {
     netlib_error *err = NULL;
     int fd = -1;
     hold_lookups();
@@ -193,12 +193,12 @@ static void threads_end_before_their_lookups(void) {
     release_lookups();
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     netlib_connect_free(connect);
-    until_alone();
+    wait_until_alone();
 }
 
-/* A forked child has its parent's connects and none of their threads: its own lookups have all places, and what waited
- * for its turn in the parent begins anew. */
-static void a_child_has_places_of_its_own(void) {
+/* A forked child has the connects of its parent but not the threads. So the child can run 64 lookups itself, and a
+ * lookup that was queued in the parent starts again. */
+static void a_forked_child_has_its_own_lookup_queue(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST];
     int32_t port = 0;
@@ -221,7 +221,7 @@ static void a_child_has_places_of_its_own(void) {
     CHECK_INT(NETLIB_OK, child.told[0]);
     CHECK_INT(NETLIB_OK, child.told[1]);
     drop_child(&child);
-    /* The parent's places are still taken, and its queued lookups were not woken. */
+    /* The 64 lookups of the parent still run, and its queued lookups were not woken. */
     check_queued("good.test", port, NULL);
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued, 0), 0, NULL, &err));
     for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
@@ -229,7 +229,7 @@ static void a_child_has_places_of_its_own(void) {
     CHECK_OK(netlib_connect_run(queued, NULL, &fd, &err));
     close(fd);
     netlib_connect_free(queued);
-    until_alone();
+    wait_until_alone();
     close(server);
 }
 
@@ -245,8 +245,8 @@ static void free_at_exit(void) {
 
 static void *exit_in_thread(void *code) { exit(*(int *)code); }
 
-/* Runs in its own process, with an abandoned lookup and an active one. Returns if main should return. */
-static void end_as_told(const char *how) {
+/* Ends this process in the given way, with one abandoned lookup and one active one. Returns if main should return. */
+static void end_process(const char *how) {
     static int code = 7;
     netlib_error *err = NULL;
     int fd = -1;
@@ -272,7 +272,7 @@ static void end_as_told(const char *how) {
     }
 }
 
-static void the_process_ends_at_once(char *program) {
+static void exit_does_not_wait_for_hanging_lookups(char *program) {
     static const char *const ways[] = {"exit", "answered at exit", "exit in a thread", "return from main"};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         int status = -1;
@@ -292,15 +292,15 @@ static void the_process_ends_at_once(char *program) {
 
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--end") == 0) {
-        end_as_told(argv[2]);
+        end_process(argv[2]);
         return 7;
     }
-    freeing_does_not_wait();
-    given_up_as_it_answers();
-    lookups_take_turns();
-    many_callers_at_once();
-    threads_end_before_their_lookups();
-    a_child_has_places_of_its_own();
-    the_process_ends_at_once(argv[0]);
+    freeing_a_connect_does_not_wait_for_its_lookup();
+    lookups_can_be_abandoned_as_they_end();
+    more_than_64_lookups_are_queued();
+    more_lookups_than_threads_all_succeed();
+    a_lookup_outlives_the_thread_that_started_it();
+    a_forked_child_has_its_own_lookup_queue();
+    exit_does_not_wait_for_hanging_lookups(argv[0]);
     return report("stop lookups");
 }

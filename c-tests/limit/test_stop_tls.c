@@ -1,8 +1,8 @@
-/* What ends a blocking call of a TLS stream, and what must not: on a descriptor, inside another stream, and while another
- * thread shakes hands. */
+/* The events that end a blocking call of a TLS stream, and the signals that must not: on a descriptor, inside another
+ * stream, and while another thread does the handshake. */
 #define _GNU_SOURCE
 #include "stop.h"
-#undef LONG /* tls_peer.h has one */
+#undef LONG /* tls_peer.h defines LONG as well */
 #include "tls_peer.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@ static struct {
     netlib_status other_status;
 } at;
 
-/* More than all buffers on the way hold. */
+/* More bytes than all buffers of the connection hold. */
 static unsigned char data[600000];
 static char scrap[65536];
 
 /* ---- sessions ---- */
 
 /* Runs the handshake on both ends without waiting. */
-static void shake(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
     CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
@@ -43,44 +43,44 @@ static void shake(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
 }
 
-static void a_pair(void) {
+static void open_pair(void) {
     at.outer_near = at.outer_far = at.near = at.far = NULL;
     at.pair = unix_pair();
 }
 
-static void an_unshaken_client(void) {
-    a_pair();
+static void prepare_client(void) {
+    open_pair();
     at.near = wrap(client, at.pair.near, "localhost");
     at.far = accept_tls(server, at.pair.far);
 }
 
-static void an_unshaken_server(void) {
-    a_pair();
+static void prepare_server(void) {
+    open_pair();
     at.near = accept_tls(server, at.pair.near);
     at.far = wrap(client, at.pair.far, "localhost");
 }
 
-static void a_session(void) {
-    an_unshaken_client();
-    shake(at.near, at.far);
+static void open_session(void) {
+    prepare_client();
+    do_handshake(at.near, at.far);
 }
 
-static void an_unshaken_inner_client(void) {
+static void prepare_inner_client(void) {
     netlib_error *err = NULL;
-    a_session();
+    open_session();
     at.outer_near = at.near;
     at.outer_far = at.far;
     CHECK_OK(netlib_tls_wrap_stream(client, at.outer_near, "localhost", &at.near, &err));
     CHECK_OK(netlib_tls_accept_stream(server, at.outer_far, &at.far, &err));
 }
 
-static void an_inner_session(void) {
-    an_unshaken_inner_client();
-    shake(at.near, at.far);
+static void open_inner_session(void) {
+    prepare_inner_client();
+    do_handshake(at.near, at.far);
 }
 
 /* Writes until the buffers are full, so that the next write blocks. */
-static void fill(void) {
+static void fill_buffers(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(at.near, 0, &err));
     netlib_status status;
@@ -89,14 +89,14 @@ static void fill(void) {
     CHECK_OK(netlib_tls_stream_set_blocking(at.near, 1, &err));
 }
 
-static void a_full_session(void) {
-    a_session();
-    fill();
+static void open_full_session(void) {
+    open_session();
+    fill_buffers();
 }
 
-static void a_full_inner_session(void) {
-    an_inner_session();
-    fill();
+static void open_full_inner_session(void) {
+    open_inner_session();
+    fill_buffers();
 }
 
 static void end_session(void) {
@@ -149,14 +149,14 @@ static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) 
 
 /* ---- events that let the call continue ---- */
 
-static void peer_shakes(void) {
+static void peer_does_handshake(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_handshake(at.far, &err));
 }
 
-static void peer_of_a_socket_shakes(void) {
+static void peer_of_socket_does_handshake(void) {
     at.far = accept_tls(server, at.pair.far);
-    peer_shakes();
+    peer_does_handshake();
 }
 
 static void peer_writes(void) {
@@ -179,7 +179,7 @@ static void peer_reads(void) {
     at.intact &= done == sizeof data;
 }
 
-/* Reads and discards. */
+/* Reads and discards all bytes. */
 static void peer_reads_bytes(void) {
     for (double began = netlib_current_time(); !call_is_over && IN_TIME(began); short_pause()) {
         while (recv(at.pair.far, scrap, sizeof scrap, MSG_DONTWAIT) > 0) {}
@@ -191,66 +191,67 @@ static void peer_shuts_down(void) {
     CHECK_OK(netlib_tls_stream_shutdown(at.far, &err));
 }
 
-static void all_came(void) {
+static void check_all_arrived(void) {
     CHECK(at.intact);
     CHECK_INT(sizeof data, (long long)at.n);
 }
 
 /* ---- a handshake on another thread ---- */
 
-static void *shake_in_thread(void *unused) {
+static void *do_handshake_in_thread(void *unused) {
     (void)unused;
-    take_no_alarms();
+    block_alarms();
     at.other_status = netlib_tls_stream_handshake(at.near, NULL);
     return NULL;
 }
 
-/* Without a limit: a limit set later does not apply to the call in progress. */
-static void a_thread_that_shakes(void) {
-    an_unshaken_client();
-    CHECK(pthread_create(&at.other, NULL, shake_in_thread, NULL) == 0);
-    /* It has sent its ClientHello. */
+/* This thread has no limit: a limit that is set later does not apply to a call in progress. */
+static void start_handshake_thread(void) {
+    prepare_client();
+    CHECK(pthread_create(&at.other, NULL, do_handshake_in_thread, NULL) == 0);
+    /* The thread has sent its ClientHello. */
     struct pollfd hello = {.fd = at.pair.far, .events = POLLIN};
     CHECK(poll(&hello, 1, (int)(LONG * 1000)) == 1);
 }
 
-static void peer_shakes_and_writes(void) {
-    peer_shakes();
+static void peer_does_handshake_and_writes(void) {
+    peer_does_handshake();
     peer_writes();
 }
 
 static void end_both_threads(void) {
     shutdown(at.pair.far, SHUT_RDWR);
     CHECK(pthread_join(at.other, NULL) == 0);
-    /* It was not stopped together with the other call. */
+    /* The thread's call was not stopped together with the other call. */
     CHECK(at.other_status == NETLIB_OK || at.other_status == NETLIB_TLS_HANDSHAKE_EOF);
     end_session();
 }
 
 static const struct phase phases[] = {
-    {"handshake", an_unshaken_client, handshake, peer_shakes, NULL, end_session},
-    {"handshake of a server", an_unshaken_server, handshake, peer_shakes, NULL, end_session},
-    {"netlib_ssl_wrap_socket", a_pair, wrap_socket, peer_of_a_socket_shakes, NULL, end_session},
-    {"first read", an_unshaken_client, read_one, peer_shakes_and_writes, NULL, end_session},
-    {"first write", an_unshaken_client, write_all, peer_reads, all_came, end_session},
-    {"read", a_session, read_one, peer_writes, NULL, end_session},
-    {"write", a_session, write_all, peer_reads, all_came, end_session},
-    {"writev", a_session, writev_all, peer_reads, all_came, end_session},
-    {"shutdown", a_full_session, shut_down, peer_reads_bytes, NULL, end_session},
-    {"shutdown_both", a_session, shut_down_both, peer_shuts_down, NULL, end_session},
-    {"read while another shakes", a_thread_that_shakes, read_one, peer_shakes_and_writes, NULL, end_both_threads},
-    {"write while another shakes", a_thread_that_shakes, write_all, peer_reads, all_came, end_both_threads},
-    {"inner handshake", an_unshaken_inner_client, handshake, peer_shakes, NULL, end_session},
-    {"inner first read", an_unshaken_inner_client, read_one, peer_shakes_and_writes, NULL, end_session},
-    {"inner read", an_inner_session, read_one, peer_writes, NULL, end_session},
-    {"inner write", an_inner_session, write_all, peer_reads, all_came, end_session},
-    {"inner writev", an_inner_session, writev_all, peer_reads, all_came, end_session},
-    {"inner shutdown", a_full_inner_session, shut_down, peer_reads_bytes, NULL, end_session},
-    {"inner shutdown_both", an_inner_session, shut_down_both, peer_shuts_down, NULL, end_session},
+    {"handshake", prepare_client, handshake, peer_does_handshake, NULL, end_session},
+    {"handshake of a server", prepare_server, handshake, peer_does_handshake, NULL, end_session},
+    {"netlib_ssl_wrap_socket", open_pair, wrap_socket, peer_of_socket_does_handshake, NULL, end_session},
+    {"first read", prepare_client, read_one, peer_does_handshake_and_writes, NULL, end_session},
+    {"first write", prepare_client, write_all, peer_reads, check_all_arrived, end_session},
+    {"read", open_session, read_one, peer_writes, NULL, end_session},
+    {"write", open_session, write_all, peer_reads, check_all_arrived, end_session},
+    {"writev", open_session, writev_all, peer_reads, check_all_arrived, end_session},
+    {"shutdown", open_full_session, shut_down, peer_reads_bytes, NULL, end_session},
+    {"shutdown_both", open_session, shut_down_both, peer_shuts_down, NULL, end_session},
+    {"read while another shakes", start_handshake_thread, read_one, peer_does_handshake_and_writes, NULL,
+     end_both_threads},
+    {"write while another shakes", start_handshake_thread, write_all, peer_reads, check_all_arrived, end_both_threads},
+    {"inner handshake", prepare_inner_client, handshake, peer_does_handshake, NULL, end_session},
+    {"inner first read", prepare_inner_client, read_one, peer_does_handshake_and_writes, NULL, end_session},
+    {"inner read", open_inner_session, read_one, peer_writes, NULL, end_session},
+    {"inner write", open_inner_session, write_all, peer_reads, check_all_arrived, end_session},
+    {"inner writev", open_inner_session, writev_all, peer_reads, check_all_arrived, end_session},
+    {"inner shutdown", open_full_inner_session, shut_down, peer_reads_bytes, NULL, end_session},
+    {"inner shutdown_both", open_inner_session, shut_down_both, peer_shuts_down, NULL, end_session},
 };
 
-/* What cannot come to an end any more reads no file. */
-static void an_ended_limit_is_told_first(void) {
+/* With an ended limit no file is read. */
+static void an_ended_limit_fails_before_any_file_is_read(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -272,7 +273,7 @@ struct dripping {
     int calls;
 };
 
-/* A record that never ends, one byte at a time. */
+/* Returns an incomplete record, one byte per call. */
 static int32_t drip(void *ctx, void *buf, size_t len, size_t *n) {
     static const unsigned char record[] = {22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc};
     struct dripping *dripping = ctx;
@@ -291,8 +292,8 @@ static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* The limit is checked between two callbacks, not during one. */
-static void callbacks_are_not_called_any_more(void) {
+/* The limit is checked between two callbacks, not during a callback. */
+static void an_ended_limit_stops_callback_transports(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
     netlib_tls_stream *stream = NULL;
@@ -309,7 +310,7 @@ static void callbacks_are_not_called_any_more(void) {
 static char fifo[64];
 
 static void *write_authority_slowly(void *pem) {
-    take_no_alarms();
+    block_alarms();
     int fd = open(fifo, O_WRONLY | O_CLOEXEC);
     CHECK(fd >= 0);
     size_t len = strlen(pem), half = len / 2;
@@ -320,8 +321,8 @@ static void *write_authority_slowly(void *pem) {
     return NULL;
 }
 
-/* Reading a file that is a pipe waits. Signals neither end the wait nor lose a byte. */
-static void signals_while_a_context_is_made(void) {
+/* Reading a file that is a pipe waits for data. Signals neither end the wait nor lose a byte. */
+static void signals_do_not_fail_the_creation_of_a_context(void) {
     static char pem[8192];
     FILE *file = fopen(CERTS "ca.pem", "re");
     CHECK(file != NULL && fread(pem, 1, sizeof pem - 1, file) > 0);
@@ -343,16 +344,16 @@ static void signals_while_a_context_is_made(void) {
     unlink(fifo);
 }
 
-/* A stopped session continues with another limit. No byte is lost or repeated, however often it is stopped. */
-static void stopped_again_and_again(void) {
+/* A stopped write continues with another limit. No byte is lost or repeated, even after many stops. */
+static void writes_stopped_often_lose_no_bytes(void) {
     netlib_error *err = NULL;
     for (int inner = 0; inner < 2; inner++) {
-        inner ? an_inner_session() : a_session();
+        inner ? open_inner_session() : open_session();
         pthread_t reader;
         struct flow flow = {at.far, sizeof data, 10000, NETLIB_OK, false};
         netlib_status status = NETLIB_DEADLINE_EXCEEDED;
         for (int stops = 0; status != NETLIB_OK && stops < 100000; stops++) {
-            /* Longer each time, so that even a slow machine finishes. */
+            /* Each limit is longer than the last one, so that even a slow machine finishes. */
             netlib_limit *limit = limit_of(0.0005 * (1 + stops / 20));
             netlib_tls_stream_set_limit(at.near, limit);
             status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err);
@@ -380,10 +381,10 @@ int main(int argc, char **argv) {
     client = client_context();
     server = server_context("server");
     run_phases(phases, sizeof phases / sizeof phases[0]);
-    an_ended_limit_is_told_first();
-    callbacks_are_not_called_any_more();
-    signals_while_a_context_is_made();
-    stopped_again_and_again();
+    an_ended_limit_fails_before_any_file_is_read();
+    an_ended_limit_stops_callback_transports();
+    signals_do_not_fail_the_creation_of_a_context();
+    writes_stopped_often_lose_no_bytes();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("stop tls");

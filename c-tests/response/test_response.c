@@ -1,4 +1,4 @@
-/* Response heads: parsing, asking, framing, and the defects of header blocks. */
+/* Response heads: parsing, getters, body framing, and defects of header blocks. */
 #include "harness.h"
 
 static netlib_response *parse(const char *method, const char *head, size_t *head_len) {
@@ -10,7 +10,7 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     return response;
 }
 
-static void heads_are_parsed(void) {
+static void complete_heads_are_parsed_and_parts_want_more(void) {
     static const struct {
         const char *head;
         int32_t status, minor_version;
@@ -47,7 +47,7 @@ static void heads_are_parsed(void) {
         CHECK_INT(3, (long long)len);
         netlib_response_free(response);
 
-        /* Every shorter piece, in memory of its own size, so that reading beyond it is seen. */
+        /* Every shorter prefix, in memory of its own size, so that sanitizers detect a read beyond its end. */
         for (size_t cut = 0; cut < whole; cut++) {
             char *piece = malloc(cut + 1);
             if (piece == NULL) break;
@@ -64,7 +64,7 @@ static void heads_are_parsed(void) {
     }
 }
 
-static void what_is_no_head_is_refused(void) {
+static void invalid_heads_are_refused_with_an_offset(void) {
     static const struct {
         const char *head;
         int64_t offset;
@@ -100,7 +100,7 @@ static void what_is_no_head_is_refused(void) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", NULL, 0, NULL, &response, &head_len, &err));
 }
 
-static void a_head_has_a_largest_size(void) {
+static void a_head_above_256_kib_is_refused(void) {
     size_t most = 256 * 1024;
     char *endless = malloc(most);
     CHECK(endless != NULL);
@@ -115,8 +115,9 @@ static void a_head_has_a_largest_size(void) {
     free(endless);
 }
 
-/* A program appends what it receives and hands on the state. One state serves a whole connection. */
-static void heads_that_come_in_pieces(void) {
+/* A program appends received bytes to its buffer and passes the state to the next call. One state serves a whole
+ * connection. */
+static void heads_in_pieces_are_parsed_with_a_state(void) {
     static const char stream[] =
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
     for (size_t step = 1; step < sizeof stream; step++) {
@@ -141,7 +142,8 @@ static void heads_that_come_in_pieces(void) {
         CHECK_STR("body", stream + start);
     }
 
-    /* The largest head, byte by byte: from its start each time, this would be 34 thousand million bytes. */
+    /* The largest head, one more byte per call. Without the state, the calls would parse 34 thousand million bytes in
+     * total. */
     size_t most = 256 * 1024;
     char *large = malloc(most);
     CHECK(large != NULL);
@@ -166,8 +168,8 @@ static void heads_that_come_in_pieces(void) {
     free(large);
 }
 
-/* A state that cannot be of these bytes is refused, and any other changes no response. */
-static void states_of_other_bytes(void) {
+/* A state that cannot belong to these bytes is refused. Any other wrong state does not change a response. */
+static void states_of_other_bytes_change_no_response(void) {
     static const char head[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n";
     uint64_t state = 0;
     netlib_error *err = NULL;
@@ -176,14 +178,14 @@ static void states_of_other_bytes(void) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", head, 24, &state, &response, &head_len, &err));
     uint64_t kept = state;
     CHECK(kept != 0);
-    /* The buffer was emptied: the state is beyond its end. */
+    /* The buffer was emptied, so the state points beyond its end. */
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", head, 3, &state, &response, &head_len, &err));
     CHECK(state == 0 && response == NULL && head_len == 0);
     state = UINT64_MAX;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
                  netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err));
     CHECK(state == 0);
-    /* Memory that was never set to 0, nearly: each answer is a refusal, "more", or the response that there is. */
+    /* A state with one wrong bit: each result is a refusal, NETLIB_WANT_READ, or the right response. */
     for (int bit = 0; bit < 64; bit++) {
         state = kept ^ (uint64_t)1 << bit;
         netlib_status status = netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err);
@@ -199,8 +201,8 @@ static void states_of_other_bytes(void) {
     }
 }
 
-/* Older servers send the bytes of ISO 8859-1: the next request has them back, as browsers do it. */
-static void a_location_that_is_not_utf8(void) {
+/* Older servers send ISO 8859-1 bytes. The next request has the same bytes, percent-encoded, as in browsers. */
+static void a_location_that_is_not_utf8_is_percent_encoded(void) {
     static const struct {
         const char *location, *read, *url;
     } rows[] = {
@@ -227,7 +229,7 @@ static void a_location_that_is_not_utf8(void) {
     netlib_url_free(base);
 }
 
-static void interim_responses_are_skipped(void) {
+static void interim_responses_are_parsed_one_by_one(void) {
     const char *text =
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\n\r\n";
     static const int32_t statuses[] = {100, 103, 201};
@@ -241,7 +243,7 @@ static void interim_responses_are_skipped(void) {
     CHECK_STR("", text);
 }
 
-static void responses_of_another_http(void) {
+static void responses_can_be_created_without_a_head(void) {
     netlib_error *err = NULL;
     netlib_headers_options *o = netlib_headers_options_new();
     netlib_headers_options_add_header(o, "LOCATION", "../up");
@@ -288,7 +290,7 @@ static void responses_of_another_http(void) {
     netlib_headers_free(kept);
 }
 
-static void r38_bodies_are_framed(void) {
+static void r38_framing_follows_method_status_and_fields(void) {
     static const struct {
         const char *method, *head;
         netlib_status status;
@@ -333,7 +335,7 @@ static void r38_bodies_are_framed(void) {
     }
 }
 
-static void the_request_was_head(void) {
+static void is_response_to_head_ignores_case(void) {
     static const struct {
         const char *method;
         bool expected;
@@ -345,14 +347,14 @@ static void the_request_was_head(void) {
     }
 }
 
-/* The number of the line that begins at a byte. A line ends with CRLF, LF or CR. */
+/* Returns the number of the line that begins at a byte. A line ends with CRLF, LF or CR. */
 static int line_at(const char *block, int64_t offset) {
     int line = 1;
     for (int64_t i = 0; i < offset; i++) line += block[i] == '\n' || (block[i] == '\r' && block[i + 1] != '\n');
     return line;
 }
 
-static void defects_are_listed(void) {
+static void header_defects_are_listed_with_line_and_byte(void) {
     static const struct {
         const char *block;
         size_t defects;
@@ -386,7 +388,7 @@ static void defects_are_listed(void) {
     }
 }
 
-static void null_has_answers(void) {
+static void null_arguments_have_defined_results(void) {
     netlib_error *err = NULL;
     size_t len = 99, head_len = 99;
     netlib_response *response = NULL;
@@ -409,17 +411,17 @@ static void null_has_answers(void) {
 }
 
 int main(void) {
-    heads_are_parsed();
-    what_is_no_head_is_refused();
-    a_head_has_a_largest_size();
-    heads_that_come_in_pieces();
-    states_of_other_bytes();
-    a_location_that_is_not_utf8();
-    interim_responses_are_skipped();
-    responses_of_another_http();
-    r38_bodies_are_framed();
-    the_request_was_head();
-    defects_are_listed();
-    null_has_answers();
+    complete_heads_are_parsed_and_parts_want_more();
+    invalid_heads_are_refused_with_an_offset();
+    a_head_above_256_kib_is_refused();
+    heads_in_pieces_are_parsed_with_a_state();
+    states_of_other_bytes_change_no_response();
+    a_location_that_is_not_utf8_is_percent_encoded();
+    interim_responses_are_parsed_one_by_one();
+    responses_can_be_created_without_a_head();
+    r38_framing_follows_method_status_and_fields();
+    is_response_to_head_ignores_case();
+    header_defects_are_listed_with_line_and_byte();
+    null_arguments_have_defined_results();
     return report("response");
 }

@@ -1,20 +1,21 @@
 /*
- * Where bodies end, beside two other parsers: tests/vectors/framing.py has recorded what h11 and llhttp do with mutated
- * Transfer-Encoding and Content-Length fields, methods and statuses. netlib may refuse more than they do. Where it accepts,
- * each of them does the same, or differs for one of the reasons below.
+ * Body framing, compared with two other parsers: tests/vectors/framing.py recorded the results of h11 and llhttp for
+ * mutated Transfer-Encoding and Content-Length fields, methods and statuses. netlib may refuse more than they do. If
+ * it accepts a head, each of them has the same result, or differs for one of the reasons below.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "vectors/vectors.h"
 #include <strings.h>
 
-/* A case, and what each parser makes of it: none, length and how many bytes, chunked, close, refused. */
+/* A case, and netlib's result: none, length and a number of bytes, chunked, close, refused. */
 struct head {
     const char *method, *fields;
     int status;
     char netlib[40];
 };
 
-/* The value of the next field of a name, from `*at` on, without white space around it; NULL for none. */
+/* Returns the value of the next field with this name, from `*at` on, without surrounding whitespace; NULL if there is
+ * none. */
 static const char *value_of(const char **at, const char *name, size_t *len) {
     size_t name_len = strlen(name);
     while (**at != '\0') {
@@ -34,7 +35,7 @@ static const char *value_of(const char **at, const char *name, size_t *len) {
     return NULL;
 }
 
-/* How many elements the fields of a name have. */
+/* Returns the number of list elements in the fields with this name. */
 static size_t elements(const struct head *head, const char *name) {
     size_t count = 0, len = 0;
     const char *at = head->fields, *value;
@@ -45,13 +46,13 @@ static size_t elements(const struct head *head, const char *name) {
     return count;
 }
 
-/* The reasons. Each says which parser it is about, what that answers, and of which heads. */
+/* The reasons. Each names the parsers that differ, their result, and the heads that the reason covers. */
 
-/* RFC 9112 section 6.3: after these no body follows, whatever the fields say. The others read the fields first, and
- * llhttp knows the statuses 100 to 103 only. */
+/* RFC 9112 section 6.3: these responses have no body, whatever the fields say. The other parsers read the fields first,
+ * and llhttp knows only the statuses 100 to 103. */
 static bool no_body(const struct head *head) { return strcmp(head->netlib, "none") == 0; }
 
-/* RFC 9112 section 7 has any token as a coding; h11 has chunked alone. */
+/* RFC 9112 section 7 allows any token as a coding; h11 supports only chunked. */
 static bool other_codings(const struct head *head) {
     size_t len = 0;
     const char *at = head->fields, *value;
@@ -66,10 +67,11 @@ static bool codings_and_length(const struct head *head) {
     return elements(head, "Transfer-Encoding") > 0 && elements(head, "Content-Length") > 0;
 }
 
-/* RFC 9110 section 8.6: a list of one length is that length. llhttp takes no list; for h11, 5 and 05 are two lengths. */
+/* RFC 9110 section 8.6: a list that repeats one length means this length. llhttp accepts no list, and h11 reads 5 and
+ * 05 as two lengths. */
 static bool one_length_repeated(const struct head *head) { return elements(head, "Content-Length") > 1; }
 
-/* RFC 9110 section 5.6.3: white space is spaces and tabs. llhttp wants spaces only around what it reads. */
+/* RFC 9110 section 5.6.3: whitespace is spaces and tabs. llhttp allows only spaces around these values. */
 static bool tab(const struct head *head) { return strchr(head->fields, '\t') != NULL; }
 
 /* RFC 9112 section 5.2: a user agent joins folded lines. */
@@ -77,7 +79,7 @@ static bool folded(const struct head *head) {
     return strstr(head->fields, "\r\n ") != NULL || strstr(head->fields, "\r\n\t") != NULL;
 }
 
-/* RFC 9110 section 5.5: control characters but CR, LF and NUL may be kept. */
+/* RFC 9110 section 5.5: control characters except CR, LF and NUL may be kept. */
 static bool control(const struct head *head) {
     for (const char *at = head->fields; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' && strchr("\t\r\n", *at) == NULL) return true;
@@ -90,7 +92,7 @@ enum { H11 = 1, LLHTTP = 2 };
 static const struct {
     const char *name;
     int whose;
-    const char *answers; /* NULL: anything */
+    const char *answers; /* NULL: any result */
     bool (*covers)(const struct head *head);
 } reasons[] = {
     {"no body, whatever the fields say", H11 | LLHTTP, NULL, no_body},
@@ -104,7 +106,7 @@ static const struct {
 };
 enum { REASONS = sizeof reasons / sizeof reasons[0] };
 
-static void ask_netlib(struct head *head) {
+static void run_netlib(struct head *head) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t head_len = 0, room = strlen(head->fields) + 40;
@@ -126,7 +128,7 @@ static void ask_netlib(struct head *head) {
     free(text);
 }
 
-static void r38_beside_two_other_parsers(void) {
+static void r38_framing_agrees_with_h11_and_llhttp(void) {
     static const char *const parsers[] = {"h11", "llhttp"};
     size_t equal[2] = {0}, stricter[2] = {0}, other[REASONS] = {0};
     vectors_file file = read_vectors("tests/vectors", "parsers", "framing");
@@ -137,8 +139,8 @@ static void r38_beside_two_other_parsers(void) {
         head.status = atoi(next_word(&asked));
         size_t len = 0;
         head.fields = next_text(&asked, &len);
-        if (strlen(head.fields) != len) continue; /* NUL is refused by all: test_response.c */
-        ask_netlib(&head);
+        if (strlen(head.fields) != len) continue; /* all parsers refuse NUL: test_response.c */
+        run_netlib(&head);
         for (int p = 0; p < 2; p++) {
             const char *answer = next_line(&answers);
             size_t reason = 0;
@@ -177,6 +179,6 @@ static void r38_beside_two_other_parsers(void) {
 }
 
 int main(void) {
-    r38_beside_two_other_parsers();
+    r38_framing_agrees_with_h11_and_llhttp();
     return report("response_framing");
 }

@@ -1,4 +1,5 @@
-/* The retry policy: settings, counting, history. Waiting is in test_retry_delay.c, decisions in test_retry_decide.c. */
+/* The retry policy: settings, counting, history. Delays are tested in test_retry_delay.c, decisions in
+ * test_retry_decide.c. */
 #include "retry_makers.h"
 
 static bool is_retry(const netlib_retry *retry, const char *method, int32_t status, int32_t has_retry_after) {
@@ -8,7 +9,7 @@ static bool is_retry(const netlib_retry *retry, const char *method, int32_t stat
     return answer;
 }
 
-static void defaults(void) {
+static void a_new_retry_has_the_defaults_of_urllib3(void) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
     CHECK_OK(netlib_retry_new(NULL, &retry, &err));
@@ -45,7 +46,7 @@ static void defaults(void) {
     netlib_retry_free(retry);
 }
 
-static void constants(void) {
+static void functions_return_the_constants_of_the_header(void) {
     static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS};
     static const char *const headers[] = {NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
     static const char *const sensitive[] = {NETLIB_SENSITIVE_HEADERS};
@@ -157,7 +158,7 @@ static void every_setting_reads_back(void) {
     CHECK_STR(NULL, netlib_retry_history_redacted_url(third, 2, NULL));
     CHECK_STR(NULL, netlib_retry_history_redacted_url(NULL, 0, NULL));
     CHECK_STR(NULL, netlib_retry_history_redacted_redirect_location(NULL, 0, NULL));
-    /* Beyond the end. */
+    /* An index beyond the end of the history. */
     CHECK_STR(NULL, netlib_retry_history_method(third, 2, NULL));
     CHECK(netlib_retry_history_error(third, 2) == NULL);
     CHECK_INT(NETLIB_NONE, netlib_retry_history_status(third, 2));
@@ -242,7 +243,7 @@ static void check_counts(struct counts expected, const netlib_retry *retry) {
     CHECK_INT(expected.other, netlib_retry_other_left(retry));
 }
 
-static void which_count_is_consumed(void) {
+static void increment_consumes_the_count_of_the_failure(void) {
     static const struct {
         int32_t error, status;
         const char *fields;
@@ -263,7 +264,7 @@ static void which_count_is_consumed(void) {
         {0, 200, "Location: /x\r\n", {8, 5, 5, 5, 4, 5}, 200, NULL},
         {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
         {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
-        /* The error goes before the response, which shows that the request was sent. */
+        /* The error takes precedence over the response, but the response shows that the request was sent. */
         {NETLIB_CONNECT_FAILED, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -296,7 +297,7 @@ static void which_count_is_consumed(void) {
     }
 }
 
-static void a_proxys_failure_counts_as_its_cause(void) {
+static void a_proxy_failure_is_counted_as_its_cause(void) {
     static const struct {
         netlib_status cause;
         const char *method;
@@ -334,7 +335,7 @@ static void a_proxys_failure_counts_as_its_cause(void) {
     }
 }
 
-static void what_comes_back_instead_of_a_retry(void) {
+static void increment_fails_if_no_retry_is_allowed(void) {
     enum { TOTAL, CONNECT, READ, REDIRECT, NOTHING };
     static const struct {
         int which;
@@ -372,7 +373,7 @@ static void what_comes_back_instead_of_a_retry(void) {
         if (rows[i].which == CONNECT) netlib_retry_options_set_connect(options, rows[i].count);
         if (rows[i].which == READ) netlib_retry_options_set_read(options, rows[i].count);
         if (rows[i].which == REDIRECT) netlib_retry_options_set_redirect(options, rows[i].count);
-        /* They do not matter to increment. */
+        /* netlib_retry_increment ignores both settings. */
         netlib_retry_options_set_raise_on_redirect(options, 0);
         netlib_retry_options_set_raise_on_status(options, 0);
         netlib_retry *retry = retry_of(options);
@@ -426,7 +427,7 @@ static void the_exhausted_retry_outlives_its_error(void) {
     netlib_retry_free(exhausted);
 }
 
-static void false_and_its_meanings(void) {
+static void disabled_counts_also_disable_raising(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     netlib_retry *retry = retry_of(options);
@@ -446,7 +447,7 @@ static void false_and_its_meanings(void) {
     netlib_retry_free(retry);
 }
 
-static void from_int_and_resolve(void) {
+static void from_int_sets_counts_and_resolve_prefers_the_first(void) {
     netlib_error *err = NULL;
     netlib_retry *made = NULL;
     netlib_retry *other = NULL;
@@ -486,7 +487,7 @@ static void from_int_and_resolve(void) {
     netlib_retry_free(other);
 }
 
-static void which_responses_are_retried(void) {
+static void is_retry_depends_on_method_status_and_retry_after(void) {
     static const int32_t codes[] = {500, 429};
     static const struct {
         int32_t total;
@@ -545,7 +546,7 @@ static void which_responses_are_retried(void) {
     netlib_retry_free(none);
 }
 
-static void null_handles(void) {
+static void null_handles_have_defined_results(void) {
     CHECK(netlib_retry_clone(NULL) == NULL);
     netlib_retry_free(NULL);
     netlib_retry_options_free(NULL);
@@ -557,8 +558,8 @@ static void null_handles(void) {
     netlib_retry_options_add_sensitive_headers(NULL);
 }
 
-/* The history is what programs log after a failure: each URL of it is there without its secrets, too. */
-static void the_history_for_a_log(void) {
+/* Programs log the history after a failure, so each of its URLs is also available without its secrets. */
+static void the_history_has_redacted_urls(void) {
     static const struct {
         const char *text, *redacted;
     } rows[] = {
@@ -589,18 +590,18 @@ static void the_history_for_a_log(void) {
 }
 
 int main(void) {
-    the_history_for_a_log();
-    defaults();
-    constants();
+    the_history_has_redacted_urls();
+    a_new_retry_has_the_defaults_of_urllib3();
+    functions_return_the_constants_of_the_header();
     every_setting_reads_back();
     bad_settings_name_their_setter();
-    which_count_is_consumed();
-    a_proxys_failure_counts_as_its_cause();
-    what_comes_back_instead_of_a_retry();
+    increment_consumes_the_count_of_the_failure();
+    a_proxy_failure_is_counted_as_its_cause();
+    increment_fails_if_no_retry_is_allowed();
     the_exhausted_retry_outlives_its_error();
-    false_and_its_meanings();
-    from_int_and_resolve();
-    which_responses_are_retried();
-    null_handles();
+    disabled_counts_also_disable_raising();
+    from_int_sets_counts_and_resolve_prefers_the_first();
+    is_retry_depends_on_method_status_and_retry_after();
+    null_handles_have_defined_results();
     return report("retry");
 }

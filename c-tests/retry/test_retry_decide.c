@@ -1,4 +1,4 @@
-/* Decisions: what to do after a request. */
+/* Decisions: the next step after a response or an error. */
 #include "retry_makers.h"
 
 static netlib_url *url_of(const char *text) {
@@ -8,7 +8,7 @@ static netlib_url *url_of(const char *text) {
     return url;
 }
 
-/* A policy that retries 500 and knows a factor of 1. */
+/* Returns options that retry status 500, with a backoff factor of 1. */
 static netlib_retry_options *usual(void) {
     static const int32_t codes[] = {500};
     netlib_retry_options *options = netlib_retry_options_new();
@@ -27,7 +27,7 @@ static netlib_headers *headers_of(const char *const *names, size_t count) {
     return headers;
 }
 
-/* One decision about a response. */
+/* Decides about one response. */
 static netlib_decision *decide(const netlib_retry *retry, const char *method, const char *url, int status,
                                const char *fields) {
     netlib_error *err = NULL;
@@ -45,7 +45,7 @@ static enum netlib_outcome record_sleep(void *ctx, double seconds) {
     return NETLIB_OUTCOME_DONE;
 }
 
-static void responses(void) {
+static void decisions_about_responses_retry_redirect_or_return(void) {
     static const struct {
         int status;
         const char *fields;
@@ -110,7 +110,7 @@ static void responses(void) {
     netlib_retry_free(retry);
 }
 
-static void errors(void) {
+static void decisions_about_errors_depend_on_status_and_method(void) {
     static const struct {
         int32_t error;
         const char *method;
@@ -155,7 +155,7 @@ static void errors(void) {
     netlib_retry_free(retry);
 }
 
-static void running_out(void) {
+static void exhausted_retries_fail_or_return_the_response(void) {
     static const struct {
         int32_t total, redirect, raise;
         int status;
@@ -200,8 +200,8 @@ static void running_out(void) {
     netlib_url_free(url);
 }
 
-/* Who takes which headers along; the caller brings the first request's headers every time. */
-static void headers_of_the_next_hop(void) {
+/* The headers that each hop gets. The caller passes the headers of the first request at every hop. */
+static void headers_dropped_at_another_origin_stay_dropped(void) {
     static const char *const names[] = {"authorization", "X-API-Key", "Content-Type", "Accept"};
     static const struct {
         int32_t profile;
@@ -255,7 +255,7 @@ static void headers_of_the_next_hop(void) {
     netlib_headers_free(request);
 }
 
-static void sensitive_headers_are_one_setter_away(void) {
+static void one_setter_drops_all_sensitive_headers(void) {
     static const char *const names[] = {NETLIB_SENSITIVE_HEADERS};
     const size_t count = sizeof names / sizeof names[0];
     netlib_headers *request = headers_of(names, count);
@@ -282,7 +282,7 @@ static void sensitive_headers_are_one_setter_away(void) {
     netlib_headers_free(request);
 }
 
-static void redirects_that_are_refused(void) {
+static void the_safe_profile_refuses_downgrades(void) {
     static const struct {
         int32_t profile;
         const char *url, *fields;
@@ -310,7 +310,7 @@ static void redirects_that_are_refused(void) {
     }
 }
 
-static void limits(void) {
+static void decide_fails_if_the_delay_exceeds_the_limit(void) {
     static const struct {
         double seconds;
         bool cancel;
@@ -359,8 +359,8 @@ static void limits(void) {
     netlib_url_free(url);
 }
 
-/* What a decision lends lives as long as it. */
-static void borrowed_and_null(void) {
+/* Borrowed values stay valid until the decision is freed; clones stay valid after that. */
+static void clones_outlive_the_decision(void) {
     netlib_retry *retry = retry_of(usual());
     netlib_decision *decision = decide(retry, "GET", "http://h/", 302, "Location: /x\r\n");
     netlib_retry_free(retry);
@@ -382,13 +382,13 @@ static void borrowed_and_null(void) {
 }
 
 int main(void) {
-    responses();
-    errors();
-    running_out();
-    headers_of_the_next_hop();
-    sensitive_headers_are_one_setter_away();
-    redirects_that_are_refused();
-    limits();
-    borrowed_and_null();
+    decisions_about_responses_retry_redirect_or_return();
+    decisions_about_errors_depend_on_status_and_method();
+    exhausted_retries_fail_or_return_the_response();
+    headers_dropped_at_another_origin_stay_dropped();
+    one_setter_drops_all_sensitive_headers();
+    the_safe_profile_refuses_downgrades();
+    decide_fails_if_the_delay_exceeds_the_limit();
+    clones_outlive_the_decision();
     return report("retry_decide");
 }

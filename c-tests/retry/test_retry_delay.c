@@ -1,15 +1,15 @@
-/* The waits of the retry policy: backoff, jitter, Retry-After, and sleeping under a limit. */
+/* The delays of the retry policy: backoff, jitter, Retry-After, and sleeping under a limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "retry_makers.h"
 
 #include <pthread.h>
 #include <time.h>
 
-/* Callbacks: `ctx` is a struct virtual. */
+/* The state of the callbacks, passed as their `ctx`. */
 struct virtual {
     double now, random, slept;
     int32_t result;
-    int32_t outcome; /* of a sleep */
+    int32_t outcome; /* returned by the sleep callback */
     int calls;
 };
 
@@ -32,7 +32,7 @@ static enum netlib_outcome virtual_sleep(void *ctx, double seconds) {
     return virtual->outcome;
 }
 
-static int32_t forgets_its_answer(void *ctx, double *value) {
+static int32_t store_no_random(void *ctx, double *value) {
     (void)ctx;
     (void)value;
     return 0;
@@ -45,13 +45,13 @@ static double backoff_of(const netlib_retry *retry) {
     return seconds;
 }
 
-/* A Retry after so many failures. */
+/* Returns a Retry with a history of `times` failures. */
 static netlib_retry *failed(netlib_retry_options *options, int times) {
     for (int i = 0; i < times; i++) netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
     return retry_of(options);
 }
 
-static void backoff(void) {
+static void backoff_doubles_up_to_its_maximum(void) {
     static const struct {
         double factor, max;
         int failures;
@@ -72,7 +72,7 @@ static void backoff(void) {
         CHECK_DOUBLE(rows[i].expected, backoff_of(retry));
         netlib_retry_free(retry);
     }
-    /* A redirect ends the row of failures. */
+    /* Failures before a redirect do not increase the backoff. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 1);
     for (int i = 0; i < 5; i++) netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
@@ -82,7 +82,7 @@ static void backoff(void) {
     netlib_retry_free(retry);
 }
 
-static void jitter(void) {
+static void jitter_is_added_and_bad_random_numbers_fail(void) {
     static const struct {
         double random;
         int32_t result;
@@ -113,10 +113,10 @@ static void jitter(void) {
         CHECK_DOUBLE(rows[i].seconds, seconds);
         netlib_retry_free(retry);
     }
-    /* The system's own. */
+    /* The system's random source. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_jitter(options, 5);
-    netlib_retry_options_set_random(options, forgets_its_answer, NULL, NULL);
+    netlib_retry_options_set_random(options, store_no_random, NULL, NULL);
     netlib_retry_options_set_random(options, NULL, NULL, NULL);
     netlib_retry *retry = failed(options, 2);
     bool differ = false;
@@ -130,7 +130,7 @@ static void jitter(void) {
     netlib_retry_free(retry);
 }
 
-static void retry_after(void) {
+static void retry_after_is_parsed_and_capped(void) {
     static const struct {
         const char *value;
         double max;
@@ -183,7 +183,7 @@ static void retry_after(void) {
     response = response_of(503, "Retry-After: 1\r\nRetry-After: 2\r\n");
     CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_retry_get_retry_after(retry, response, &seconds, &err));
     netlib_response_free(response);
-    /* By the system's clock, 1994 has passed. */
+    /* With the system's clock, a date in 1994 has passed. */
     CHECK_OK(netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
     CHECK_DOUBLE(0, seconds);
 
@@ -195,13 +195,13 @@ static void retry_after(void) {
         netlib_retry *made = retry_of(options);
         CHECK_STATUS(NETLIB_CALLBACK_FAILED,
                      netlib_retry_parse_retry_after(made, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
-        /* Seconds need no clock. */
+        /* A number of seconds needs no clock. */
         CHECK_OK(netlib_retry_parse_retry_after(made, "3", &seconds, &err));
         netlib_retry_free(made);
     }
 }
 
-static void delays_and_sleeps(void) {
+static void sleeps_last_as_long_as_the_delay(void) {
     static const struct {
         int status; /* 0: no response */
         const char *fields;
@@ -269,7 +269,7 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-static void limits_end_sleeps(void) {
+static void limits_end_sleeps_and_bad_callbacks_fail_them(void) {
     netlib_error *err = NULL;
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
     const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
@@ -289,13 +289,13 @@ static void limits_end_sleeps(void) {
     CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, response, limit, &err));
     pthread_join(thread, NULL);
-    /* Also before a sleep that would return at once. */
+    /* A cancel also fails a call that would not sleep. */
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep_for_retry(retry, NULL, limit, &slept, &err));
     CHECK_OK(netlib_retry_sleep_for_retry(retry, NULL, NULL, &slept, &err));
     CHECK(!slept);
 
-    /* A sleep callback is not started, and after it the limit is looked at again. */
+    /* With an ended limit, the sleep callback is not called. */
     struct virtual virtual = {.outcome = NETLIB_OUTCOME_DONE};
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_sleep(options, virtual_sleep, &virtual, NULL);
@@ -313,7 +313,7 @@ static void limits_end_sleeps(void) {
     netlib_limit_free(limit);
     netlib_response_free(response);
 
-    /* netlib's own sleep lasts as long as it should. */
+    /* netlib's own sleep lasts as long as requested. */
     response = response_of(503, "Retry-After: 1\r\n");
     options = netlib_retry_options_new();
     netlib_retry_options_set_retry_after_max(options, 0.03);
@@ -326,10 +326,10 @@ static void limits_end_sleeps(void) {
 }
 
 int main(void) {
-    backoff();
-    jitter();
-    retry_after();
-    delays_and_sleeps();
-    limits_end_sleeps();
+    backoff_doubles_up_to_its_maximum();
+    jitter_is_added_and_bad_random_numbers_fail();
+    retry_after_is_parsed_and_capped();
+    sleeps_last_as_long_as_the_delay();
+    limits_end_sleeps_and_bad_callbacks_fail_them();
     return report("retry_delay");
 }

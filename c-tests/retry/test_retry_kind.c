@@ -1,4 +1,4 @@
-/* How failures are counted after a response, and failures of a request that was never sent. */
+/* How failures are counted after a response, and how failures before a request is sent are counted. */
 #include "retry_makers.h"
 #include "retry_outcomes.h"
 
@@ -8,8 +8,8 @@ static const netlib_status statuses[] = {
     NETLIB_CANCELLED,      NETLIB_CALLBACK_FAILED,
 };
 
-/* An error that comes with a response: the request was sent. */
-static void errors_with_a_response(void) {
+/* If an error comes with a response, the request was sent. */
+static void errors_with_a_response_count_as_read_errors(void) {
     netlib_response *response = response_of(200, "");
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         for (int is_caused = 0; is_caused < 2; is_caused++) {
@@ -24,12 +24,12 @@ static void errors_with_a_response(void) {
     netlib_response_free(response);
 }
 
-/* What comes back knows of the response too, and so does MAX_RETRY: an outer policy must not repeat the request. */
-static void what_comes_back(void) {
+/* The returned error and MAX_RETRY also record the response, so that an outer policy does not repeat the request. */
+static void failed_increments_record_that_a_response_came(void) {
     static const struct {
         const char *method;
         int32_t total;
-        int status; /* of a response; 0: none */
+        int status; /* of the response; 0: no response */
         netlib_status error;
         netlib_status expected;
         enum netlib_retry_kind kind;
@@ -63,8 +63,8 @@ static void what_comes_back(void) {
     }
 }
 
-/* Of several attempts one was sent; the last one never connected. */
-static void earlier_attempts_count(void) {
+/* An earlier attempt may have sent the request; the last one could not connect. */
+static void max_retry_records_that_an_earlier_attempt_was_sent(void) {
     static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
         netlib_error *err = NULL, *refused = error_of(NETLIB_CONNECT_FAILED, NULL);
@@ -85,11 +85,11 @@ static void earlier_attempts_count(void) {
     }
 }
 
-/* The failure of a proxy, and of a proxy that was reached through another one: a POST that the server may have got is not
- * repeated, and neither is a request that was cancelled. */
-static void proxies(void) {
+/* The failure of a proxy, and of a proxy that was reached through another proxy. A POST that the server may have
+ * received is not repeated, nor is a request that was cancelled. */
+static void proxy_failures_have_the_kind_of_their_cause(void) {
     static const struct {
-        netlib_status cause; /* OK: none */
+        netlib_status cause; /* OK: no cause */
         enum netlib_retry_kind kind;
     } rows[] = {
         {NETLIB_OK, OTHER},
@@ -118,7 +118,7 @@ static void proxies(void) {
     }
 }
 
-/* What netlib reports of a response. */
+/* Each `of_` function returns an error that netlib reports about a message. */
 static netlib_error *of_head(const char *head) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
@@ -186,7 +186,7 @@ static netlib_error *of_own_url(const char *text) {
     return err;
 }
 
-static void errors_about_messages(void) {
+static void errors_about_a_response_count_as_read_errors(void) {
     static const struct {
         const char *what;
         netlib_error *(*make)(const char *);
@@ -202,7 +202,7 @@ static void errors_about_messages(void) {
         {"a Retry-After of a response", of_wait, "Retry-After: soon\r\n", NETLIB_INVALID_HEADER, READ},
         {"a Location", of_location, "Location: http://[\r\n", NETLIB_INVALID_URL, READ},
         {"a Location without a host", of_location, "Location: http://:80/\r\n", NETLIB_INVALID_URL, READ},
-        /* Never sent. */
+        /* The request was never sent. */
         {"a request's header", of_request_header, "a\nb", NETLIB_INVALID_HEADER, NEVER},
         {"the request's URL", of_own_url, "http://[", NETLIB_INVALID_URL, OTHER},
     };
@@ -215,10 +215,10 @@ static void errors_about_messages(void) {
 }
 
 int main(void) {
-    errors_with_a_response();
-    what_comes_back();
-    earlier_attempts_count();
-    proxies();
-    errors_about_messages();
+    errors_with_a_response_count_as_read_errors();
+    failed_increments_record_that_a_response_came();
+    max_retry_records_that_an_earlier_attempt_was_sent();
+    proxy_failures_have_the_kind_of_their_cause();
+    errors_about_a_response_count_as_read_errors();
     return report("retry_kind");
 }

@@ -1,9 +1,9 @@
-/* The recommended settings: their values, jitter kinds, Retry-After rules, decisions, and what a limit leaves. */
+/* The recommended settings: values, jitter kinds, Retry-After rules, decisions, and the history in errors of limits. */
 #include "retry_makers.h"
 
 #include <string.h>
 
-/* Gives the same number each time; `ctx` is a double. */
+/* Returns the same number each time; `ctx` is a double. */
 static int32_t constant_random(void *ctx, double *value) {
     *value = *(double *)ctx;
     return 0;
@@ -16,7 +16,7 @@ static netlib_url *url_of(const char *text) {
     return url;
 }
 
-static void values(void) {
+static void recommended_options_have_their_documented_values(void) {
     static const int32_t statuses[] = {429, 502, 503, 504};
     netlib_retry *made = retry_of(netlib_retry_options_new_recommended());
     const netlib_retry *both[] = {netlib_retry_recommended(), made};
@@ -48,7 +48,7 @@ static void values(void) {
     }
     netlib_retry_free(made);
 
-    /* urllib3's defaults are not touched. */
+    /* The defaults of urllib3 stay unchanged. */
     static const int32_t obeyed[] = {413, 429, 503};
     netlib_retry *defaults = retry_of(netlib_retry_options_new());
     CHECK_INT(1, netlib_retry_total_counts_redirects(defaults));
@@ -66,7 +66,7 @@ static void values(void) {
     netlib_retry_free(clone);
 }
 
-static void setters(void) {
+static void new_settings_read_back_and_bad_ones_are_refused(void) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
     static const int32_t codes[] = {503, 500, 503};
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_EQUAL);
@@ -113,8 +113,8 @@ static void setters(void) {
     }
 }
 
-/* The backoffs before five retries in a row, with the random number of the row. */
-static void jitter_kinds(void) {
+/* The backoffs before five consecutive retries, with the random number of the row. */
+static void each_jitter_kind_has_its_delays(void) {
     const double nearly_one = 0.99999999999999988898; /* 1 - 2^-53 */
     const struct {
         int32_t kind;
@@ -152,7 +152,7 @@ static void jitter_kinds(void) {
         CHECK_OK(netlib_retry_get_backoff_time(counted, &seconds, &err));
         CHECK_DOUBLE(0, seconds);
         for (int n = 0; n < 5; n++) {
-            /* Counted by hand, and by the decision: the same delays, however often they are asked for. */
+            /* Counts with increment and with decisions: both have the same delays, even if they are read repeatedly. */
             netlib_retry *next = NULL;
             netlib_decision *decision = NULL;
             CHECK_OK(netlib_retry_increment(counted, "GET", "/", NULL, failure, &next, &err));
@@ -174,8 +174,8 @@ static void jitter_kinds(void) {
         netlib_retry_free(decided);
     }
 
-    /* Decorrelated jitter: the answers of one Retry are the same, whatever the source gives by then. A redirect begins
-     * anew. A failed source fails the count, and the Retry stays usable. */
+    /* Decorrelated jitter: the delay of a Retry stays the same, even if the random source changes. A redirect starts
+     * the sequence again. If the random source fails, increment fails, and the Retry stays usable. */
     double random = 0.5, seconds = 9;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 1);
@@ -216,7 +216,7 @@ static void jitter_kinds(void) {
     netlib_error_free(failure);
 }
 
-/* The recommended Retry with a random number of 0.5. */
+/* Returns the recommended options with a random number of 0.5. */
 static netlib_retry_options *recommended(void) {
     static double half = 0.5;
     netlib_retry_options *options = netlib_retry_options_new_recommended();
@@ -224,8 +224,8 @@ static netlib_retry_options *recommended(void) {
     return options;
 }
 
-/* One first request: what the recommended settings make of its response. */
-static void decisions_about_responses(void) {
+/* Decisions of the recommended settings about the response to a first request. */
+static void recommended_options_retry_only_their_statuses(void) {
     static const struct {
         const char *method;
         int status;
@@ -279,7 +279,7 @@ static void decisions_about_responses(void) {
         netlib_response_free(response);
     }
 
-    /* A downgrade is refused, and a malformed header is no header for the reader either. */
+    /* A downgrade is refused. The getter ignores a malformed header as well; the parser does not. */
     netlib_decision *decision = NULL;
     netlib_response *response = response_of(302, "Location: http://h/\r\n");
     CHECK_STATUS(NETLIB_UNSAFE_REDIRECT, netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));
@@ -292,8 +292,8 @@ static void decisions_about_responses(void) {
     netlib_response_free(response);
     netlib_retry_free(retry);
 
-    /* A malformed header that is ignored makes no status one to retry. A clock that fails is not malformed, and is
-     * not asked where nothing depends on it. */
+    /* With an ignored malformed header, a status is not retried because of Retry-After. A failing clock is a failure,
+     * but the clock is called only if the decision depends on it. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_ignore_malformed_retry_after(options, 1);
     netlib_retry_options_set_wall_clock(options, constant_random, &(double){NAN}, NULL);
@@ -316,8 +316,8 @@ static void decisions_about_responses(void) {
     netlib_url_free(url);
 }
 
-/* How often a failure is repeated that never ends. */
-static void decisions_about_errors(void) {
+/* Retries a permanent failure until the policy ends it. */
+static void recommended_options_retry_errors_at_most_three_times(void) {
     static const struct {
         netlib_status status;
         const char *method;
@@ -352,8 +352,8 @@ static void decisions_about_errors(void) {
     netlib_url_free(url);
 }
 
-/* Ten redirects and three retries are possible in one chain. */
-static void redirects_take_no_retries(void) {
+/* One chain can have ten redirects and three retries. */
+static void redirects_do_not_consume_retries(void) {
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_url *url = url_of("http://h/");
@@ -377,7 +377,7 @@ static void redirects_take_no_retries(void) {
     }
     netlib_retry_free(retry);
 
-    /* FALSE disables redirects as well. */
+    /* A disabled total also disables redirects. */
     netlib_retry_options *options = recommended();
     netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     retry = retry_of(options);
@@ -390,8 +390,8 @@ static void redirects_take_no_retries(void) {
     netlib_url_free(url);
 }
 
-/* A Retry-After above the maximum. */
-static void over_max(void) {
+/* A Retry-After that exceeds retry_after_max. */
+static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     static const struct {
         int32_t over_max;
         int status;
@@ -400,7 +400,7 @@ static void over_max(void) {
         netlib_status expected;
         int32_t action;
         double delay, uncapped;
-        const char *message; /* of the cause */
+        const char *message; /* the message of the cause */
     } rows[] = {
         {NETLIB_LONG_RETRY_AFTER_CLAMP, 503, "Retry-After: 121\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 121, NULL},
         {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 120\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 120, NULL},
@@ -414,7 +414,7 @@ static void over_max(void) {
          "the server answered 302 and asks to wait 3600 s, more than retry_after_max, 120 s"},
         {NETLIB_LONG_RETRY_AFTER_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 0, NETLIB_OK,
          NETLIB_ACTION_RETURN_RESPONSE, 0, 3600, NULL},
-        /* Without a retry to be had, it does not matter what the server asks for. */
+        /* The status 404 is not retried, so its Retry-After is ignored. */
         {NETLIB_LONG_RETRY_AFTER_STOP, 404, "Retry-After: 3600\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 0,
          NULL},
     };
@@ -454,7 +454,7 @@ static void over_max(void) {
     }
     netlib_url_free(url);
 
-    /* The functions that wait, or say for how long, fail as well; those that read the header give its number. */
+    /* Functions that wait or return the delay fail as well. Functions that read the header return its number. */
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
@@ -470,8 +470,9 @@ static void over_max(void) {
     netlib_retry_free(retry);
 }
 
-/* A 503, a read timeout, and a limit that ends: by its deadline, or cancelled. */
-static void limits_keep_the_attempts(void) {
+/* After a 503 and a read timeout, a limit ends by its deadline or by a cancel. Its error has the failed attempts as
+ * causes. */
+static void errors_of_limits_have_the_attempts_as_causes(void) {
     netlib_url *url = url_of("http://h/");
     netlib_error *err = NULL, *failure = error_of(NETLIB_READ_TIMEOUT, NULL);
     netlib_response *busy = response_of(503, "Retry-After: 60\r\n");
@@ -491,7 +492,7 @@ static void limits_keep_the_attempts(void) {
         netlib_status status = NETLIB_OK;
         netlib_retry *next = NULL;
         int32_t slept = 0;
-        /* 0 and 1: no time for the wait; 2 to 4: while waiting; 5 and 6: the third attempt was stopped. */
+        /* 0 and 1: no time is left for the wait; 2 to 4: during the wait; 5 and 6: during the third attempt. */
         if (i == 0) status = netlib_retry_decide(after, "GET", url, busy, NULL, limit, &none, &err);
         if (i == 1) status = netlib_retry_decide(after, "GET", url, busy, NULL, cancelled, &none, &err);
         if (i == 2) status = netlib_decision_sleep(second, cancelled, &err);
@@ -500,7 +501,7 @@ static void limits_keep_the_attempts(void) {
         if (i == 5) status = netlib_retry_decide(after, "GET", url, NULL, stopped, NULL, &none, &err);
         if (i == 6) status = netlib_retry_increment(after, "GET", "/", NULL, stopped, &next, &err);
         CHECK_INT(i == 0 || i >= 5 ? NETLIB_DEADLINE_EXCEEDED : NETLIB_CANCELLED, status);
-        /* Causes of its own come first. */
+        /* The error's own causes come first. */
         size_t at = i >= 5 ? 1 : 0, count = i <= 1 ? 3 : at + 2;
         CHECK_INT((long long)count, (long long)netlib_error_cause_count(err));
         CHECK_STR("the server answered 503", netlib_error_message(netlib_error_cause(err, at), NULL));
@@ -516,7 +517,8 @@ static void limits_keep_the_attempts(void) {
     netlib_error_free(stopped);
     netlib_retry_free(retry);
 
-    /* Of a long history the last 16, and however often the error comes by, no more than 64 causes. */
+    /* Only the last 16 attempts of a long history become causes, and an error that is passed in repeatedly has at most
+     * 64. */
     netlib_retry_options *options = netlib_retry_options_new();
     for (int i = 0; i < 40; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500 + i, NULL);
     retry = retry_of(options);
@@ -541,8 +543,8 @@ static void limits_keep_the_attempts(void) {
     netlib_url_free(url);
 }
 
-/* What each sends to another origin. */
-static void headers_at_another_origin(void) {
+/* The headers that each policy sends to another origin. */
+static void recommended_options_keep_secrets_at_their_origin(void) {
     static const struct {
         const char *name;
         bool urllib3, recommended;
@@ -570,14 +572,14 @@ static void headers_at_another_origin(void) {
 }
 
 int main(void) {
-    values();
-    setters();
-    jitter_kinds();
-    decisions_about_responses();
-    decisions_about_errors();
-    redirects_take_no_retries();
-    over_max();
-    limits_keep_the_attempts();
-    headers_at_another_origin();
+    recommended_options_have_their_documented_values();
+    new_settings_read_back_and_bad_ones_are_refused();
+    each_jitter_kind_has_its_delays();
+    recommended_options_retry_only_their_statuses();
+    recommended_options_retry_errors_at_most_three_times();
+    redirects_do_not_consume_retries();
+    a_long_retry_after_is_clamped_or_stops_the_retries();
+    errors_of_limits_have_the_attempts_as_causes();
+    recommended_options_keep_secrets_at_their_origin();
     return report("retry_recommended");
 }

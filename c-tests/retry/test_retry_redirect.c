@@ -1,4 +1,4 @@
-/* Redirects, against what has gone wrong in other libraries: docs/reference/incidents.md names the rows. */
+/* Redirects, tested against vulnerabilities of other libraries: docs/reference/incidents.md names the tests. */
 #include "retry_makers.h"
 
 static netlib_url *url_of(const char *text) {
@@ -20,7 +20,7 @@ static netlib_headers *headers_of(const char *const *names, size_t count) {
     return headers;
 }
 
-/* A policy that retries 503 for every method and never runs out. */
+/* Returns options that retry 503 for every method, without a limit on the counts. */
 static netlib_retry_options *endless(int32_t profile) {
     static const int32_t codes[] = {503};
     netlib_retry_options *options = netlib_retry_options_new();
@@ -47,7 +47,8 @@ static bool drops(const netlib_decision *decision, const char *name) {
     return netlib_decision_drops_header(decision, name);
 }
 
-/* The names of the headers that stay, each followed by a space. Both ways to drop headers must agree. */
+/* Checks the names of the headers that are kept, each followed by a space. Both functions that drop headers must
+ * agree. */
 static void check_kept(const char *expected, const netlib_decision *decision, const netlib_headers *request) {
     netlib_error *err = NULL;
     netlib_headers *next = NULL;
@@ -80,7 +81,7 @@ static const char *cased(char *into, const char *name, int casing) {
     return into;
 }
 
-static void r1_origins_and_header_casings(void) {
+static void r1_headers_of_any_case_are_dropped_at_other_origins(void) {
     static const struct {
         const char *from, *location;
         bool leaves;
@@ -135,7 +136,7 @@ static void r1_origins_and_header_casings(void) {
             }
         }
     }
-    /* Authorization needs no setting at all. */
+    /* Authorization is dropped without any setting. */
     static const char *const usual[] = {"AUTHORIZATION", "Cookie"};
     netlib_headers *request = headers_of(usual, 2);
     netlib_retry *retry = retry_of(netlib_retry_options_new());
@@ -148,9 +149,9 @@ static void r1_origins_and_header_casings(void) {
     netlib_headers_free(request);
 }
 
-static void r4_stripping_is_sticky(void) {
+static void r4_dropped_headers_do_not_come_back(void) {
     static const struct {
-        const char *url, *location, *kept; /* no location: a 503 that is retried */
+        const char *url, *location, *kept; /* NULL location: a 503 that is retried */
     } chains[][4] = {
         {{"http://a/", "http://b/", "Accept "},
          {"http://b/", "/x", "Accept "},
@@ -174,7 +175,7 @@ static void r4_stripping_is_sticky(void) {
          {"http://b/", "http://a/", "Accept "}},
     };
     static const char *const names[] = {"Authorization", "Accept"};
-    /* What the caller hands on: the decision's Retry, a clone of it, or one made from its options. */
+    /* The caller continues with the decision's Retry, a clone of it, or a Retry made from its options. */
     for (int handing = 0; handing < 3; handing++) {
         for (size_t c = 0; c < sizeof chains / sizeof chains[0]; c++) {
             for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
@@ -198,7 +199,7 @@ static void r4_stripping_is_sticky(void) {
                     }
                     netlib_decision_free(decision);
                 }
-                /* The Retry it began with serves the next request afresh. */
+                /* The first Retry is unchanged, so another request starts with all headers. */
                 netlib_error *err = NULL;
                 netlib_decision *decision = NULL;
                 CHECK_OK(decide(first, "GET", "http://a/", 302, "/x", &decision, &err));
@@ -212,7 +213,7 @@ static void r4_stripping_is_sticky(void) {
     }
 }
 
-/* Headers under which services in wide use take their keys. */
+/* Headers in which popular services expect their API keys. */
 static const char *const key_headers[] = {
     "X-API-Key",
     "Api-Key",
@@ -250,7 +251,7 @@ static const char *const key_headers[] = {
     "X-MBX-APIKEY",
 };
 
-static void r5_keys_under_any_name(void) {
+static void r5_api_keys_under_any_name_are_dropped(void) {
     const size_t count = sizeof key_headers / sizeof key_headers[0];
     static const char *const listed[] = {"aCCept", "X-Trace"};
     const char *names[MANY];
@@ -283,7 +284,7 @@ static void r5_keys_under_any_name(void) {
     netlib_headers_free(request);
 }
 
-static void the_list_of_headers_to_keep(void) {
+static void only_listed_headers_are_kept_on_redirects(void) {
     static const char *const listed[] = {"X-Trace", "ACCEPT", "accept", "Authorization"};
     static const char *const names[] = {"Accept", "Authorization", "X-TRACE", "Content-Type", "Host", "X-Other"};
     static const char *const bad[] = {"Accept", "a b"};
@@ -309,7 +310,8 @@ static void the_list_of_headers_to_keep(void) {
     CHECK_INT(7, (long long)len);
     CHECK_STR(NULL, netlib_retry_kept_header(retry, 3, NULL));
 
-    /* At the first origin everything stays; then only the listed, for good; what is removed is removed. */
+    /* At the first origin all headers stay. After that only the listed headers stay, permanently; the ones to remove
+     * are removed even if they are listed. */
     netlib_headers *request = headers_of(names, 6);
     static const struct {
         const char *url, *location, *kept;
@@ -348,7 +350,7 @@ static void the_list_of_headers_to_keep(void) {
     netlib_retry_options_keep_any_header_on_redirect(NULL);
 }
 
-/* Whether a 302 is followed is said by the redirect count and the total, and by nothing else. */
+/* Only the redirect count and the total decide if a 302 is followed. */
 static void r6_disabled_redirects_stay_disabled(void) {
     enum { FOLLOWED, RETURNED, RAISED };
     static const struct {
@@ -401,7 +403,7 @@ static void r6_disabled_redirects_stay_disabled(void) {
         netlib_decision_free(decision);
         netlib_retry_free(retry);
     }
-    /* The old way to say it. */
+    /* The same with netlib_retry_from_int. */
     static const struct {
         int32_t count, redirect;
         int32_t action;
@@ -425,9 +427,10 @@ static void r6_disabled_redirects_stay_disabled(void) {
     }
 }
 
-/* RFC 9110 section 15.4: 303 is answered with GET, HEAD staying HEAD; 307 and 308 keep the method; 301 and 302 may turn
- * POST into GET, which only the SAFE profile does. Where the method changes, the body and what describes it go. */
-static void r7_methods_and_bodies(void) {
+/* RFC 9110 section 15.4: after a 303 the method becomes GET, but HEAD stays HEAD; 307 and 308 keep the method; 301 and
+ * 302 may change POST to GET, which only the SAFE profile does. If the method changes, the body and the headers that
+ * describe it are dropped. */
+static void r7_redirects_change_method_body_and_headers(void) {
     static const char *const names[] = {"content-LENGTH",
                                         "Content-Type",
                                         "Content-Encoding",
@@ -444,7 +447,7 @@ static void r7_methods_and_bodies(void) {
     static const char *const methods[] = {"GET",     "HEAD",  "POST", "PUT",  "PATCH", "DELETE",
                                           "OPTIONS", "TRACE", "post", "head", "REPORT"};
     static const int statuses[] = {301, 302, 303, 307, 308};
-    /* For each method: what it becomes on 303, and on 301 and 302 with the SAFE profile. */
+    /* For each method: the next method after a 303, and after a 301 or 302 with the SAFE profile. */
     static const char *const on_303[] = {"GET", "HEAD", "GET", "GET", "GET", "GET", "GET", "GET", "GET", "head", "GET"};
     static const char *const safely[] = {"GET",     "HEAD",  "GET", "PUT",  "PATCH", "DELETE",
                                          "OPTIONS", "TRACE", "GET", "head", "REPORT"};
@@ -465,7 +468,7 @@ static void r7_methods_and_bodies(void) {
                 CHECK_STR(next, netlib_decision_method(decision, NULL));
                 CHECK(netlib_decision_resend_body(decision) == body);
                 check_kept(body ? all : "Accept ", decision, request);
-                /* And it stays gone. */
+                /* Dropped headers are not restored later. */
                 netlib_decision *later = NULL;
                 CHECK_OK(decide(netlib_decision_retry(decision), next, "http://a/b", 307, "/c", &later, &err));
                 CHECK(netlib_decision_resend_body(later) == body);
@@ -479,7 +482,7 @@ static void r7_methods_and_bodies(void) {
     netlib_headers_free(request);
 }
 
-static void r9_no_downgrade_at_any_hop(void) {
+static void r9_the_safe_profile_refuses_downgrades_at_any_hop(void) {
     static const struct {
         const char *url, *location;
         netlib_status safe, reference;
@@ -526,8 +529,9 @@ static void r9_no_downgrade_at_any_hop(void) {
     }
 }
 
-/* RFC 9110 section 10.2.2. The server never sees a fragment. */
-static void the_fragment_is_inherited(void) {
+/* RFC 9110 section 10.2.2: a redirect without a fragment keeps the fragment of the request URL. It is not sent to the
+ * server. */
+static void redirects_inherit_the_fragment(void) {
     static const struct {
         const char *from, *location, *url, *target;
     } rows[] = {
@@ -544,7 +548,7 @@ static void the_fragment_is_inherited(void) {
         CHECK_STR(rows[i].target, netlib_url_request_uri(netlib_decision_url(decision), NULL));
         netlib_decision_free(decision);
         netlib_retry_free(retry);
-        /* A reference as such inherits nothing: RFC 3986 section 5.2.2. */
+        /* Resolving a reference inherits no fragment: RFC 3986 section 5.2.2. */
         netlib_url *base = NULL, *next = NULL;
         CHECK_OK(netlib_parse_url(rows[i].from, NETLIB_NTS, &base, &err));
         CHECK_OK(netlib_url_resolve(base, rows[i].location, NETLIB_NTS, &next, &err));
@@ -556,13 +560,13 @@ static void the_fragment_is_inherited(void) {
 }
 
 int main(void) {
-    the_fragment_is_inherited();
-    r1_origins_and_header_casings();
-    r4_stripping_is_sticky();
-    r5_keys_under_any_name();
-    the_list_of_headers_to_keep();
+    redirects_inherit_the_fragment();
+    r1_headers_of_any_case_are_dropped_at_other_origins();
+    r4_dropped_headers_do_not_come_back();
+    r5_api_keys_under_any_name_are_dropped();
+    only_listed_headers_are_kept_on_redirects();
     r6_disabled_redirects_stay_disabled();
-    r7_methods_and_bodies();
-    r9_no_downgrade_at_any_hop();
+    r7_redirects_change_method_body_and_headers();
+    r9_the_safe_profile_refuses_downgrades_at_any_hop();
     return report("retry_redirect");
 }

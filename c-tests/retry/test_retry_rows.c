@@ -1,10 +1,10 @@
-/* What the specification says of retries, row by row; and that a run with the program's own callbacks can be repeated
- * bit for bit. Settings are in test_retry.c. */
+/* The retry rules of the specification, in tables; and a run with callbacks that can be repeated bit for bit. Settings
+ * are tested in test_retry.c. */
 #include "retry_makers.h"
 
 #include <stdint.h>
 
-/* How a request may go wrong: an error of that status, or a response, or nothing known. */
+/* The result of a request: an error with this status, a response, or neither. */
 struct event {
     int32_t error;
     int status;
@@ -27,7 +27,7 @@ static netlib_status increment(const netlib_retry *retry, const struct event *ev
     return status;
 }
 
-/* How often an event is retried before MAX_RETRY; -1 when that never comes. */
+/* Returns how often an event is retried before MAX_RETRY; -1 if MAX_RETRY never comes. */
 static int times_retried(netlib_retry_options *options, const struct event *event) {
     netlib_retry *retry = retry_of(options);
     int times = 0;
@@ -67,9 +67,9 @@ static int least(int32_t total, int32_t own) {
     return own < 0 ? 0 : own;
 }
 
-/* total goes before the others and None removes it; each other count caps its own kind and no other; 0 fails at the
- * first; a negative one is used up. */
-static void every_count_caps_its_kind(void) {
+/* The total limits all kinds, and None removes it. Each other count limits only its own kind. A count of 0 fails at the
+ * first event, and a negative count is exhausted already. */
+static void each_count_limits_its_own_kind(void) {
     static const int32_t values[] = {NETLIB_NONE, 0, 1, 2, 5, -1, -7};
     enum { VALUES = sizeof values / sizeof values[0] };
     for (int t = 0; t < VALUES; t++) {
@@ -90,8 +90,8 @@ static void every_count_caps_its_kind(void) {
     CHECK_INT(10, times_retried(netlib_retry_options_new(), &refused));
 }
 
-/* 301, 302, 303, 307 and 308 with a Location redirect; no other status does. */
-static void five_statuses_redirect(void) {
+/* Only 301, 302, 303, 307 and 308 with a Location are redirects. */
+static void only_five_statuses_with_a_location_redirect(void) {
     for (int status = 100; status < 600; status++) {
         netlib_error *err = NULL;
         netlib_retry *next = NULL;
@@ -109,8 +109,8 @@ static void five_statuses_redirect(void) {
     }
 }
 
-/* False for total: nothing is retried or followed, and what went wrong comes back as it is. */
-static void disabled(void) {
+/* With a disabled total nothing is retried or followed, and the failure itself is returned. */
+static void a_disabled_total_returns_each_failure_unchanged(void) {
     netlib_error *err = NULL;
     netlib_retry *pool = NULL;
     netlib_retry *request = NULL;
@@ -139,8 +139,9 @@ static void disabled(void) {
     netlib_retry_free(request);
 }
 
-/* One entry per call, in the order of the requests, with all five positions: on success and in MAX_RETRY. */
-static void the_history_of_a_mixed_run(void) {
+/* The history has one entry per call, in the order of the requests, with all five fields, after a success and in
+ * MAX_RETRY. */
+static void the_history_has_one_entry_per_call(void) {
     static const struct event *const events[] = {&refused, &overloaded, &redirected, &cut_off, &untrusted, &overloaded};
     enum { EVENTS = sizeof events / sizeof events[0] };
     netlib_error *err = NULL;
@@ -174,8 +175,9 @@ static enum netlib_outcome count_sleeps(void *ctx, double seconds) {
     return NETLIB_OUTCOME_DONE;
 }
 
-/* With a factor of 0.1 the successive delays are 0.0, 0.2, 0.4 …, up to backoff_max; a factor of 0 never sleeps. */
-static void successive_delays(void) {
+/* With a factor of 0.1 the successive delays are 0.0, 0.2, 0.4 …, up to backoff_max. With a factor of 0 there are
+ * none. */
+static void successive_delays_double_up_to_the_maximum(void) {
     static const double expected[] = {0.0, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0};
     for (int with_factor = 0; with_factor < 2; with_factor++) {
         netlib_error *err = NULL;
@@ -200,8 +202,8 @@ static void successive_delays(void) {
     }
 }
 
-/* Retry-After counts for 413, 429 and 503, if it is respected; else the backoff does. */
-static void statuses_whose_retry_after_counts(void) {
+/* Retry-After is obeyed for 413, 429 and 503 if it is respected at all; otherwise the backoff is used. */
+static void retry_after_is_obeyed_for_413_429_and_503(void) {
     for (int respect = 0; respect < 2; respect++) {
         netlib_retry_options *options = netlib_retry_options_new();
         netlib_retry_options_set_respect_retry_after_header(options, respect);
@@ -226,7 +228,7 @@ static void statuses_whose_retry_after_counts(void) {
     }
 }
 
-/* The world of one run: its numbers come from a seed, its time passes by sleeping. */
+/* The state of the callbacks in one run: random numbers come from a seed, and each sleep advances the time. */
 struct world {
     uint64_t seed;
     double now;
@@ -256,7 +258,7 @@ static enum netlib_outcome world_sleep(void *ctx, double seconds) {
 
 enum { STEPS = 400, RECORD = 1 << 18 };
 
-/* Bytes written one after the other: all that a run shows. */
+/* All results of a run as consecutive bytes. */
 struct record {
     unsigned char *bytes;
     size_t used;
@@ -274,7 +276,7 @@ static void put_int(struct record *record, long long number) { put(record, &numb
 
 static void put_double(struct record *record, double number) { put(record, &number, sizeof number); }
 
-/* Follows decisions about events of `events`, with the callbacks' numbers from `seed`, and writes down everything. */
+/* Makes decisions about the random events of seed `events`, with callbacks of seed `seed`, and records all results. */
 static void run(uint64_t events, uint64_t seed, struct record *record) {
     static const char *const fields[] = {
         "Retry-After: 3\r\n",
@@ -351,19 +353,20 @@ static void a_seeded_run_repeats_bit_for_bit(void) {
     }
     CHECK(records[0].used > 10000);
     CHECK(records[0].used == records[1].used && memcmp(records[0].bytes, records[1].bytes, records[0].used) == 0);
-    /* The numbers matter: another seed gives other delays for the same events, and other events another run. */
+    /* The seeds matter: another seed of the callbacks gives other delays for the same events, and other events give
+     * another run. */
     CHECK(records[0].used != records[2].used || memcmp(records[0].bytes, records[2].bytes, records[0].used) != 0);
     CHECK(records[0].used != records[3].used || memcmp(records[0].bytes, records[3].bytes, records[0].used) != 0);
     for (int i = 0; i < 4; i++) free(records[i].bytes);
 }
 
 int main(void) {
-    every_count_caps_its_kind();
-    five_statuses_redirect();
-    disabled();
-    the_history_of_a_mixed_run();
-    successive_delays();
-    statuses_whose_retry_after_counts();
+    each_count_limits_its_own_kind();
+    only_five_statuses_with_a_location_redirect();
+    a_disabled_total_returns_each_failure_unchanged();
+    the_history_has_one_entry_per_call();
+    successive_delays_double_up_to_the_maximum();
+    retry_after_is_obeyed_for_413_429_and_503();
     a_seeded_run_repeats_bit_for_bit();
     return report("retry_rows");
 }

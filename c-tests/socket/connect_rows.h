@@ -47,7 +47,7 @@ static inline int32_t resolve(void *ctx, const char *host, int32_t port, double 
     return NETLIB_OK;
 }
 
-/* The attempt delay is longer than each test, so that racing attempts are sequential too. */
+/* The attempt delay is longer than any test, so that even racing attempts run one after the other. */
 static inline netlib_connect_options *options_for(struct answer *answer, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_resolve_callback(options, resolve, answer, NULL);
@@ -74,7 +74,7 @@ static inline int32_t port_of_peer(int fd) {
 
 static inline bool has_ipv6(void) { return netlib_allowed_gai_family() == AF_UNSPEC; }
 
-/* Checks a cause, "ADDRESS port PORT: REASON (after S s)". Returns S. */
+/* Checks a cause, "ADDRESS port PORT: REASON (after S s)", and returns S. */
 static inline double check_cause(const netlib_error *err, size_t index, const char *address, int32_t port,
                                  netlib_status status, int32_t errnum, const char *reason) {
     const netlib_error *cause = netlib_error_cause(err, index);

@@ -44,7 +44,7 @@ static inline netlib_connect *connect_to(const char *host, int32_t port, const n
     return connect;
 }
 
-/* Waits once, like an event loop. */
+/* Waits for one event, like an event loop. */
 static inline void wait_once(const netlib_connect *connect) {
     struct pollfd fds[16];
     size_t count = netlib_connect_wait_count(connect);
@@ -70,7 +70,7 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
     return status;
 }
 
-/* Checks an attempt of the report. Only the order of its times is checked. */
+/* Checks an attempt of the report. Of its times, checks only their order. */
 static inline void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status,
                                  int32_t errnum) {
     size_t len = 0;
@@ -93,7 +93,7 @@ static inline netlib_connect_options *options_with(double stagger, double timeou
     return options;
 }
 
-/* True if a descriptor is already registered. */
+/* Returns true if a descriptor is already registered. */
 static inline bool epoll_has(int epoll, int fd, uint32_t events) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);

@@ -12,7 +12,7 @@ static int32_t class_of(const char *text) {
     return classes;
 }
 
-static void classes_of_text(void) {
+static void address_texts_have_their_classes(void) {
     static const struct {
         const char *text;
         int32_t classes;
@@ -53,7 +53,7 @@ static void classes_of_text(void) {
     CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_classify_address_text("\xff", &classes, &err));
 }
 
-static void classes_of_sockaddrs(void) {
+static void sockaddrs_have_their_classes(void) {
     netlib_error *err = NULL;
     int32_t classes = -1;
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr = {htonl(0x0a000001)}};
@@ -63,12 +63,12 @@ static void classes_of_sockaddrs(void) {
     CHECK_INT(1, inet_pton(AF_INET6, "::ffff:169.254.169.254", &in6.sin6_addr));
     CHECK_OK(netlib_classify_address(&in6, sizeof in6, &classes, &err));
     CHECK_INT(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL, classes);
-    /* As accept(2) and getpeername(2) return it. */
+    /* In a larger buffer, as accept(2) and getpeername(2) return it. */
     struct sockaddr_storage storage = {0};
     memcpy(&storage, &in, sizeof in);
     CHECK_OK(netlib_classify_address(&storage, sizeof storage, &classes, &err));
     CHECK_INT(NETLIB_ADDRESS_CLASS_PRIVATE, classes);
-    /* At any alignment. */
+    /* The address may have any alignment. */
     char bytes[sizeof in6 + 1];
     memcpy(bytes + 1, &in6, sizeof in6);
     CHECK_OK(netlib_classify_address(bytes + 1, sizeof in6, &classes, &err));
@@ -87,7 +87,7 @@ static void classes_of_sockaddrs(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_classify_address(&in, sizeof in, &classes, &err));
 }
 
-static void class_names(void) {
+static void each_class_has_a_name(void) {
     static const char *const names[] = {"metadata",        "loopback",  "unspecified", "link-local",    "private",
                                         "shared",          "multicast", "reserved",    "documentation", "benchmarking",
                                         "special-purpose", "unix",      "global"};
@@ -103,14 +103,14 @@ static void class_names(void) {
     CHECK_INT(0, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & NETLIB_ADDRESS_CLASS_GLOBAL);
 }
 
-/* Checks that nobody has connected to the listener. */
+/* Checks that no connection has reached the listener. */
 static void check_unvisited(int server) {
     struct pollfd readable = {.fd = server, .events = POLLIN};
     CHECK_INT(0, poll(&readable, 1, 0));
 }
 
-/* The binary address is checked, however it is written. */
-static void r17_every_way_to_write_an_address(void) {
+/* The policy checks the binary address, so its spelling does not matter. */
+static void r17_no_spelling_of_an_address_passes_the_policy(void) {
     static const char *const hosts[] = {
         "127.0.0.1",
         "[127.0.0.1]",
@@ -179,7 +179,7 @@ static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32
     return asked->answer;
 }
 
-static void r18_the_callback_sees_what_connect_gets(void) {
+static void r18_the_callback_gets_the_address_of_the_connect(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port);
@@ -254,7 +254,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     close(server);
 }
 
-static void unknown_classes(void) {
+static void unknown_classes_are_refused(void) {
     static const int32_t unknown[] = {0x2000, -1, INT32_MIN};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         netlib_error *err = NULL;
@@ -290,12 +290,12 @@ static void a_refusal_is_never_retried(void) {
 }
 
 int main(void) {
-    classes_of_text();
-    classes_of_sockaddrs();
-    class_names();
-    r17_every_way_to_write_an_address();
-    r18_the_callback_sees_what_connect_gets();
-    unknown_classes();
+    address_texts_have_their_classes();
+    sockaddrs_have_their_classes();
+    each_class_has_a_name();
+    r17_no_spelling_of_an_address_passes_the_policy();
+    r18_the_callback_gets_the_address_of_the_connect();
+    unknown_classes_are_refused();
     a_refusal_is_never_retried();
     return report("address");
 }

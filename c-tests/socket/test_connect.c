@@ -25,7 +25,7 @@ static void check_default_settings(int fd) {
     CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, &len) == 0 && timeout.tv_sec == 0 && timeout.tv_usec == 0);
 }
 
-static void hosts_that_connect(void) {
+static void addresses_and_names_of_the_loopback_connect(void) {
     static const char *const hosts[] = {"127.0.0.1",        "[127.0.0.1]",        "127.1",
                                         "::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "localhost"};
     int32_t port = 0;
@@ -52,8 +52,8 @@ static void hosts_that_connect(void) {
     close(server);
 }
 
-/* [::1], if the system has IPv6. */
-static void ipv6(void) {
+/* Connects to [::1] if the system has IPv6. */
+static void ipv6_addresses_connect_if_the_system_has_ipv6(void) {
     netlib_error *err = NULL;
     struct sockaddr_in6 address;
     socklen_t len = sizeof address;
@@ -72,7 +72,7 @@ static void ipv6(void) {
     if (server >= 0) close(server);
 }
 
-static void invalid_hosts_and_ports(void) {
+static void invalid_hosts_and_ports_are_refused(void) {
     static const char label_of_64[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     static const struct {
         const char *host;
@@ -114,7 +114,7 @@ static void invalid_hosts_and_ports(void) {
     netlib_limit_free(lasting);
 }
 
-static void an_unknown_name(void) {
+static void an_unknown_name_fails_with_its_resolver_code(void) {
     netlib_error *err = NULL;
     int fd = -1;
     netlib_status status = netlib_create_connection("nonexistent.invalid", 80, NULL, NULL, &fd, &err);
@@ -127,7 +127,7 @@ static void an_unknown_name(void) {
     CHECK_STATUS(NETLIB_NAME_RESOLUTION, status);
 }
 
-static void the_error_of_a_refusal(void) {
+static void a_refused_connect_names_host_port_and_errno(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -163,7 +163,7 @@ static void timeout_none(netlib_connect_options *o) { netlib_connect_options_set
 static void timeout_nan(netlib_connect_options *o) { netlib_connect_options_set_timeout(o, NAN); }
 static void timeout_negative(netlib_connect_options *o) { netlib_connect_options_set_timeout(o, -3.0); }
 
-static void connect_timeouts(void) {
+static void a_connect_ends_at_its_timeout(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1;
@@ -177,7 +177,7 @@ static void connect_timeouts(void) {
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, status);
     CHECK_INT(-1, fd);
 
-    /* Signals, one per millisecond, neither shorten nor fail the wait. */
+    /* A signal every millisecond neither shortens nor fails the wait. */
     start_ticking();
     began = netlib_current_time();
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, connect_with(timeout_short, port, &fd, &err));
@@ -208,7 +208,8 @@ static void *accept_all(void *server) {
     }
 }
 
-/* A connect of a second, because its first packets are dropped, with a signal each millisecond. Without and with a limit. */
+/* The connect takes a second, because its first packets are dropped. A signal every millisecond does not end it,
+ * neither without a limit nor with one. */
 static void signals_do_not_end_a_connect(void) {
     netlib_limit *lasting = limit_of(LONG);
     const netlib_limit *const limits[] = {NULL, lasting};
@@ -245,7 +246,7 @@ static void source_null(netlib_connect_options *o) { netlib_connect_options_set_
 static int32_t free_port;
 static void source_port(netlib_connect_options *o) { netlib_connect_options_set_source_address(o, "", free_port); }
 
-static void source_addresses(void) {
+static void source_addresses_are_bound_or_refused(void) {
     static const struct {
         void (*fill)(netlib_connect_options *);
         netlib_status expected;
@@ -308,7 +309,7 @@ static int32_t int_option(int fd, int level, int name) {
     return value;
 }
 
-static void socket_options(void) {
+static void raw_socket_options_are_set_or_fail(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -365,7 +366,7 @@ static void a_limit_ends_a_connect(void) {
     double began = netlib_current_time();
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
     CHECK(IN_TIME(began));
-    /* An ended limit: the error names host and port, and no address is tried. */
+    /* With an ended limit, the error names host and port, and no address is tried. */
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err);
     char expected[128];
     snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: the limit's deadline has passed",
@@ -379,13 +380,13 @@ static void a_limit_ends_a_connect(void) {
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
     netlib_limit_free(limit);
 
-    /* From another thread. */
+    /* Another thread cancels. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     struct connecting c = {limit, port, NETLIB_OK, -1};
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, connect_silently, &c) == 0);
     began = netlib_current_time();
-    /* Usually enough for the connect to be waiting. The cancel must work at any time. */
+    /* By now the connect usually waits. The cancel must work at any time. */
     CHECK(poll(NULL, 0, 20) == 0);
     netlib_limit_cancel(limit);
     CHECK(pthread_join(thread, NULL) == 0);
@@ -394,7 +395,7 @@ static void a_limit_ends_a_connect(void) {
     CHECK(IN_TIME(began));
     netlib_limit_free(limit);
 
-    /* From a signal handler. */
+    /* A signal handler cancels. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     limit_of_handler = limit;
     struct sigaction action;
@@ -437,13 +438,13 @@ static void descriptors_are_not_leaked(void) {
     CHECK_STATUS(NETLIB_CONNECT_FAILED, connect_with(source_foreign, port, &fd, &err));
     CHECK_INT(before, open_descriptors());
     netlib_limit_free(lasting);
-    CHECK(open_descriptors() < before); /* The descriptor of the limit is closed too. */
+    CHECK(open_descriptors() < before); /* The descriptor of the limit is closed as well. */
     close(server);
     close(bound);
 }
 
-/* Without a free descriptor each call fails with EMFILE, and works again afterwards. */
-static void descriptors_are_exhausted(void) {
+/* Without a free descriptor each call fails with EMFILE. Afterwards the calls work again. */
+static void calls_without_a_free_descriptor_fail_with_emfile(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -457,7 +458,7 @@ static void descriptors_are_exhausted(void) {
     close(next);
     struct rlimit few = {(rlim_t)next, files.rlim_max};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    /* IPv6 cannot be tested now, and is assumed to work. */
+    /* Without a descriptor netlib cannot test for IPv6, and assumes that it works. */
     bool knows_ipv6 = socket(AF_INET6, SOCK_STREAM, 0) < 0 && errno == EMFILE;
     CHECK_INT(knows_ipv6 ? AF_UNSPEC : AF_INET, netlib_allowed_gai_family());
 
@@ -467,7 +468,7 @@ static void descriptors_are_exhausted(void) {
     status = netlib_wait_for_read(ends[0], LONG, limit, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
-    /* A lookup without a descriptor is a connect failure for the retry policy. */
+    /* For the retry policy, a lookup without a free descriptor is a connect failure. */
     status = netlib_create_connection("localhost", port, NULL, limit, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
@@ -483,17 +484,17 @@ static void descriptors_are_exhausted(void) {
 }
 
 int main(void) {
-    hosts_that_connect();
-    ipv6();
-    invalid_hosts_and_ports();
-    an_unknown_name();
-    the_error_of_a_refusal();
-    connect_timeouts();
+    addresses_and_names_of_the_loopback_connect();
+    ipv6_addresses_connect_if_the_system_has_ipv6();
+    invalid_hosts_and_ports_are_refused();
+    an_unknown_name_fails_with_its_resolver_code();
+    a_refused_connect_names_host_port_and_errno();
+    a_connect_ends_at_its_timeout();
     signals_do_not_end_a_connect();
-    source_addresses();
-    socket_options();
+    source_addresses_are_bound_or_refused();
+    raw_socket_options_are_set_or_fail();
     a_limit_ends_a_connect();
     descriptors_are_not_leaked();
-    descriptors_are_exhausted();
+    calls_without_a_free_descriptor_fail_with_emfile();
     return report("connect");
 }

@@ -20,7 +20,7 @@ static struct rlimit leave(int free_ones) {
     return files;
 }
 
-static void descriptors_are_exhausted(void) {
+static void connects_need_one_free_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -76,7 +76,8 @@ static void descriptors_are_exhausted(void) {
         netlib_connect_options_free(options);
     }
 
-    /* During a race, attempts in progress continue, and the next one starts when a failed one has freed its descriptor. */
+    /* During a race, attempts in progress continue. The next attempt starts when a failed one has freed its
+     * descriptor. */
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer, NULL);
@@ -101,7 +102,7 @@ static void descriptors_are_exhausted(void) {
 
 /* ---- many addresses ---- */
 
-/* A resolve callback returns the list. */
+/* Connects to the list that a resolve callback returns. */
 static netlib_status connect_to_list(const struct answer *answer, int *fd, netlib_error **err) {
     netlib_connect *connect = NULL;
     netlib_addresses *addresses = netlib_addresses_new();
@@ -117,13 +118,13 @@ static netlib_status connect_to_list(const struct answer *answer, int *fd, netli
 
 enum { ANSWER = 200, TRIED = 64 };
 
-/* The first 64 addresses are tried in order. A race truncates the list after it alternates the families. */
+/* Only the first 64 addresses are tried, in order. A race first alternates the families, then truncates the list. */
 static void at_most_64_addresses_are_tried(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);
     const struct {
         size_t count;
-        int good; /* -1: none */
+        int good; /* index of the address that accepts; -1: none */
         bool first_are_ipv6;
     } rows[] = {
         {TRIED, -1, false},     {TRIED, TRIED - 1, false}, {TRIED + 1, -1, false},     {ANSWER, TRIED - 1, false},
@@ -177,7 +178,7 @@ static void *accept_all(void *server) {
     }
 }
 
-/* The lowest free descriptor. A leaked one would change it. */
+/* Returns the lowest free descriptor. A leaked descriptor would change it. */
 static int next_descriptor(void) {
     int next = dup(0);
     close(next);
@@ -186,9 +187,9 @@ static int next_descriptor(void) {
 
 enum { MANY = 2000 };
 
-/* Sequential and racing, after failures, with losers in the race, and failing. The limit has no deadline: all of it
- * takes as long as the machine wants. */
-static void thousands_of_connects(void) {
+/* Sequential and racing connects that succeed, that succeed after failures, that leave losing attempts, and that fail.
+ * The limit has no deadline, because the duration depends on the machine. */
+static void thousands_of_connects_leak_no_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -207,7 +208,7 @@ static void thousands_of_connects(void) {
         {1, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
         {0, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
         {1, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
-        /* Each takes a timeout or an attempt delay. */
+        /* Each of these takes a timeout or an attempt delay. */
         {0, silent_first, 0.01, NETLIB_OK, 50},
         {1, silent_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, 100},
         {0, all_silent, 0.005, NETLIB_CONNECT_TIMEOUT, 50},
@@ -271,8 +272,8 @@ static void *connect_often(void *arg) {
     return NULL;
 }
 
-/* All share a limit. Each connects to its own server. */
-static void concurrent_connects(void) {
+/* All threads share a limit. Each thread connects to its own server. */
+static void concurrent_connects_reach_their_own_servers(void) {
     int before = open_descriptors();
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     int32_t dead_port = 0;
@@ -302,9 +303,9 @@ static void concurrent_connects(void) {
 }
 
 int main(void) {
-    descriptors_are_exhausted();
+    connects_need_one_free_descriptor();
     at_most_64_addresses_are_tried();
-    thousands_of_connects();
-    concurrent_connects();
+    thousands_of_connects_leak_no_descriptor();
+    concurrent_connects_reach_their_own_servers();
     return report("connect_many");
 }

@@ -1,4 +1,4 @@
-/* Options are set before bind and connect, when connecting sequentially and by racing. */
+/* Options are set before bind and connect, by sequential and by racing connects. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -192,7 +192,7 @@ static void the_first_is_kept(netlib_connect_options *o) {
     netlib_connect_options_set_user_timeout(o, 1);
 }
 
-static void bad_values(void) {
+static void bad_option_values_fail_the_connect(void) {
     static const struct {
         fill_fn fill;
         netlib_status status;
@@ -251,7 +251,7 @@ static void bad_values(void) {
 
 static void interface_loopback(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "lo"); }
 static void interface_unknown(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "no-such-device0"); }
-/* Applied in this order, whatever the order of the setters. */
+/* The interface is applied before the raw option, whatever the order of the setters. */
 static void interface_unknown_and_raw_unknown(netlib_connect_options *o) {
     raw(o, 999, 1, 1);
     netlib_connect_options_set_interface(o, "no-such-device0");
@@ -261,7 +261,7 @@ static void raw_unknown(netlib_connect_options *o) {
     netlib_connect_options_set_no_delay(o, 1);
 }
 
-static void interfaces(void) {
+static void sockets_are_bound_to_the_interface_or_fail(void) {
     int32_t port = 0;
     int server = listener(&port);
     int before = open_descriptors();
@@ -304,7 +304,7 @@ static void interfaces(void) {
 }
 
 /* Since Linux 5.7, unprivileged processes may bind an unbound socket to an interface. */
-static void binding_to_an_interface_without_privileges(void) {
+static void unprivileged_processes_may_set_an_interface(void) {
     struct utsname name;
     int major = 0, minor = 0;
     CHECK(uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2);
@@ -340,8 +340,8 @@ static void own_source(netlib_connect_options *o) {
     raw(o, SOL_SOCKET, SO_REUSEADDR, 0);
 }
 
-/* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share it. They
- * have, unless the program takes it back. */
+/* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share the
+ * port. netlib sets it by default; the program can reset it. */
 static void options_are_set_before_bind(void) {
     int32_t ports[2] = {0, 0};
     int servers[2] = {listener(&ports[0]), listener(&ports[1])};
@@ -373,7 +373,8 @@ static void options_are_set_before_bind(void) {
 
 static void small_segments(netlib_connect_options *o) { raw(o, IPPROTO_TCP, TCP_MAXSEG, 500); }
 
-/* The first packet of the connection says how large a segment may be: the server knows of what was set before it. */
+/* The first packet of the connection contains the maximum segment size, so the server knows a size that was set before
+ * the connect. */
 static void options_are_set_before_connect(void) {
     int32_t port = 0;
     int server = listener(&port);
@@ -397,7 +398,7 @@ static void user_timeout_short(netlib_connect_options *o) {
     netlib_connect_options_set_user_timeout(o, 0.05);
 }
 
-/* Linux repeats the first packet after a second, and gives up then. */
+/* Linux repeats the first packet after a second, and gives up at that time. */
 static void a_user_timeout_ends_a_connect(void) {
     int32_t port = 0;
     int filler = -1;
@@ -417,9 +418,9 @@ static void a_user_timeout_ends_a_connect(void) {
 
 int main(void) {
     options_are_set_on_the_socket();
-    bad_values();
-    interfaces();
-    binding_to_an_interface_without_privileges();
+    bad_option_values_fail_the_connect();
+    sockets_are_bound_to_the_interface_or_fail();
+    unprivileged_processes_may_set_an_interface();
     options_are_set_before_bind();
     options_are_set_before_connect();
     a_user_timeout_ends_a_connect();

@@ -1,4 +1,4 @@
-/* Connecting sequentially and by racing, in tables: hosts, source addresses, timeouts, the socket, failures. */
+/* Tables of sequential and racing connects: hosts, source addresses, timeouts, the socket, failures. */
 #define _GNU_SOURCE
 #include "connect_rows.h"
 
@@ -8,11 +8,11 @@
 #define A63 A15 A15 A15 A15 "aaa"
 #define U6 "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
 
-/* A name with an invalid label is not resolved. urllib3 1.26.20 and 2.8.0 refuse the same names. */
-static void invalid_labels(void) {
+/* A name with an invalid label is refused without a lookup. urllib3 1.26.20 and 2.8.0 refuse the same names. */
+static void names_with_invalid_labels_are_not_resolved(void) {
     static const struct {
         const char *host;
-        int64_t offset; /* -1: no offset; -2: a valid name. */
+        int64_t offset; /* -1: no offset; -2: a valid name */
     } rows[] = {
         {A63, -2},
         {A63 ".", -2},
@@ -56,7 +56,7 @@ static void invalid_labels(void) {
 }
 
 /* A numeric host is never resolved, with or without brackets. */
-static void numeric_hosts_and_brackets(void) {
+static void numeric_hosts_are_not_resolved(void) {
     static const struct {
         const char *host;
         bool ipv6;
@@ -122,13 +122,13 @@ static void numeric_hosts_and_brackets(void) {
 
 enum { SYSTEMS, FREE, TAKEN };
 
-static void source_addresses(void) {
+static void the_source_address_is_bound_or_the_attempt_fails(void) {
     static const struct {
         const char *host;
-        int port; /* Chosen by the system, free, or in use. */
+        int port; /* chosen by the system, free, or in use */
         uint32_t address;
         int32_t errnum;
-        const char *reason; /* NULL: it connects. */
+        const char *reason; /* NULL: it connects */
     } rows[] = {
         {"", SYSTEMS, INADDR_LOOPBACK, 0, NULL},
         {"", FREE, INADDR_LOOPBACK, 0, NULL},
@@ -153,7 +153,7 @@ static void source_addresses(void) {
             int fd = 17;
             int32_t own_port = 0;
             netlib_status status = NETLIB_OK;
-            /* Another process may take the free port first. */
+            /* Repeated, because another process may take the free port first. */
             for (int turn = 0; turn < 3; turn++) {
                 if (rows[i].port == FREE) close(bound_socket(&own_port));
                 if (rows[i].port == TAKEN) own_port = port;
@@ -193,7 +193,7 @@ static void source_addresses(void) {
     close(server);
 }
 
-/* An address of another family than the source address fails, and the next one is tried, as in urllib3. */
+/* An address of another family than the source address fails, and the next address is tried, as in urllib3. */
 static void an_address_of_another_family_is_skipped(void) {
     int32_t port = 0;
     int server = listener(&port);
@@ -214,7 +214,7 @@ static void an_address_of_another_family_is_skipped(void) {
 
 /* ---- the socket ---- */
 
-/* The socket has no trace of how it was connected, also after a failed attempt. */
+/* The settings of the socket do not depend on how it was connected, even after a failed attempt. */
 static void the_socket_has_default_settings(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port);
@@ -283,7 +283,7 @@ static void the_error_has_a_cause_per_address(void) {
             check_cause(err, 1, "127.0.0.1", silent_port, NETLIB_CONNECT_TIMEOUT, 0, "the connect timeout passed");
         CHECK(waited >= 0.06);
         spent += waited + check_cause(err, 2, "127.0.0.2", last_port, NETLIB_CONNECT_FAILED, ECONNREFUSED, refused);
-        CHECK(spent <= took + 0.002); /* Durations are rounded to milliseconds. */
+        CHECK(spent <= took + 0.002); /* durations are rounded to milliseconds */
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(1, answer.calls);
@@ -297,7 +297,7 @@ static void the_error_has_a_cause_per_address(void) {
 }
 
 /* Each of two silent addresses takes its whole timeout. */
-static void each_address_has_the_timeout(void) {
+static void each_address_gets_the_whole_timeout(void) {
     int32_t silent_port = 0, port = 0;
     int filler = -1;
     int silent = silent_listener(&silent_port, &filler), server = listener(&port);
@@ -338,7 +338,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
 }
 
 /* The limit is also checked between two attempts that do not wait. */
-static void a_limit_ends_between_two_addresses(void) {
+static void a_limit_is_checked_between_two_attempts(void) {
     int32_t port = 0;
     int server = listener(&port);
     const struct sockaddr_storage addresses[] = {ipv4(INADDR_LOOPBACK, port), ipv4(INADDR_LOOPBACK, port)};
@@ -363,7 +363,7 @@ static void a_limit_ends_between_two_addresses(void) {
 }
 
 /* The default timeout of the process is read when the connect starts. */
-static void the_default_timeout(void) {
+static void the_default_timeout_is_read_at_the_start(void) {
     int32_t port = 0;
     int filler = -1, fd = -1;
     int silent = silent_listener(&port, &filler);
@@ -399,14 +399,14 @@ static void the_default_timeout(void) {
 }
 
 int main(void) {
-    invalid_labels();
-    numeric_hosts_and_brackets();
-    source_addresses();
+    names_with_invalid_labels_are_not_resolved();
+    numeric_hosts_are_not_resolved();
+    the_source_address_is_bound_or_the_attempt_fails();
     an_address_of_another_family_is_skipped();
     the_socket_has_default_settings();
     the_error_has_a_cause_per_address();
-    each_address_has_the_timeout();
-    a_limit_ends_between_two_addresses();
-    the_default_timeout();
+    each_address_gets_the_whole_timeout();
+    a_limit_is_checked_between_two_attempts();
+    the_default_timeout_is_read_at_the_start();
     return report("connect_rows");
 }

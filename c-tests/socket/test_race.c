@@ -52,7 +52,7 @@ static void a_silent_address_costs_one_delay(void) {
         CHECK(netlib_connect_attempt_start(connect, 1) - netlib_connect_attempt_start(connect, 0) >= 0.02);
         CHECK(netlib_connect_attempt_end(connect, 0) >= netlib_connect_attempt_start(connect, 1));
         close(fd);
-        /* The connection is returned once. */
+        /* The connection is returned only once. */
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_step(connect, &fd, &err));
         CHECK_INT(-1, fd);
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_run(connect, NULL, &fd, &err));
@@ -100,7 +100,8 @@ static void *accept_all(void *server) {
     }
 }
 
-/* Its first packets are dropped, so that it takes a second. It wins although other attempts start meanwhile. */
+/* The first packets of this address are dropped, so that the connect takes a second. Its attempt wins although other
+ * attempts start in the meantime. */
 static void a_slow_address_is_not_abandoned(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, port = 0, dead_port = 0;
@@ -149,7 +150,7 @@ static void families_alternate(void) {
     close(bound);
 }
 
-static void all_addresses_refuse(void) {
+static void a_race_fails_if_all_addresses_refuse(void) {
     netlib_error *err = NULL;
     int32_t ports[2] = {0, 0};
     int bound[2] = {bound_socket(&ports[0]), bound_socket(&ports[1])};
@@ -172,7 +173,7 @@ static void all_addresses_refuse(void) {
     }
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     CHECK_INT(-1, netlib_connect_winner(connect));
-    /* The failure is final. */
+    /* The failure is permanent. */
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
@@ -189,7 +190,7 @@ static void each_attempt_has_its_own_timeout(void) {
     netlib_connect *connect = connect_to_ports(ports, 2, options);
     CHECK_DOUBLE(0.0, netlib_connect_wait_seconds(connect));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    /* The attempt delay is earlier than the timeout. */
+    /* The attempt delay ends before the timeout. */
     CHECK(netlib_connect_wait_seconds(connect) <= 0.02);
     check_attempt(connect, 0, port, NETLIB_WANT_WRITE, 0);
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
@@ -207,7 +208,7 @@ static void each_attempt_has_its_own_timeout(void) {
     close(silent);
 }
 
-static void invalid_arguments(void) {
+static void invalid_arguments_are_refused(void) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
     static const struct {
@@ -271,7 +272,7 @@ static void invalid_arguments(void) {
 }
 
 /* Indexes beyond the report, and NULL. */
-static void getters_out_of_range(void) {
+static void getters_handle_bad_indexes_and_null(void) {
     netlib_connect *connect = connect_to("127.0.0.1", 80, NULL);
     size_t len = 7;
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
@@ -304,7 +305,7 @@ static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32
 }
 
 /* The policy checks each address when its attempt starts. After a refusal the next attempt starts immediately. */
-static void refused_addresses(void) {
+static void the_policy_refuses_addresses_one_by_one(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -345,7 +346,7 @@ static void refused_addresses(void) {
     close(server);
 }
 
-static void resolved_names(void) {
+static void names_and_source_addresses_are_resolved(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -365,7 +366,7 @@ static void resolved_names(void) {
     CHECK_INT(0, (long long)netlib_connect_attempt_count(connect));
     netlib_connect_free(connect);
 
-    /* Freed during its lookup. */
+    /* The connect is freed during its lookup. */
     connect = connect_to("nonexistent.invalid", port, NULL);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
@@ -417,7 +418,7 @@ static int32_t resolve_as_told(void *ctx, const char *host, int32_t port, double
 
 #define TOLD "cannot resolve xn--bcher-kva.test: the resolve callback returned "
 
-static void resolve_callbacks(void) {
+static void resolve_callbacks_replace_the_resolver(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -468,7 +469,7 @@ static void resolve_callbacks(void) {
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
-        /* The sequential connect calls it too. It is not called for a numeric host. */
+        /* The sequential connect calls the callback as well. For a numeric host the callback is not called. */
         CHECK_STATUS(rows[i].expected, netlib_create_connection("name.test", port, options, lasting, &fd, &err));
         CHECK_INT(3, asked.calls);
         if (fd >= 0) close(fd);
@@ -481,7 +482,7 @@ static void resolve_callbacks(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* An ended limit: the callback is not called. */
+    /* If the limit has ended, the callback is not called. */
     struct asked never = {0};
     netlib_limit *over = limit_of(0.0);
     netlib_connect_options *options = netlib_connect_options_new();
@@ -495,8 +496,8 @@ static void resolve_callbacks(void) {
     close(server);
 }
 
-/* A connect that has ended or is freed leaves no registration for its limit in epoll. The next connect, which gets the same
- * descriptors, can be added, and a cancel reports only that one. */
+/* A connect that has ended or is freed leaves no registration for its limit in epoll. The next connect gets the same
+ * descriptor numbers; they can be added, and a cancel reports only that connect. */
 static void epoll_forgets_the_limit_of_a_connect(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;
@@ -530,7 +531,7 @@ static void epoll_forgets_the_limit_of_a_connect(void) {
     close(server);
 }
 
-/* However often the limit is replaced, and none after the end. */
+/* A connect has only one descriptor for its limit, even if the limit is replaced repeatedly, and none after the end. */
 static void a_limit_costs_one_descriptor(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0;
@@ -566,13 +567,13 @@ int main(void) {
     a_refusal_starts_the_next_attempt();
     a_slow_address_is_not_abandoned();
     families_alternate();
-    all_addresses_refuse();
+    a_race_fails_if_all_addresses_refuse();
     each_attempt_has_its_own_timeout();
-    invalid_arguments();
-    getters_out_of_range();
-    refused_addresses();
-    resolved_names();
-    resolve_callbacks();
+    invalid_arguments_are_refused();
+    getters_handle_bad_indexes_and_null();
+    the_policy_refuses_addresses_one_by_one();
+    names_and_source_addresses_are_resolved();
+    resolve_callbacks_replace_the_resolver();
     epoll_forgets_the_limit_of_a_connect();
     a_limit_costs_one_descriptor();
     return report("race");

@@ -38,7 +38,7 @@ static void a_limit_ends_a_race(void) {
         CHECK_INT(before, open_descriptors());
     }
 
-    /* A cancel wakes a wait for the descriptors, because one of them is the limit's. */
+    /* A cancel wakes a poll on the descriptors of the connect, because one of them belongs to the limit. */
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_connect *connect = connect_to_ports(ports, 1, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -63,7 +63,7 @@ static void a_limit_ends_a_race(void) {
     CHECK_STATUS(NETLIB_CANCELLED, status);
     netlib_connect_free(connect);
 
-    /* A removed limit ends nothing. */
+    /* A removed limit has no effect. */
     connect = connect_to_ports(ports, 1, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
@@ -72,7 +72,7 @@ static void a_limit_ends_a_race(void) {
     netlib_limit_free(limit);
     CHECK_INT(before, open_descriptors());
 
-    /* From a signal handler during a wait, with a signal each millisecond before. */
+    /* A signal handler cancels during a wait, after a signal every millisecond. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     limit_of_handler = limit;
     struct sigaction action;
@@ -102,8 +102,9 @@ static void a_limit_ends_a_race(void) {
     close(silent);
 }
 
-/* An epoll loop that keeps its registrations and compares descriptor numbers. No number may be reused too early. */
-static void epoll_with_persistent_registrations(void) {
+/* An epoll loop that keeps its registrations and compares descriptor numbers. A number must not be reused within a
+ * step. */
+static void persistent_epoll_registrations_stay_valid(void) {
     netlib_error *err = NULL;
     int32_t dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -133,7 +134,7 @@ static void epoll_with_persistent_registrations(void) {
         }
         for (int one = 0; one < 1024; one++) {
             if (!registered[one] || wanted[one]) continue;
-            CHECK(epoll_ctl(epoll, EPOLL_CTL_DEL, one, NULL) == 0); /* It is still open. */
+            CHECK(epoll_ctl(epoll, EPOLL_CTL_DEL, one, NULL) == 0); /* the descriptor is still open */
             registered[one] = false;
         }
         struct epoll_event event;
@@ -151,9 +152,9 @@ static void epoll_with_persistent_registrations(void) {
     close(silent);
 }
 
-/* Connects that share a limit share no descriptor: one epoll takes them all, and a cancel wakes each. A limit that is
- * replaced leaves its number to nobody for a step. */
-static void limits_in_an_event_loop(void) {
+/* Connects that share a limit have separate descriptors: one epoll can register them all, and a cancel wakes each
+ * connect. The number of a replaced limit's descriptor is not reused for one step. */
+static void connects_with_one_limit_share_an_event_loop(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0;
     int filler = -1, fd = -1;
@@ -203,7 +204,7 @@ static void limits_in_an_event_loop(void) {
     netlib_connect_free(connect);
     CHECK_INT(before, open_descriptors());
 
-    /* The application cannot write to the descriptor, which only follows that of the limit. */
+    /* The application cannot write to the descriptor, which only follows the descriptor of the limit. */
     connect = connect_to_ports(ports, 1, options);
     limit = limit_of(LONG);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -250,8 +251,8 @@ static void a_limit_ends_a_step(void) {
 
 int main(void) {
     a_limit_ends_a_race();
-    epoll_with_persistent_registrations();
-    limits_in_an_event_loop();
+    persistent_epoll_registrations_stay_valid();
+    connects_with_one_limit_share_an_event_loop();
     a_limit_ends_a_step();
     return report("race loop");
 }

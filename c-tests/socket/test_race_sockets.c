@@ -1,4 +1,4 @@
-/* The sockets of races: source ports, connections to themselves, and that each is closed exactly once. */
+/* The sockets of races: source ports, connections to themselves, and each socket is closed exactly once. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* All attempts of a race share the source port, with attempts in progress and with failed ones. */
+/* All attempts of a race share the source port, both attempts in progress and failed ones. */
 static void attempts_share_the_source_port(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
@@ -29,7 +29,7 @@ static void attempts_share_the_source_port(void) {
         socklen_t len = sizeof own;
         CHECK(getsockname(fd, (struct sockaddr *)&own, &len) == 0);
         CHECK_INT(own_port, ntohs(own.sin_port));
-        /* Closed by a reset, so that the port is free for the second run. */
+        /* Closes with a reset, so that the port is free for the second run. */
         struct linger at_once = {1, 0};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(fd);
@@ -38,7 +38,7 @@ static void attempts_share_the_source_port(void) {
         netlib_connect_options_free(options);
     }
 
-    /* A port that another socket has is refused. */
+    /* A port that another socket uses is refused. */
     netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
     netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
@@ -48,7 +48,7 @@ static void attempts_share_the_source_port(void) {
     netlib_connect_options_free(options);
 
 #ifdef IP_BIND_ADDRESS_NO_PORT
-    /* Without a port, connect(2) chooses it, from more ports than bind(2) could. */
+    /* Without a source port, connect(2) chooses one, from more ports than bind(2) could. */
     options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
@@ -64,7 +64,7 @@ static void attempts_share_the_source_port(void) {
     close(silent);
 }
 
-/* A socket may connect to itself if nobody listens on the port. The source address forces that here. */
+/* A socket can connect to itself if no other socket listens on the port. The source address forces that here. */
 static void a_self_connection_is_refused(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -86,7 +86,7 @@ static void a_self_connection_is_refused(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* The port is free for a server. */
+    /* Afterwards a server can use the port. */
     struct sockaddr_in in = ipv4(LOOPBACK, port);
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);
@@ -151,8 +151,8 @@ static void descriptors_are_not_leaked(void) {
     close(silent);
 }
 
-/* Opens and closes descriptors of its own, as fast as it can: a number that somebody else closes twice is its own in
- * between, and then not what it was. */
+/* A thread that opens and closes descriptors as fast as possible. If a race closes a number twice, the second close
+ * hits a descriptor of this thread, which notices that. */
 struct trap {
     atomic_bool stop;
     unsigned long rounds, sprung;
@@ -197,7 +197,7 @@ static void r28_each_descriptor_is_closed_once(void) {
         netlib_connect_free(connect);
         CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
 
-        /* Freed and cancelled during the race, freed and cancelled during the lookup. */
+        /* The connect is freed or cancelled, during the race or during the lookup. */
         for (int j = 0; j < 4; j++) {
             connect = j < 2 ? connect_to_ports(lost, 2, options) : connect_to("nonexistent.invalid", port, options);
             CHECK_OK(netlib_connect_set_limit(connect, limit, &err));

@@ -8,7 +8,7 @@
 
 /* ---- waiting ---- */
 
-static void readiness(void) {
+static void waits_report_readable_and_writable_sockets(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -33,14 +33,14 @@ static void readiness(void) {
     CHECK_OK(netlib_wait_for_write(ends[0], LONG, NULL, &err));
     close(ends[0]);
 
-    /* So is an unconnected socket. */
+    /* An unconnected socket is both as well. */
     int unconnected = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_OK(netlib_wait_for_read(unconnected, 0.0, NULL, &err));
     CHECK_OK(netlib_wait_for_write(unconnected, 0.0, NULL, &err));
     close(unconnected);
 }
 
-static void which_timeouts_are_allowed(void) {
+static void negative_timeouts_are_refused(void) {
     static const double refused[] = {-2.0, -0.5, -1e-9, -INFINITY, NAN};
     int ends[2];
     connected_pair(ends);
@@ -53,7 +53,7 @@ static void which_timeouts_are_allowed(void) {
     close(ends[1]);
 }
 
-static void closed_descriptors(void) {
+static void waits_on_closed_descriptors_fail_with_ebadf(void) {
     int ends[2];
     connected_pair(ends);
     close(ends[0]);
@@ -68,7 +68,7 @@ static void closed_descriptors(void) {
     }
 }
 
-static void descriptors_above_1023(void) {
+static void waits_accept_descriptors_above_1023(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -89,7 +89,7 @@ static void descriptors_above_1023(void) {
     close(ends[1]);
 }
 
-/* Signals, one per millisecond, neither shorten a wait nor keep it from ending. */
+/* A signal every millisecond neither shortens a wait nor keeps it from ending. */
 static void waits_continue_after_signals(void) {
     netlib_error *err = NULL;
     int ends[2];
@@ -108,7 +108,7 @@ static void waits_continue_after_signals(void) {
     close(ends[1]);
 }
 
-static void the_earlier_of_timeout_and_deadline(void) {
+static void a_wait_ends_at_the_earlier_of_timeout_and_deadline(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -151,7 +151,7 @@ static void a_handler_cancels_a_wait(void) {
 
 /* ---- is_connection_dropped ---- */
 
-static void dropped_connections(void) {
+static void closed_or_readable_connections_count_as_dropped(void) {
     netlib_error *err = NULL;
     int32_t dropped = 1;
     int ends[2];
@@ -180,7 +180,7 @@ static void dropped_connections(void) {
 
 /* ---- connecting ---- */
 
-static void the_clock_goes_forward(void) {
+static void current_time_is_the_monotonic_clock(void) {
     struct timespec now;
     double before = netlib_current_time();
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -190,14 +190,14 @@ static void the_clock_goes_forward(void) {
 }
 
 int main(void) {
-    readiness();
-    which_timeouts_are_allowed();
-    closed_descriptors();
-    descriptors_above_1023();
+    waits_report_readable_and_writable_sockets();
+    negative_timeouts_are_refused();
+    waits_on_closed_descriptors_fail_with_ebadf();
+    waits_accept_descriptors_above_1023();
     waits_continue_after_signals();
-    the_earlier_of_timeout_and_deadline();
+    a_wait_ends_at_the_earlier_of_timeout_and_deadline();
     a_handler_cancels_a_wait();
-    dropped_connections();
-    the_clock_goes_forward();
+    closed_or_readable_connections_count_as_dropped();
+    current_time_is_the_monotonic_clock();
     return report("socket");
 }

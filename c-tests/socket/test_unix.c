@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-static void valid_addresses(void) {
+static void paths_and_abstract_names_connect(void) {
     char longest[108], longest_abstract[108];
     longest_path(longest);
     memset(longest_abstract, 'n', sizeof longest_abstract);
@@ -31,7 +31,7 @@ static void valid_addresses(void) {
         {bytes, strlen(bytes), true},
         {longest, strlen(longest), true},
         {abstract, 1 + strlen(abstract + 1), false},
-        /* Another name, because the length is part of it. */
+        /* The length is part of an abstract name, so this is another name. */
         {with_nul, 2 + strlen(abstract + 1), false},
         {longest_abstract, sizeof longest_abstract, false},
     };
@@ -50,7 +50,7 @@ static void valid_addresses(void) {
                 netlib_connect *connect = connect_to(rows[i].name, len, NULL);
                 CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
                 CHECK_OK(step_to_the_end(connect, &fd, &err, &steps));
-                /* It is connected immediately, so there is nothing to wait for. */
+                /* The socket connects immediately, so there is nothing to wait for. */
                 CHECK_INT(1, steps);
                 CHECK_INT(-1, netlib_connect_attempt_port(connect, 0));
                 netlib_connect_free(connect);
@@ -75,7 +75,7 @@ static void valid_addresses(void) {
     netlib_limit_free(lasting);
 }
 
-static void invalid_addresses(void) {
+static void invalid_names_are_refused(void) {
     static char zeros[108], long_path[4096], long_abstract[109];
     memset(long_path, 'a', sizeof long_path);
     memset(long_abstract + 1, 'a', sizeof long_abstract - 1);
@@ -121,7 +121,7 @@ static void invalid_addresses(void) {
     }
 }
 
-static void lists_take_unix_addresses(void) {
+static void address_lists_accept_unix_addresses(void) {
     const size_t head = offsetof(struct sockaddr_un, sun_path);
     struct sockaddr_un un;
     struct sockaddr_storage storage;
@@ -150,14 +150,14 @@ static void lists_take_unix_addresses(void) {
         char bytes[1 + sizeof storage];
         memset(bytes, 0, sizeof bytes);
         address_of(rows[i].name, rows[i].name_len, &un);
-        /* At any alignment. */
+        /* The address may have any alignment. */
         memcpy(bytes + 1, &un, sizeof un);
         CHECK_STATUS(rows[i].expected, netlib_addresses_add(list, bytes + 1, rows[i].len, &err));
         added += rows[i].expected == NETLIB_OK;
         CHECK_INT((long long)added, (long long)netlib_addresses_count(list));
     }
     netlib_addresses_free(list);
-    /* An unnamed address, as accept(2) returns for most clients, has the class too. */
+    /* An unnamed address, which accept(2) returns for most clients, has the class as well. */
     netlib_error *err = NULL;
     int32_t classes = 0;
     un.sun_family = AF_UNIX;
@@ -201,7 +201,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
     }
 }
 
-static void failures_are_explained(void) {
+static void failures_name_the_path_and_the_reason(void) {
     static const char no_listener[] = "Connection refused: nobody listens on it, or it is no socket";
     const char *path = in_directory("absent");
     check_failure(path, strlen(path), path, "No such file or directory", ENOENT);
@@ -216,7 +216,7 @@ static void failures_are_explained(void) {
     int idle = bound(path, strlen(path), SOCK_STREAM);
     check_failure(path, strlen(path), path, no_listener, ECONNREFUSED);
     close(idle);
-    /* The path of a server that has exited. */
+    /* The path of a server that has exited still exists. */
     check_failure(path, strlen(path), path, no_listener, ECONNREFUSED);
     path = in_directory("datagrams");
     int datagrams = bound(path, strlen(path), SOCK_DGRAM);
@@ -224,14 +224,14 @@ static void failures_are_explained(void) {
     close(datagrams);
     check_failure("\0netlib, absent", 15, "@netlib, absent", "Connection refused: nobody listens on this name",
                   ECONNREFUSED);
-    /* Unprintable bytes. */
+    /* The message escapes unprintable bytes. */
     check_failure("/absent/\xff\n\\\xc3\xbc", 13, "/absent/\\xff\\x0a\\\\\xc3\xbc", "No such file or directory",
                   ENOENT);
     check_failure("\0a\0\x80", 4, "@a\\x00\\x80", "Connection refused: nobody listens on this name", ECONNREFUSED);
 }
 
-/* In an unprivileged process, because root ignores permissions. */
-static void permissions(void) {
+/* Runs in an unprivileged process, because root ignores permissions. */
+static void missing_permissions_are_explained(void) {
     const char *path = in_directory("guarded");
     int server = unix_listener(path, strlen(path));
     CHECK(chmod(directory, 0755) == 0 && chmod(path, 0400) == 0);
@@ -258,7 +258,7 @@ static void ip_options_are_ignored(void) {
     int server = unix_listener(path, strlen(path));
     netlib_connect_options *options = netlib_connect_options_new();
     int one = 1, size = 20000;
-    /* None of these would work. */
+    /* Each of the first four options would fail the connect if it were applied. */
     netlib_connect_options_set_source_address(options, "nonexistent.invalid", 1);
     netlib_connect_options_add_socket_option(options, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     netlib_connect_options_add_socket_option(options, IPPROTO_IP, -1, &one, sizeof one);
@@ -288,7 +288,7 @@ static void ip_options_are_ignored(void) {
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
-    /* An invalid setter call is reported here too. */
+    /* An invalid setter call fails this call as well. */
     options = options_with_timeout(-7.0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
     netlib_connect_options_free(options);
@@ -312,7 +312,7 @@ static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32
     return asked->answer;
 }
 
-static void the_policy(void) {
+static void the_policy_applies_to_unix_addresses(void) {
     char abstract[40] = {0};
     snprintf(abstract + 1, sizeof abstract - 1, "netlib policy %d", (int)getpid());
     char path[108];
@@ -347,7 +347,7 @@ static void the_policy(void) {
             close(fd);
             netlib_connect_free(connect);
         }
-        /* Refused by the callback, then by its class, without a call of the callback. */
+        /* The callback refuses the address. Then the class is refused, and the callback is not called. */
         asked = (struct asked){.answer = NETLIB_VERDICT_REFUSE};
         for (int by_class = 0; by_class < 2; by_class++) {
             snprintf(message, sizeof message,
@@ -372,7 +372,7 @@ static void the_policy(void) {
         netlib_connect_options_free(options);
         close(server);
     }
-    /* A retry for a full backlog is the same attempt, so the callback is not called again. */
+    /* A repetition because of a full backlog belongs to the same attempt, so the callback is not called again. */
     netlib_error *err = NULL;
     int filler = -1, fd = -1;
     int server = full_listener(path, &filler);
@@ -388,7 +388,7 @@ static void the_policy(void) {
 
 /* ---- using the socket ---- */
 
-static void waiting_and_dropping(void) {
+static void waits_and_the_dropped_check_work_on_unix_sockets(void) {
     netlib_error *err = NULL;
     const char *path = in_directory("waiting");
     int server = unix_listener(path, strlen(path)), fd = -1;
@@ -407,7 +407,7 @@ static void waiting_and_dropping(void) {
     CHECK(read(fd, &byte, 1) == 1);
     CHECK_OK(netlib_is_connection_dropped(fd, &dropped, &err));
     CHECK(!dropped);
-    /* Closing with unread data is a reset. */
+    /* Closing a socket with unread data resets the connection. */
     CHECK(write(fd, "y", 1) == 1);
     close(peer);
     CHECK_OK(netlib_wait_for_read(fd, LONG, NULL, &err));
@@ -417,7 +417,7 @@ static void waiting_and_dropping(void) {
     close(server);
 }
 
-static void tls_over_a_unix_socket(void) {
+static void tls_works_over_a_unix_socket(void) {
     netlib_error *err = NULL;
     char abstract[40] = {0};
     snprintf(abstract + 1, sizeof abstract - 1, "netlib tls %d", (int)getpid());
@@ -444,7 +444,7 @@ static void tls_over_a_unix_socket(void) {
     netlib_tls_stream_free(stream);
     close(fd);
 
-    /* A path contains no name for the certificate, so one is still required. */
+    /* A path contains no server name for the certificate check, so TLS still needs one. */
     CHECK_OK(netlib_create_unix_connection(abstract, len, NULL, limit, &fd, &err));
     server.fd = accept(listening, NULL, NULL);
     server.does = SERVE_HANDSHAKE;
@@ -462,15 +462,15 @@ static void tls_over_a_unix_socket(void) {
 
 int main(void) {
     make_directory();
-    valid_addresses();
-    invalid_addresses();
-    lists_take_unix_addresses();
-    failures_are_explained();
-    permissions();
+    paths_and_abstract_names_connect();
+    invalid_names_are_refused();
+    address_lists_accept_unix_addresses();
+    failures_name_the_path_and_the_reason();
+    missing_permissions_are_explained();
     ip_options_are_ignored();
-    the_policy();
-    waiting_and_dropping();
-    tls_over_a_unix_socket();
+    the_policy_applies_to_unix_addresses();
+    waits_and_the_dropped_check_work_on_unix_sockets();
+    tls_works_over_a_unix_socket();
     remove_directory();
     return report("unix");
 }

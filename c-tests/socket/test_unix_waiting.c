@@ -14,8 +14,8 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A wait for a backlog that stays full ends by a timeout, a deadline or a cancel. */
-static void a_backlog_that_stays_full(void) {
+/* A timeout, a deadline or a cancel ends the wait for a backlog that stays full. */
+static void a_wait_for_a_full_backlog_can_be_ended(void) {
     const char *path = in_directory("full");
     int filler = -1;
     int server = full_listener(path, &filler);
@@ -60,7 +60,7 @@ static void a_backlog_that_stays_full(void) {
                 CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
                 status = netlib_connect_step(connect, &fd, &err);
                 for (steps = 1; status == NETLIB_WANT_WRITE && IN_TIME(began); steps++) {
-                    /* Only the descriptor of the limit, for at most 5 ms. */
+                    /* The connect waits only for the descriptor of the limit, and for at most 5 ms. */
                     CHECK_INT(limit != NULL, (long long)netlib_connect_wait_count(connect));
                     double timer = netlib_connect_wait_seconds(connect);
                     CHECK(timer >= 0.0 && timer <= 0.005);
@@ -72,7 +72,7 @@ static void a_backlog_that_stays_full(void) {
             }
             double took = netlib_current_time() - began, cpu = cpu_seconds() - cpu_began;
             CHECK(took >= rows[i].at_least && took < 10.0);
-            /* It does not spin. Under valgrind some calls take long. */
+            /* The wait does not spin. Under valgrind some calls take long. */
             CHECK(steps <= took / 0.001 + 2);
             if (rows[i].at_least > 0.2 && !under_valgrind()) CHECK(cpu < took / 4);
             CHECK_INT(-1, fd);
@@ -96,14 +96,14 @@ struct drain {
     pthread_t thread;
 };
 
-/* Usually enough for the connect to find the backlog full. Otherwise the test checks less. */
+/* Waits before it accepts. By then the connect has usually found the backlog full; otherwise the test checks less. */
 static void *accept_late(void *argument) {
     poll(NULL, 0, 30);
     close(accept(((struct drain *)argument)->server, NULL, NULL));
     return NULL;
 }
 
-static void a_backlog_that_drains(void) {
+static void a_connect_succeeds_when_the_backlog_drains(void) {
     const char *path = in_directory("drains");
     netlib_limit *lasting = limit_of(LONG);
     netlib_connect_options *never = options_with_timeout(NETLIB_TIMEOUT_NONE), *late = options_with_timeout(LONG);
@@ -115,7 +115,7 @@ static void a_backlog_that_drains(void) {
         const netlib_limit *limit;
         bool disturbed;
     } rows[] = {
-        /* These wait in connect(2), which a signal interrupts. */
+        /* These rows wait in connect(2), which a signal interrupts. */
         {never, NULL, false},    {never, NULL, true}, {sndtimeo, NULL, false},
         {never, lasting, false}, {late, NULL, false}, {late, lasting, true},
     };
@@ -194,7 +194,7 @@ static void a_backlog_that_drains(void) {
 
 /* ---- races ---- */
 
-static void a_full_backlog_in_a_race(void) {
+static void a_full_backlog_does_not_block_a_race(void) {
     netlib_error *err = NULL;
     const char *path = in_directory("race");
     int filler = -1, fd = -1, steps = 0;
@@ -211,7 +211,7 @@ static void a_full_backlog_in_a_race(void) {
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_attempt_delay(options, 0.02);
-    /* The source address applies to the IP addresses only. */
+    /* The source address applies only to IP addresses. */
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     int no_delay = 1;
     netlib_connect_options_add_socket_option(options, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof no_delay);
@@ -280,9 +280,9 @@ static void a_resolve_callback_may_return_a_path(void) {
 
 int main(void) {
     make_directory();
-    a_backlog_that_stays_full();
-    a_backlog_that_drains();
-    a_full_backlog_in_a_race();
+    a_wait_for_a_full_backlog_can_be_ended();
+    a_connect_succeeds_when_the_backlog_drains();
+    a_full_backlog_does_not_block_a_race();
     a_resolve_callback_may_return_a_path();
     remove_directory();
     return report("unix waiting");

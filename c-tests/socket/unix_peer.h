@@ -20,7 +20,7 @@ static inline const char *in_directory(const char *name) {
     return path;
 }
 
-/* One byte more does not fit. */
+/* Writes the longest path. One more byte would not fit. */
 static inline void longest_path(char path[108]) {
     memset(path, 'p', 107);
     path[107] = 0;
@@ -28,7 +28,7 @@ static inline void longest_path(char path[108]) {
     path[strlen(directory)] = '/';
 }
 
-/* The sockaddr_un of a path, with its NUL, or of an abstract name. */
+/* Fills in the sockaddr_un of a path, with its NUL, or of an abstract name. */
 static inline socklen_t address_of(const char *name, size_t len, struct sockaddr_un *address) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
@@ -52,7 +52,7 @@ static inline int unix_listener(const char *name, size_t len) {
     return fd;
 }
 
-/* A listener with a full backlog, and the socket that fills it. */
+/* Returns a listener with a full backlog, and the socket that fills it. */
 static inline int full_listener(const char *path, int *filler) {
     struct sockaddr_un address;
     socklen_t size = address_of(path, strlen(path), &address);
@@ -101,7 +101,7 @@ static inline netlib_connect_options *options_with_timeout(double seconds) {
     return options;
 }
 
-/* Waits once, like an event loop. */
+/* Waits for one event, like an event loop. */
 static inline void wait_once(const netlib_connect *connect) {
     struct pollfd fds[4];
     size_t count = netlib_connect_wait_count(connect);

@@ -1,11 +1,11 @@
-/* Callbacks of every type that return 0 and store nothing, as those of a language binding do when the callback raises an
+/* Callbacks of every type that return 0 and store nothing, as in a language binding whose callback raises an
  * exception. */
 #ifndef NETLIB_TEST_CALLBACKS_H
 #define NETLIB_TEST_CALLBACKS_H
 
 #include "harness.h"
 
-/* How many of the callbacks below were called. */
+/* The number of calls of the callbacks below. */
 static int raised;
 
 static inline int32_t raise_number(void *ctx, double *number) {
@@ -60,14 +60,14 @@ static inline enum netlib_verdict raise_servername(void *ctx, const char *server
     return raised++, 0;
 }
 
-/* A TLS transport that accepts all bytes and drops them. */
+/* A write callback of a TLS transport that accepts all bytes and discards them. */
 static inline int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
     (void)ctx, (void)buf;
     *n = len;
     return NETLIB_OK;
 }
 
-/* A Retry after three failures, so that its delay needs the random source. */
+/* Returns a Retry after three failures, whose delay needs the random source. */
 static inline netlib_retry *retry_after_failures(netlib_retry_options *options) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;

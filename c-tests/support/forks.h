@@ -1,4 +1,4 @@
-/* Forks in the middle of a test. The child reports its checks to the parent. */
+/* Forks a child in the middle of a test. The child reports its results to the parent. */
 #ifndef NETLIB_TEST_FORKS_H
 #define NETLIB_TEST_FORKS_H
 
@@ -10,7 +10,7 @@
 
 struct child {
     pid_t process; /* 0 in the child */
-    /* Shared. */
+    /* The results of the child, in memory that both processes share. */
     volatile netlib_status *told;
 };
 
@@ -28,7 +28,8 @@ static inline struct child begin_child(void) {
     return child;
 }
 
-/* As another program: what the parent's threads and handles hold is no leak of the child's, which valgrind would report. */
+/* Replaces the child by another program. Otherwise valgrind would report memory that the parent's threads and handles
+ * own as a leak of the child. */
 static inline void end_child(void) {
     execlp("true", "true", (char *)NULL);
     abort();

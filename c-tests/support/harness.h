@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Atomic, because threads also check. */
+/* The counters are atomic, because threads make checks as well. */
 static atomic_ulong checks_passed, checks_failed;
 
 static inline void check_report(bool ok, const char *file, int line, const char *what) {
@@ -34,7 +34,7 @@ static inline void check_double(double expected, double actual, const char *file
     if (!same) fprintf(stderr, "    expected %.17g, got %.17g\n", expected, actual);
 }
 
-/* NULL equals only NULL. */
+/* Checks that two texts are equal. NULL equals only NULL. */
 static inline void check_str(const char *expected, const char *actual, const char *file, int line, const char *what) {
     bool same = expected == actual || (expected != NULL && actual != NULL && strcmp(expected, actual) == 0);
     check_report(same, file, line, what);
@@ -43,14 +43,14 @@ static inline void check_str(const char *expected, const char *actual, const cha
                 actual ? actual : "(NULL)");
 }
 
-/* False for a NULL text. */
+/* Checks that a text contains a part. A NULL text contains nothing. */
 static inline void check_contains(const char *part, const char *text, const char *file, int line, const char *what) {
     bool contains = text != NULL && strstr(text, part) != NULL;
     check_report(contains, file, line, what);
     if (!contains) fprintf(stderr, "    expected \"%s\" in \"%s\"\n", part, text ? text : "(NULL)");
 }
 
-/* Checks the status and that an error object came exactly when it should; frees it. */
+/* Checks the status, and that an error object is set only after a failure. Frees the error. */
 static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file,
                                 int line, const char *what) {
     check_report(expected == actual, file, line, what);
@@ -69,7 +69,7 @@ static inline void check_status(netlib_status expected, netlib_status actual, ne
     }
 }
 
-/* Valgrind is slow and needs memory itself. */
+/* Valgrind is slow and needs memory itself, so some tests do less under it. */
 static inline bool under_valgrind(void) {
     const char *preloaded = getenv("LD_PRELOAD");
     return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
@@ -84,7 +84,7 @@ static inline bool under_valgrind(void) {
 #define CHECK_STATUS(expected, call) check_status((expected), (call), &err, __FILE__, __LINE__, #call)
 #define CHECK_OK(call) CHECK_STATUS(NETLIB_OK, call)
 
-/* The last statement of main. */
+/* Prints the counts of a suite and returns the exit status. This is the last statement of main. */
 static inline int report(const char *suite) {
     printf("%s: %lu passed, %lu failed\n", suite, checks_passed, checks_failed);
     return checks_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,5 +1,6 @@
-/* The keys of a TLS session, from netlib's own key log, and records sealed with them by hand: a peer that says under the
- * right keys what no TLS library would say. One suite each, with ChaCha20-Poly1305 and SHA-256, in TLS 1.2 and 1.3. */
+/* The keys of a TLS session, taken from netlib's key log, and records that the test seals with them. So a test peer can
+ * send authenticated records that no TLS library would send. Supports one suite in TLS 1.2 and one in 1.3, both with
+ * ChaCha20-Poly1305 and SHA-256. */
 #ifndef NETLIB_TEST_HOSTILE_KEYS_H
 #define NETLIB_TEST_HOSTILE_KEYS_H
 
@@ -58,7 +59,7 @@ static inline void sha256(const uint8_t *data, size_t len, uint8_t out[32]) {
     for (size_t i = 0; i < 32; i++) out[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* Of a key and some text that together are short. */
+/* Computes the HMAC of a short text with a short key. */
 static inline void hmac(const uint8_t *key, size_t key_len, const uint8_t *text, size_t len, uint8_t out[32]) {
     uint8_t inner[64 + 512] = {0}, outer[64 + 32] = {0};
     memcpy(inner, key, key_len);
@@ -69,7 +70,7 @@ static inline void hmac(const uint8_t *key, size_t key_len, const uint8_t *text,
     sha256(outer, sizeof outer, out);
 }
 
-/* HKDF-Expand-Label of RFC 8446 with no context, for at most one hash. */
+/* Computes HKDF-Expand-Label of RFC 8446 without a context, for an output of at most one hash. */
 static inline void expand_label(const uint8_t secret[32], const char *label, uint8_t *out, size_t len) {
     uint8_t text[64] = {0, (uint8_t)len, (uint8_t)(6 + strlen(label))}, hash[32];
     size_t end = 3 + (size_t)snprintf((char *)text + 3, sizeof text - 3, "tls13 %s", label);
@@ -79,7 +80,7 @@ static inline void expand_label(const uint8_t secret[32], const char *label, uin
     memcpy(out, hash, len);
 }
 
-/* The PRF of RFC 5246 for "key expansion". */
+/* Computes the PRF of RFC 5246 for "key expansion". */
 static inline void key_block(const uint8_t master[48], const uint8_t *server_random, const uint8_t *client_random,
                              uint8_t *out, size_t len) {
     uint8_t text[32 + 13 + 64], hash[32];
@@ -152,7 +153,7 @@ static inline void poly_block(struct poly *poly, const uint8_t block[16], uint32
 
 static inline void poly_text(struct poly *poly, const uint8_t *text, size_t len) {
     for (size_t i = 0; i < len; i += 16) {
-        uint8_t block[16] = {0}; /* both texts of the AEAD are padded with zeros */
+        uint8_t block[16] = {0}; /* the AEAD pads the additional data and the text with zeros */
         memcpy(block, text + i, len - i < 16 ? len - i : 16);
         poly_block(poly, block, 1);
     }
@@ -218,7 +219,7 @@ static inline void nonce_of(const struct keys *keys, uint8_t nonce[12]) {
     for (size_t i = 0; i < 8; i++) nonce[4 + i] ^= (uint8_t)(keys->seq >> (56 - 8 * i));
 }
 
-/* What is authenticated beside the text; `len` is that of the text, with the tag in TLS 1.3. */
+/* Writes the additional data of the AEAD. `len` is the length of the text, with the tag in TLS 1.3. */
 static inline size_t aad_of(const struct keys *keys, uint8_t type, size_t len, uint8_t aad[13]) {
     size_t at = 0;
     for (; keys->is_12 && at < 8; at++) aad[at] = (uint8_t)(keys->seq >> (56 - 8 * at));
@@ -227,7 +228,7 @@ static inline size_t aad_of(const struct keys *keys, uint8_t type, size_t len, u
     return at + 5;
 }
 
-/* A record of `len` bytes of type `type`, and `padding` zeros, into `out`; how long it is. */
+/* Writes a record of type `type` with `len` bytes of data and `padding` zeros to `out`. Returns its length. */
 static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, size_t len, size_t padding,
                           uint8_t *out) {
     uint8_t nonce[12], aad[13], outer = keys->is_12 ? type : 23;
@@ -247,7 +248,8 @@ static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, 
     return 5 + len + 16;
 }
 
-/* Opens one of the next records in place, `text` and its type; records in between that were not seen are passed over. */
+/* Opens a record in place, and stores its text and type. Skips sequence numbers of records that the test has not
+ * seen. */
 static inline bool open_record(struct keys *keys, uint8_t *record, size_t len, uint8_t **text, size_t *text_len,
                                uint8_t *type) {
     uint8_t nonce[12], aad[13], tag[16];

@@ -1,5 +1,6 @@
-/* A peer with a script, for an engine of netlib's as its victim. The session is brought to a moment by an honest peer, whose
- * keys the script then has; from there on every record is what the script says, in the clear or sealed. */
+/* A peer that follows a script, connected to a netlib engine, the victim. An honest peer first brings the session to a
+ * chosen moment. Then the script continues with the keys of the session: it defines every further record, in plaintext
+ * or sealed. */
 #ifndef NETLIB_TEST_HOSTILE_PEER_H
 #define NETLIB_TEST_HOSTILE_PEER_H
 
@@ -12,17 +13,17 @@
 enum side { CLIENT, SERVER };
 enum version { V12, V13 };
 
-/* Where the script begins.
- * FIRST: a client has sent its hello; a server has nothing yet.
- * MIDDLE: of TLS 1.3, keys have just been agreed on: a client has the ServerHello, a server has answered. Of TLS 1.2, a
- * client has answered the server's first flight, a server the hello.
- * DONE: the handshake is done; of what a server sends then, tickets, nothing has been sent. */
+/* The moment at which the script starts.
+ * FIRST: a client has sent its ClientHello; a server has received nothing.
+ * MIDDLE: in TLS 1.3 the handshake keys are established: a client has the ServerHello, a server has sent its flight. In
+ * TLS 1.2 a client has answered the server's first flight, and a server has answered the ClientHello.
+ * DONE: the handshake is complete; the server's tickets have not been sent. */
 enum moment { FIRST, MIDDLE, DONE };
 
 static const char *const side_names[] = {"client", "server"}, *const version_names[] = {"1.2", "1.3"},
                          *const moment_names[] = {"first", "middle", "done"};
 
-static netlib_tls_context *contexts[2][2]; /* by version and side */
+static netlib_tls_context *contexts[2][2]; /* indexed by version and side */
 static int key_log = -1;
 
 static inline void set_up(void) {
@@ -58,7 +59,7 @@ static inline void tear_down(void) {
 
 struct scene {
     enum version version;
-    enum side side; /* the victim's */
+    enum side side; /* the side of the victim */
     enum moment moment;
     netlib_tls_engine *victim, *peer;
     struct keys seal, open;
@@ -66,7 +67,7 @@ struct scene {
 
 enum { ROOM = 100000 };
 
-/* The secret after a label of the log; the last one, because one session at a time is logged. */
+/* Reads the secret after the last occurrence of a label in the log, because only one session at a time is logged. */
 static inline bool logged(const char *log, const char *label, uint8_t *secret, size_t len) {
     const char *at = NULL;
     for (const char *next = log; (next = strstr(next, label)) != NULL; next++) at = next;
@@ -94,7 +95,7 @@ static inline void take_keys(struct scene *scene, const uint8_t client_random[32
         for (int i = 0; i < 2; i++) {
             struct keys *keys = i == 0 ? client : server;
             keys->is_12 = keys->are_known = true;
-            keys->seq = scene->moment == DONE || i == 0; /* after Finished */
+            keys->seq = scene->moment == DONE || i == 0; /* 1 after Finished */
             memcpy(keys->key, block + 32 * i, 32);
             memcpy(keys->iv, block + 64 + 12 * i, 12);
         }
@@ -102,7 +103,7 @@ static inline void take_keys(struct scene *scene, const uint8_t client_random[32
     }
     bool is_done = scene->moment == DONE;
     CHECK(logged(log, is_done ? "CLIENT_TRAFFIC_SECRET_0 " : "CLIENT_HANDSHAKE_TRAFFIC_SECRET ", secret[0], 32));
-    /* A server changes its own keys as soon as it has said all of its handshake. */
+    /* A server changes its own keys as soon as it has sent its Finished. */
     bool is_ahead = is_done || scene->side == SERVER;
     CHECK(logged(log, is_ahead ? "SERVER_TRAFFIC_SECRET_0 " : "SERVER_HANDSHAKE_TRAFFIC_SECRET ", secret[1], 32));
     use_secret(client, secret[0]);
@@ -127,7 +128,7 @@ static inline struct scene begin_scene(enum version version, enum side side, enu
         len = drain_all(server, flight, sizeof flight);
         memcpy(randoms[1], flight + 11, 32);
         if (side == CLIENT || moment == DONE) {
-            /* All of it, or of TLS 1.3 the ServerHello alone. */
+            /* Feeds the whole flight, or in the middle of a TLS 1.3 handshake only the ServerHello. */
             bool is_part = version == V13 && moment == MIDDLE;
             feed_all(client, flight, is_part ? 5 + ((size_t)flight[3] << 8) + flight[4] : len);
             CHECK_STATUS(version == V13 && !is_part ? NETLIB_OK : NETLIB_WANT_READ,
@@ -157,13 +158,12 @@ static inline void end_scene(struct scene *scene) {
 
 static inline uint8_t hex_digit(char c) { return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
 
-/* A script is words between spaces:
- *   p22:0e000000      a record of type 22 in the clear; p22.0301:… with another version
+/* Writes the records of a script to `out` and returns their length. A script is a list of words separated by spaces:
+ *   p22:0e000000      a record of type 22 in plaintext; p22.0301:… with another version
  *   s22:18000000      the same, sealed
- *   s23:+9            9 zeros behind what is in the record; s23:ff+3~7: and 7 zeros of padding
- *   r1603             these bytes as they are; r+9 zeros
- *   k                 from here on the next keys, as after a key update
- * What it makes, and how long that is. */
+ *   s23:+9            a record with 9 zeros after its text; s23:ff+3~7 also adds 7 zeros of padding
+ *   r1603             these bytes without a record header; r+9: 9 zeros
+ *   k                 use the next keys from here on, as after a key update */
 static inline size_t write_script(struct scene *scene, const char *script, uint8_t *out) {
     static uint8_t text[ROOM];
     size_t at = 0;
@@ -206,18 +206,18 @@ static inline size_t write_script(struct scene *scene, const char *script, uint8
     return at;
 }
 
-/* ---- what comes of it ---- */
+/* ---- the reaction of the victim ---- */
 
 enum { NOTHING_TOLD = -1, A_WARNING = 1000 };
 
 struct came {
     netlib_status status;
-    int32_t alert;    /* that the error names */
-    int told;         /* the last alert to the peer: its number, more A_WARNING for a warning */
-    unsigned times;   /* how often the script was played until then */
-    unsigned answers; /* records to the peer */
-    size_t plain;     /* plaintext that came out */
-    long long grown;  /* memory in use, at most, more than at the start */
+    int32_t alert;    /* the alert of the error */
+    int told;         /* the last alert to the peer: its number, plus A_WARNING for a warning */
+    unsigned times;   /* how often the script was played */
+    unsigned answers; /* number of records to the peer */
+    size_t plain;     /* bytes of plaintext that the victim returned */
+    long long grown;  /* the largest growth of the memory in use since the start */
     char message[240];
 };
 
@@ -226,7 +226,7 @@ static inline long long memory_in_use(void) {
     return (long long)(info.uordblks + info.hblkhd);
 }
 
-/* Lets the victim work on what it has. */
+/* Lets the victim process its input. */
 static inline netlib_status work(struct scene *scene, struct came *came) {
     netlib_error *err = NULL;
     netlib_status status;
@@ -248,7 +248,7 @@ static inline netlib_status work(struct scene *scene, struct came *came) {
     return status;
 }
 
-/* Takes what the victim says, and looks for alerts. */
+/* Takes the output of the victim, and records its alerts. */
 static inline void listen_to(struct scene *scene, struct came *came) {
     static uint8_t said[ROOM];
     size_t len = drain_all(scene->victim, said, sizeof said);
@@ -264,7 +264,7 @@ static inline void listen_to(struct scene *scene, struct came *came) {
     }
 }
 
-/* Feeds all of it, with work whenever there is no room for more, and then once more. */
+/* Feeds all bytes. The victim works whenever it accepts no more, and once at the end. */
 static inline netlib_status feed_and_work(struct scene *scene, const uint8_t *bytes, size_t len, struct came *came) {
     netlib_status status = NETLIB_WANT_READ;
     for (size_t done = 0, n = 0; done < len && status == NETLIB_WANT_READ; done += n) {
@@ -281,7 +281,7 @@ static inline netlib_status feed_and_work(struct scene *scene, const uint8_t *by
     return status;
 }
 
-/* Plays the script until the victim has had enough. */
+/* Plays the script repeatedly until the victim fails. */
 static inline struct came play(struct scene *scene, const char *script, unsigned times) {
     struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
     static uint8_t records[ROOM];
@@ -298,7 +298,7 @@ static inline struct came play(struct scene *scene, const char *script, unsigned
     return came;
 }
 
-/* A victim that has failed says so whatever it is asked, and has no more to say to its peer. */
+/* Checks that a failed victim returns the same status from every call, and has no more output for its peer. */
 static inline void check_sticky(struct scene *scene, const struct came *came, const char *what) {
     netlib_error *err = NULL;
     char byte = 0;

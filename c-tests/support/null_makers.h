@@ -1,19 +1,21 @@
-/* Valid arguments for the NULL sweep, one for each type of parameter.
+/*
+ * Valid arguments for the NULL sweep, one for each type of parameter.
  *
- * For a parameter P of type T of a function F the sweep takes the first of these macros that stands in this file:
+ * For a parameter P of type T of a function F, the sweep uses the first of these macros that this file defines:
  *
- *     MAKE__F__P       for this parameter alone
- *     MAKE__T__P       for parameters of this type and name
- *     MAKE__T          for the type
+ *     MAKE__F__P       for this parameter of this function
+ *     MAKE__T__P       for parameters with this type and name
+ *     MAKE__T          for all parameters of this type
  *
- * where T is spelled with _ptr for * and without the const of a handle: netlib_url_ptr, const_char_ptr. A parameter
- * through which a call stores a number or a handle needs none. Further:
+ * T is spelled with _ptr for * and without the const of a handle: netlib_url_ptr, const_char_ptr. A parameter that
+ * receives a number or a handle needs no macro. Further macros:
  *
- *     USE_OPTIONS__netlib_x_options(options, err)   uses options, so that the error a setter kept comes out
- *     BASELINE__F                                   the status of F with valid arguments, where it is a failure
+ *     USE_OPTIONS__netlib_x_options(options, err)   uses options, which reports an error that a setter stored
+ *     BASELINE__F                                   the status of F with valid arguments if that is a failure
  *
- * The sweep frees nothing, since each call is in a child process that ends at once. HAVE_F is defined for each function
- * F of the header, so that a section may be missing. */
+ * The sweep frees nothing, because each call runs in a child process that ends at once. HAVE_F is defined for each
+ * function F of the header, so that a section may be missing.
+ */
 #ifndef NETLIB_TEST_NULL_MAKERS_H
 #define NETLIB_TEST_NULL_MAKERS_H
 
@@ -32,7 +34,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A maker that fails ends the child, so the case fails. */
+/* If a maker fails, the child ends and the case fails. */
 static inline void must(bool ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "null_makers.h: cannot make %s\n", what);
@@ -64,7 +66,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__enum_netlib_url_reader NETLIB_URL_READER_WHATWG
 #define MAKE__enum_netlib_verify_mode NETLIB_CERT_REQUIRED
 
-/* Text: every one has at least the four bytes that MAKE__size_t__len says. */
+/* Texts. Each has at least the four bytes that MAKE__size_t__len states. */
 #define MAKE__const_char_ptr "text"
 #define MAKE__const_char_ptr__method "GET"
 #define MAKE__const_char_ptr__request_method "GET"
@@ -96,7 +98,7 @@ static inline netlib_status use_error_options(netlib_error_options *options, net
 static inline netlib_limit *make_limit(void) {
     netlib_limit *limit = NULL;
     MUST_OK(netlib_limit_new(5.0, &limit, NULL));
-    /* So that a cancel wakes a waiting thread. */
+    /* Opens the descriptor, so that a cancel wakes a waiting thread. */
     int fd = -1;
     MUST_OK(netlib_limit_fd(limit, &fd, NULL));
     return limit;
@@ -133,7 +135,7 @@ static inline netlib_timeout *make_timeout(void) {
     MUST_OK(netlib_timeout_new(3.0, 1.0, 2.0, &timeout, NULL));
     return timeout;
 }
-/* The clock is started, for calls that need it. */
+/* Starts the clock, for calls that need a started clock. */
 static inline netlib_timeout *make_started_timeout(void) {
     netlib_timeout *timeout = make_timeout();
     MUST_OK(netlib_timeout_start_connect(timeout, NULL));
@@ -260,14 +262,14 @@ static inline netlib_body *make_body(void) {
 #endif
 #define MAKE__netlib_body_ptr make_body()
 
-/* socket: descriptors on which nothing blocks */
+/* socket: descriptors on which no call blocks */
 static inline int make_readable_fd(void) {
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     MUST(write(pair[1], "data", 4) == 4);
     return pair[0];
 }
-/* A port with a listener. */
+/* Returns a port with a listener. */
 static inline int32_t make_port(void) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
@@ -288,7 +290,7 @@ static inline netlib_status use_connect_options(netlib_connect_options *options,
 #endif
 #define MAKE__netlib_connect_options_ptr netlib_connect_options_new()
 #define USE_OPTIONS__netlib_connect_options(options, err) use_connect_options((options), (err))
-/* Addresses of a listening port, also as sockaddr. */
+/* The address of a listening port, as an address list and as a sockaddr. */
 #ifdef HAVE_netlib_connect_new_addresses
 static inline const void *make_sockaddr(void) {
     static struct sockaddr_in address;
@@ -307,7 +309,7 @@ static inline netlib_connect *make_connect(void) {
     MUST_OK(netlib_connect_new("127.0.0.1", make_port(), NULL, &connect, NULL));
     return connect;
 }
-/* Finished, so that the result of a step does not depend on time. */
+/* Returns a connect that has finished, so that the result of a step does not depend on time. */
 static inline netlib_connect *make_ended_connect(void) {
     netlib_connect *connect = make_connect();
     int fd = -1;
@@ -323,7 +325,7 @@ static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, do
     return netlib_addresses_add(addresses, make_sockaddr(), sizeof(struct sockaddr_in), NULL);
 }
 #endif
-/* The abstract name of a listening socket, chosen by the system: always six bytes. */
+/* Returns the abstract name of a listening socket. The system chooses the name, which always has six bytes. */
 static inline const char *make_unix_name(void) {
     static struct sockaddr_un address;
     address.sun_family = AF_UNIX;
@@ -403,7 +405,7 @@ static inline netlib_status use_tls_options(netlib_tls_options *options, netlib_
     netlib_tls_context *context = NULL;
     return netlib_tls_context_new(options, &context, err);
 }
-/* The peer sends nothing, so it is non-blocking. */
+/* Returns a non-blocking stream, because the peer sends nothing. */
 static inline netlib_tls_stream *make_tls_stream(void) {
     netlib_tls_stream *stream = NULL;
     int pair[2];
@@ -412,7 +414,7 @@ static inline netlib_tls_stream *make_tls_stream(void) {
     MUST_OK(netlib_tls_stream_set_blocking(stream, 0, NULL));
     return stream;
 }
-/* The peer has sent close_notify. */
+/* Returns a socket whose peer has sent close_notify. */
 static inline int make_ended_socket(void) {
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);

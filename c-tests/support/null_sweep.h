@@ -42,7 +42,7 @@ static inline void expect_text(bool ok, const char *what, netlib_status status, 
             message != NULL ? message : "(no message)");
 }
 
-/* NETLIB_NULL_ARGUMENT, and the message names the parameter (and the setter, if there is one). */
+/* Checks for NETLIB_NULL_ARGUMENT with a message that names the parameter, and the setter if there is one. */
 static inline void expect_refused(netlib_status status, const netlib_error *err, const char *param,
                                   const char *setter) {
     expect_text(status == NETLIB_NULL_ARGUMENT, "NETLIB_NULL_ARGUMENT is returned", status, err);
@@ -51,18 +51,18 @@ static inline void expect_refused(netlib_status status, const netlib_error *err,
     expect_text(named, "the message names the parameter", status, err);
 }
 
-/* Any result except NETLIB_NULL_ARGUMENT. */
+/* Checks for any result except NETLIB_NULL_ARGUMENT. */
 static inline void expect_accepted(netlib_status status, const netlib_error *err) {
     expect_text(status != NETLIB_NULL_ARGUMENT && status != NETLIB_INTERNAL, "NULL is accepted", status, err);
 }
 
-/* The other arguments must be valid, or a call with one NULL argument proves nothing. */
+/* Checks that the call works with valid arguments. Otherwise a call with one NULL argument would prove nothing. */
 static inline void expect_valid(netlib_status status, const netlib_error *err, netlib_status expected) {
     bool progress = expected == NETLIB_OK && netlib_status_class(status) == NETLIB_CLASS_PROGRESS;
     expect_text(status == expected || progress, "the arguments are valid", status, err);
 }
 
-/* Cancels this thread: the next cancellation point ends it. */
+/* Cancels this thread, which ends at its next cancellation point. */
 static inline void begin_canceled(void) { pthread_cancel(pthread_self()); }
 
 static inline void end_canceled(void) {

@@ -16,7 +16,7 @@ static inline netlib_error *error_of(netlib_status status, const netlib_error *c
     return error_around(status, "what failed", cause);
 }
 
-/* `fields` are the header lines. */
+/* Creates a response; `fields` are its header lines. */
 static inline netlib_response *response_of(int status, const char *fields) {
     char head[512];
     size_t used = 0;

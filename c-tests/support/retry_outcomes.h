@@ -1,10 +1,10 @@
-/* The expected outcome of the retry policy, for each kind of failure and several policies. */
+/* Checks the outcome of the retry policy for each kind of failure, with several policies. */
 #ifndef NETLIB_TEST_RETRY_OUTCOMES_H
 #define NETLIB_TEST_RETRY_OUTCOMES_H
 
 #include "harness.h"
 
-/* Named results for tables. */
+/* Short names for the tables. */
 #define NEVER NETLIB_RETRY_KIND_NEVER
 #define CONNECT NETLIB_RETRY_KIND_CONNECT
 #define READ NETLIB_RETRY_KIND_READ
@@ -36,8 +36,9 @@ static const int32_t counters[] = {
     [NETLIB_RETRY_KIND_OTHER] = NETLIB_COUNTER_OTHER,
 };
 
-/* GET and POST, with each Retry: the failure comes back as it is, or is counted as its kind and the request repeated. A POST
- * is not repeated after a read error, nor anything that is never retried. `response` may be NULL. */
+/* Checks GET and POST with each Retry: the request is repeated and the failure counted as its kind, or the failure is
+ * returned unchanged. A POST is not repeated after a read error. A failure that is never retried is always returned.
+ * `response` may be NULL. */
 static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_error *failure,
                                   const netlib_response *response, const char *what) {
     static const char *const methods[] = {"GET", "POST"};

@@ -30,7 +30,7 @@ static inline netlib_limit *limit_of(double seconds) {
     return limit;
 }
 
-/* A TCP socket on a free port of 127.0.0.1. Unless it listens, connecting to it is refused. */
+/* Returns a TCP socket on a free port of 127.0.0.1. Connecting to it is refused if it does not listen. */
 static inline int bound_socket(int32_t *port) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
@@ -50,7 +50,8 @@ static inline int listener(int32_t *port) {
     return fd;
 }
 
-/* A listener whose backlog is full, so that connecting to it gets no answer. `filler` keeps it so. */
+/* Returns a listener whose backlog is full, so that connecting to it gets no answer. `filler` fills the backlog until
+ * it is closed. */
 static inline int silent_listener(int32_t *port, int *filler) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
@@ -61,13 +62,13 @@ static inline int silent_listener(int32_t *port, int *filler) {
         *filler = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         struct pollfd writable = {.fd = *filler, .events = POLLOUT};
         if (connect(*filler, (struct sockaddr *)&address, len) != 0 && poll(&writable, 1, 100) == 0) return fd;
-        close(*filler); /* Connected; it stays in the backlog after close. */
+        close(*filler); /* a connected socket stays in the backlog after close */
     }
     CHECK(!"the backlog does not fill");
     return fd;
 }
 
-/* The ways to connect: sequential and racing. */
+/* The ways to connect: sequentially and by racing. */
 enum { WAYS = 2 };
 
 static inline netlib_status connect_by(int way, const char *host, int32_t port, const netlib_connect_options *options,
@@ -81,7 +82,7 @@ static inline netlib_status connect_by(int way, const char *host, int32_t port, 
     return status;
 }
 
-/* Both ends of a connection; -1 if there is none. */
+/* Closes both ends of a connection. `fd` is -1 if there is no connection. */
 static inline void close_both(int fd, int server) {
     if (fd < 0) return;
     close(fd);

@@ -29,7 +29,7 @@ static inline struct pair unix_pair(void) {
     return pair;
 }
 
-/* Two ends of a TCP connection. Unlike a socket pair, it can be reset. */
+/* Returns two ends of a TCP connection. Unlike a socket pair, it can be reset. */
 static inline struct pair tcp_pair(void) {
     struct pair pair = {-1, -1};
     struct sockaddr_in address;
@@ -53,14 +53,14 @@ static inline void close_pair(struct pair pair) {
     if (pair.far >= 0) close(pair.far);
 }
 
-/* Closes with a reset. */
+/* Closes the socket with a reset. */
 static inline void reset_connection(int fd) {
     struct linger now = {1, 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     close(fd);
 }
 
-/* Consumes the options. */
+/* Creates a context and frees the options. */
 static inline netlib_tls_context *context_of(netlib_tls_options *options) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
@@ -69,7 +69,8 @@ static inline netlib_tls_context *context_of(netlib_tls_options *options) {
     return context;
 }
 
-/* A server with a certificate and key of tests/certs, given by name. It requests no client certificate. */
+/* Returns a server context with the certificate and key of this name in tests/certs. It requests no client
+ * certificate. */
 static inline netlib_tls_context *server_context(const char *name) {
     char chain[256], key[256];
     snprintf(chain, sizeof chain, CERTS "%s.pem", name);
@@ -81,7 +82,7 @@ static inline netlib_tls_context *server_context(const char *name) {
     return context_of(options);
 }
 
-/* A client that trusts the CA of the tests. */
+/* Returns options of a client that trusts the tests' CA. */
 static inline netlib_tls_options *client_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
@@ -149,7 +150,7 @@ static inline void *server_main(void *argument) {
     server->status = NETLIB_OK;
     server->alert = -1;
     if (server->does == SERVE_RAW || server->does == SERVE_RAW_CLOSE) {
-        /* After the ClientHello, so that the client is not sending. */
+        /* Waits for the ClientHello, after which the client sends nothing. */
         ssize_t got = recv(server->fd, buffer, sizeof buffer, 0);
         if (got > 0) got = send(server->fd, server->raw, server->raw_len, MSG_NOSIGNAL);
         if (server->does == SERVE_RAW) {
@@ -197,7 +198,8 @@ struct flow {
     bool intact;
 };
 
-/* A byte for each position of a stream, so that lost, repeated and moved bytes are detected. */
+/* Returns the byte at a position of a stream. Lost, repeated and moved bytes are detected, because neighbours
+ * differ. */
 static inline unsigned char at_position(size_t i) { return (unsigned char)((i * 2654435761u) >> 24); }
 
 static inline void *write_flow(void *argument) {

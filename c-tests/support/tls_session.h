@@ -1,4 +1,4 @@
-/* A session between a stream and an engine in the test, which sends every byte to the stream explicitly. */
+/* A session between a stream and an engine of the test. The test sends every byte to the stream explicitly. */
 #ifndef NETLIB_TEST_TLS_SESSION_H
 #define NETLIB_TEST_TLS_SESSION_H
 
@@ -9,7 +9,7 @@
 /* Created and freed by main. */
 static netlib_tls_context *client, *server;
 
-/* A client stream, and a server engine whose bytes the test moves. */
+/* A client stream, and a server engine whose input and output the test moves. */
 struct session {
     struct pair pair;
     netlib_tls_stream *near;
@@ -29,7 +29,7 @@ static inline void send_raw(struct session *session, const void *bytes, size_t l
     CHECK_INT((long long)len, send(session->pair.far, bytes, len, MSG_NOSIGNAL));
 }
 
-/* Moves the bytes that the client has sent to the server. */
+/* Feeds the bytes that the client has sent to the server. */
 static inline void receive_far(struct session *session) {
     char bytes[20000];
     ssize_t n = 0;
@@ -38,7 +38,7 @@ static inline void receive_far(struct session *session) {
     }
 }
 
-/* A session after the handshake. The server's tickets are written but not sent. */
+/* Creates a session after its handshake. The server has written its tickets, but they are not sent. */
 static inline struct session begin(struct pair pair) {
     struct session session = {.pair = pair, .near = wrap(client, pair.near, "localhost"), .far = server_engine(server)};
     netlib_error *err = NULL;
@@ -49,7 +49,7 @@ static inline struct session begin(struct pair pair) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err)); /* no call may wait from here on */
+    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err)); /* no call may wait from now on */
     receive_far(&session);
     CHECK_OK(netlib_tls_engine_handshake(session.far, &err));
     session.tickets_len = drain_all(session.far, session.tickets, sizeof session.tickets);

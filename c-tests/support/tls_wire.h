@@ -1,4 +1,4 @@
-/* Two engines and the wire between them. The test moves the bytes, so nothing waits and every step is counted. */
+/* Two engines and a connection between them. The test moves the bytes, so nothing waits and every step is counted. */
 #ifndef NETLIB_TEST_TLS_WIRE_H
 #define NETLIB_TEST_TLS_WIRE_H
 
@@ -6,9 +6,9 @@
 
 struct wire {
     netlib_tls_engine *client, *server;
-    size_t piece;        /* how many bytes travel at once */
-    unsigned long steps; /* calls that make progress */
-    unsigned long bytes; /* bytes moved */
+    size_t piece;        /* the number of bytes that are moved at once */
+    unsigned long steps; /* number of calls that could make progress */
+    unsigned long bytes; /* number of bytes moved */
 };
 
 static inline netlib_tls_engine *client_engine(const netlib_tls_context *context, const char *name) {
@@ -35,7 +35,7 @@ static inline void free_wire(struct wire *wire) {
     netlib_tls_engine_free(wire->server);
 }
 
-/* Feeds all bytes unless the engine ends; returns how many. */
+/* Feeds all bytes, or fewer if the engine fails. Returns their number. */
 static inline size_t feed_all(netlib_tls_engine *engine, const void *data, size_t len) {
     size_t done = 0, n = 1;
     while (done < len && n > 0) {
@@ -52,7 +52,7 @@ static inline size_t drain_all(netlib_tls_engine *engine, void *buf, size_t len)
     return n;
 }
 
-/* Moves at most one piece; returns its length. */
+/* Moves at most one piece. Returns its length. */
 static inline size_t move_piece(struct wire *wire, netlib_tls_engine *from, netlib_tls_engine *to) {
     char bytes[20000];
     size_t n = drain_all(from, bytes, wire->piece < sizeof bytes ? wire->piece : sizeof bytes);
@@ -82,7 +82,7 @@ static inline void shake_one(struct wire *wire, struct shaken *shaken, bool is_s
     netlib_error_free(err);
 }
 
-/* Runs until neither side makes progress. */
+/* Runs the handshake until neither side makes progress. */
 static inline struct shaken shake_wire(struct wire *wire) {
     struct shaken shaken = {NETLIB_WANT_READ, NETLIB_WANT_READ, -1, -1, {"", ""}};
     size_t moved = 1;
@@ -105,7 +105,8 @@ static inline void check_shaken(netlib_status client, netlib_status server, stru
 
 #define CHECK_SHAKEN(client, server, came) check_shaken((client), (server), (came), __FILE__, __LINE__)
 
-/* Writes, moves and reads; returns the bytes that arrive at the other end. */
+/* Writes a text on one side, moves the bytes and reads on the other side. Returns the number of bytes that were
+ * read. */
 static inline size_t across(struct wire *wire, bool from_server, const char *text, char *out, size_t room) {
     netlib_error *err = NULL;
     netlib_tls_engine *from = from_server ? wire->server : wire->client,

@@ -1,5 +1,5 @@
-/* Time limits: every combination of fields, the clock's states, the process default. The clock is the test's. Then what
- * the limits measure on real sockets. */
+/* Timeouts: combinations of their fields, the states of the clock, the process default. The tests provide the clock.
+ * The last tests measure the limits on real sockets. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -30,7 +30,7 @@ static int32_t forgetful_clock(void *ctx, double *seconds) {
 #define DEFAULT NETLIB_TIMEOUT_DEFAULT
 
 /* The configured limits, the connect limit, and the read limit 4 seconds after the start. */
-static void limits_combine(void) {
+static void total_connect_and_read_limits_combine(void) {
     static const struct {
         double total, connect, read, connect_timeout, read_timeout;
     } rows[] = {
@@ -75,7 +75,7 @@ static void limits_combine(void) {
     }
 }
 
-static void fields_are_checked(void) {
+static void invalid_fields_are_refused_by_name(void) {
     static const double bad[] = {0.0, -0.0, -0.5, -2.0, (double)NAN, (double)-INFINITY};
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
@@ -98,7 +98,7 @@ static void fields_are_checked(void) {
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_new(1, 1, 1, NULL, &err));
 }
 
-static void from_float(void) {
+static void from_float_sets_connect_and_read(void) {
     static const double values[] = {2.5, NONE, DEFAULT};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         netlib_error *err = NULL;
@@ -113,7 +113,7 @@ static void from_float(void) {
     }
 }
 
-static void clock_states(void) {
+static void the_clock_starts_once_and_clones_are_unstarted(void) {
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
     test_clock clock = {5, 0, 0};
@@ -147,7 +147,7 @@ static void clock_states(void) {
     netlib_timeout_free(timeout);
 }
 
-static void hostile_clocks(void) {
+static void clocks_that_return_nonsense_fail_the_call(void) {
     static const struct {
         double start, later;
         int32_t result;
@@ -178,7 +178,7 @@ static void hostile_clocks(void) {
     netlib_timeout_free(timeout);
 }
 
-static void process_default(void) {
+static void the_process_default_can_be_set_and_reset(void) {
     netlib_error *err = NULL;
     CHECK_DOUBLE(NONE, netlib_default_timeout());
     CHECK_OK(netlib_set_default_timeout(7.5, &err));
@@ -206,8 +206,8 @@ static void *send_slowly(void *fd) {
     return NULL;
 }
 
-/* The read limit measures the gap between two reads: a server that sends in time each time is never too slow, however
- * long the whole takes. */
+/* The read limit applies to the gap between two reads: a server that sends a byte in time each time is never too slow,
+ * even if the whole response takes longer. */
 static void the_read_limit_measures_gaps(void) {
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
@@ -215,7 +215,7 @@ static void the_read_limit_measures_gaps(void) {
     int ends[2];
     double seconds = 0;
     connected_pair(ends);
-    /* The pauses together exceed the limit, but each is a fifth of it. */
+    /* The gaps together exceed the limit, but each gap is a fifth of it. */
     CHECK_OK(netlib_timeout_new(NONE, DEFAULT, 5 * gap, &timeout, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     double began = netlib_current_time();
@@ -229,14 +229,14 @@ static void the_read_limit_measures_gaps(void) {
     }
     CHECK(netlib_current_time() - began > 5 * gap);
     pthread_join(server, NULL);
-    /* The server has stopped, so the gap exceeds the limit. */
+    /* The server sends nothing more, so the gap exceeds the limit. */
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], seconds, NULL, &err));
     netlib_timeout_free(timeout);
     close(ends[0]);
     close(ends[1]);
 }
 
-/* Replaces the C library's resolver: a slow lookup of "slow.test", which gives 127.0.0.1. */
+/* Replaces the C library's resolver: the lookup of "slow.test" takes this many seconds and returns 127.0.0.1. */
 static double lookup_takes;
 
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
@@ -261,9 +261,9 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
 
 void freeaddrinfo(struct addrinfo *found) { (void)found; }
 
-/* The connect limit is for each address: the lookup before it is not bound by it, in neither way that lookups are made.
- * A netlib_limit bounds both. */
-static void lookups_do_not_count(void) {
+/* The connect limit applies to each address. It does not apply to the lookup, neither on the calling thread nor on
+ * another one. A netlib_limit applies to both. */
+static void the_connect_limit_excludes_the_lookup(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -288,7 +288,7 @@ static void lookups_do_not_count(void) {
 }
 
 /* An operation without its own timeout uses the process default. */
-static void the_default_is_used_where_none_is_given(void) {
+static void options_without_a_timeout_use_the_default(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1;
@@ -329,7 +329,7 @@ static void the_default_is_used_where_none_is_given(void) {
     close(server);
 }
 
-static void null_handles(void) {
+static void null_handles_have_defined_results(void) {
     netlib_error *err = NULL;
     double seconds = 99;
     CHECK(netlib_timeout_clone(NULL) == NULL);
@@ -346,15 +346,15 @@ static void null_handles(void) {
 }
 
 int main(void) {
-    limits_combine();
-    fields_are_checked();
-    from_float();
-    clock_states();
-    hostile_clocks();
-    process_default();
+    total_connect_and_read_limits_combine();
+    invalid_fields_are_refused_by_name();
+    from_float_sets_connect_and_read();
+    the_clock_starts_once_and_clones_are_unstarted();
+    clocks_that_return_nonsense_fail_the_call();
+    the_process_default_can_be_set_and_reset();
     the_read_limit_measures_gaps();
-    lookups_do_not_count();
-    the_default_is_used_where_none_is_given();
-    null_handles();
+    the_connect_limit_excludes_the_lookup();
+    options_without_a_timeout_use_the_default();
+    null_handles_have_defined_results();
     return report("timeout");
 }

@@ -1,7 +1,7 @@
-/* URLs: parsing, parts, resolving, origins. */
+/* URLs: parsing, parts, resolving references, origins. */
 #include "harness.h"
 
-/* Input, then what each getter answers; NULL is absent. */
+/* The input, then the result of each getter; NULL is absent. */
 static const struct {
     const char *text, *scheme, *auth, *host;
     int32_t port;
@@ -29,7 +29,7 @@ static const struct {
     {"http://a\\@b", "http", NULL, "a", -1, "/%5C@b", NULL, NULL, "a", "a", "/%5C@b", "http://a/%5C@b"},
 };
 
-static void parsing(void) {
+static void parse_url_splits_a_url_into_its_parts(void) {
     for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
@@ -50,8 +50,8 @@ static void parsing(void) {
     }
 }
 
-/* The text of each is read as the same parts again, and so is the text of that. */
-static void text_parses_back(void) {
+/* The text of each URL is parsed to the same parts, and gives the same text again. */
+static void the_text_of_a_url_parses_to_the_same_parts(void) {
     for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
@@ -71,11 +71,11 @@ static void text_parses_back(void) {
     }
 }
 
-static void lengths_and_clones(void) {
+static void texts_end_at_their_length_not_at_a_nul(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     size_t len = 99;
-    /* The length rules, not the NUL; (NULL, 0) is empty. */
+    /* The length decides where the text ends, not the NUL; (NULL, 0) is an empty text. */
     CHECK_OK(netlib_parse_url("http://host/abcdef", 13, &url, &err));
     netlib_url *other = netlib_url_clone(url);
     netlib_url_free(url);
@@ -103,7 +103,7 @@ static void lengths_and_clones(void) {
     CHECK_INT(0, (long long)len);
 }
 
-static void refused(void) {
+static void invalid_urls_are_refused_with_an_offset(void) {
     static const struct {
         const char *text;
         netlib_status status;
@@ -134,7 +134,7 @@ static void refused(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_parse_url("x", (size_t)-2, &url, &err));
 }
 
-static void from_parts(void) {
+static void url_new_builds_a_url_or_refuses_a_part(void) {
     static const struct {
         const char *scheme, *auth, *host;
         int32_t port;
@@ -171,7 +171,7 @@ static void from_parts(void) {
     }
 }
 
-static void default_ports(void) {
+static void port_or_default_knows_the_ports_of_http_and_https(void) {
     static const struct {
         const char *url;
         int32_t port;
@@ -188,7 +188,7 @@ static void default_ports(void) {
     }
 }
 
-static void resolving(void) {
+static void references_are_resolved_against_a_base(void) {
     static const struct {
         const char *base, *reference, *url, *request_uri;
     } rows[] = {
@@ -199,7 +199,7 @@ static void resolving(void) {
         {"http://a/b/c/d;p?q", "../../../g", "http://a/g", "/g"},
         {"http://u:p@a:8080/b", "/c d", "http://u:p@a:8080/c%20d", "/c%20d"},
         {"http://u:p@a:8080/b", "HTTPS://B/c", "https://b/c", "/c"},
-        /* Section 5.4.2; what a request asks for begins with "/" even then. */
+        /* RFC 3986 section 5.4.2. The request target begins with "/" even here. */
         {"http://a/b/c/d;p?q", "http:g", "http:g", "/g"},
         {"http://a/b/c/d;p?q", "http:g?y", "http:g?y", "/g?y"},
         {"http://a/b/c/d;p?q", "mailto:x@y", "mailto:x@y", "/x@y"},
@@ -226,7 +226,7 @@ static void resolving(void) {
     netlib_url_free(base);
 }
 
-static void origins(void) {
+static void same_origin_compares_scheme_host_and_port(void) {
     static const struct {
         const char *a, *b;
         bool same;
@@ -247,8 +247,8 @@ static void origins(void) {
     }
 }
 
-/* NETLIB_URL_MAX bytes are read, one more is refused at the first that is too many. */
-static void longest(void) {
+/* NETLIB_URL_MAX bytes are accepted. One more is refused, with the offset of the first byte that is too many. */
+static void urls_above_the_maximum_length_are_refused(void) {
     char *text = malloc(NETLIB_URL_MAX + 1);
     netlib_error *err = NULL;
     netlib_url *base = NULL;
@@ -267,7 +267,7 @@ static void longest(void) {
             netlib_url *url = NULL;
             netlib_url_readings *readings = NULL;
             size_t len = NETLIB_URL_MAX + more;
-            /* A minute of reading what shorter texts show as well. */
+            /* Skipped under valgrind, because it would take a minute and shorter texts test the same code. */
             if (under_valgrind() && more == 0) continue;
             netlib_status status = function == 0   ? netlib_parse_url(text, len, &url, &err)
                                    : function == 1 ? netlib_parse_url_strict(text, len, &url, &err)
@@ -285,14 +285,14 @@ static void longest(void) {
 }
 
 int main(void) {
-    parsing();
-    text_parses_back();
-    lengths_and_clones();
-    longest();
-    refused();
-    from_parts();
-    default_ports();
-    resolving();
-    origins();
+    parse_url_splits_a_url_into_its_parts();
+    the_text_of_a_url_parses_to_the_same_parts();
+    texts_end_at_their_length_not_at_a_nul();
+    urls_above_the_maximum_length_are_refused();
+    invalid_urls_are_refused_with_an_offset();
+    url_new_builds_a_url_or_refuses_a_part();
+    port_or_default_knows_the_ports_of_http_and_https();
+    references_are_resolved_against_a_base();
+    same_origin_compares_scheme_host_and_port();
     return report("url");
 }

@@ -1,4 +1,4 @@
-/* URLs that somebody else chose: the strict profile, readings compared, credentials, the redacted form. */
+/* URLs from untrusted sources: the strict profile, the comparison of readers, credentials, the redacted form. */
 #include "harness.h"
 
 #include <time.h>
@@ -11,8 +11,8 @@
 #define HOST NETLIB_URL_DIFFERENCE_HOST
 #define PORT NETLIB_URL_DIFFERENCE_PORT
 
-/* What an RFC 3986 program and a WHATWG program see, as "scheme host port", NULL where one finds no URL; in what they
- * differ; and whether the strict profile accepts the text. */
+/* The readings of an RFC 3986 parser and a WHATWG parser as "scheme host port", NULL if the parser refuses the text;
+ * the parts in which the readings differ; and true if the strict profile accepts the text. */
 static const struct {
     const char *text;
     size_t len;
@@ -20,7 +20,7 @@ static const struct {
     int32_t differences;
     bool strict;
 } confusers[] = {
-    /* alike */
+    /* both parsers read the same */
     {"http://example.com", 18, "http example.com 80", "http example.com 80", 0, true},
     {"HTTP://Example.COM:80/a?b#c", 27, "http example.com 80", "http example.com 80", 0, true},
     {"https://h:443/", 14, "https h 443", "https h 443", 0, true},
@@ -60,7 +60,7 @@ static const struct {
     {"localhost:8080/a", 16, "localhost - -1", "localhost - -1", 0, false},
     {"example.com:80", 14, "example.com - -1", "example.com - -1", 0, false},
     {"http://h:0/", 11, "http h 0", "http h 0", 0, false},
-    /* both refuse */
+    /* both parsers refuse */
     {"foo", 3, NULL, NULL, 0, false},
     {"/path", 5, NULL, NULL, 0, false},
     {"?q", 2, NULL, NULL, 0, false},
@@ -268,7 +268,7 @@ static const char *reading(const netlib_url_readings *readings, int32_t reader, 
     return into;
 }
 
-static void readers_compared(void) {
+static void compare_readers_reports_where_two_parsers_differ(void) {
     char text[256];
     for (size_t i = 0; i < sizeof confusers / sizeof confusers[0]; i++) {
         netlib_error *err = NULL;
@@ -293,8 +293,9 @@ static void readers_compared(void) {
     CHECK(sizeof confusers / sizeof confusers[0] >= 80);
 }
 
-/* How the best effort reads: text without a scheme has a host; a backslash ends the authority, as for the WHATWG. */
-static void netlib_as_a_reader(void) {
+/* netlib's lenient parser: a text without a scheme has a host, and a backslash ends the authority, as in the WHATWG
+ * standard. */
+static void compare_readers_includes_the_lenient_parser(void) {
     static const struct {
         const char *text, *netlib;
         int32_t from_rfc3986, from_whatwg;
@@ -328,7 +329,7 @@ static void netlib_as_a_reader(void) {
     CHECK(readings == NULL);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_url_compare_readers(NULL, 1, &readings, &err));
 
-    /* What is unknown fails closed. */
+    /* Unknown readers fail closed. */
     CHECK_OK(netlib_url_compare_readers("http://h", NETLIB_NTS, &readings, &err));
     CHECK_INT(-1, netlib_url_readings_differences(readings, RFC3986, 3));
     CHECK_INT(-1, netlib_url_readings_differences(readings, -1, RFC3986));
@@ -342,7 +343,7 @@ static void netlib_as_a_reader(void) {
     CHECK(netlib_url_readings_clone(NULL) == NULL);
 }
 
-static void strict(void) {
+static void the_strict_profile_refuses_ambiguous_urls(void) {
     static const struct {
         const char *text, *url;
     } accepted[] = {
@@ -391,7 +392,7 @@ static void strict(void) {
         CHECK_STR(refused[i].message, netlib_error_message(err, NULL));
         CHECK_STATUS(refused[i].status, status);
     }
-    /* The length rules, not the NUL. */
+    /* The length decides where the text ends, not the NUL. */
     CHECK_OK(netlib_parse_url_strict("http://host/ab cd", 14, &url, &err));
     CHECK_STR("http://host/ab", netlib_url_to_string(url, NULL));
     netlib_url_free(url);
@@ -401,7 +402,7 @@ static void strict(void) {
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_parse_url_strict("http://h", NETLIB_NTS, NULL, &err));
 }
 
-static void redacted(void) {
+static void the_redacted_form_has_no_credentials_or_values(void) {
     static const struct {
         const char *text, *redacted;
     } rows[] = {
@@ -419,13 +420,13 @@ static void redacted(void) {
         {"h/a?b=c", "h/a?b=***"},
         {"/a?b=c#d", "/a?b=***#***"},
         {"", ""},
-        /* What keeps it from reading as another URL stands in it as in the whole text. */
+        /* The prefix that keeps a path from being read as a host is also in the redacted form. */
         {"////x/y", "/.//x/y"},
         {"////u:p@h/x", "/***@h/x"},
         {"//http:80/x", "//http:80/x"},
         {"//user:pw@h", "***@h"},
         {"[fe80::1%252500]", "[fe80::1%252500]"},
-        /* A line, without anything that a terminal obeys. */
+        /* The result is one line without control characters for a terminal. */
         {"ftp://h/\x1b[2J \xc2\x9b", "ftp://h/%1B[2J%20%C2%9B"},
     };
     size_t len = 99;
@@ -459,8 +460,8 @@ static void redacted(void) {
     }
 }
 
-/* User and password, NULL being absent; an offset of -1 where there is no encoded NUL. */
-static void credentials(void) {
+/* The user name and the password, NULL if absent. The offset is that of an encoded NUL, -1 if there is none. */
+static void credentials_are_percent_decoded_without_nul(void) {
     static const struct {
         const char *text, *username, *password;
         int64_t username_nul, password_nul;
@@ -511,8 +512,9 @@ static void credentials(void) {
     netlib_url_free(url);
 }
 
-/* CR, LF and NUL in every argument that makes a URL: refused, or percent-encoded. Never in what comes out. */
-static void r13_line_ends_and_nul_never_come_out(void) {
+/* CR, LF and NUL in every argument of functions that create a URL are refused or percent-encoded. They are never in the
+ * URL or its request target. */
+static void r13_cr_lf_and_nul_never_reach_a_url_or_target(void) {
     static const char *const texts[] = {"%chttp://h/",  "ht%ctp://h",   "http://%cu:p@h", "http://u:%cp@h",
                                         "http://h%c/",  "http://%ch",   "http://h:8%c0",  "http://h/%c",
                                         "http://h/?%c", "http://h/#%c", "ftp://u%c@h",    "ftp://h%c/",
@@ -554,7 +556,7 @@ static void r13_line_ends_and_nul_never_come_out(void) {
     }
 }
 
-/* As many bytes as `len`: `before`, `unit` again and again, `after`. */
+/* Returns a text of `len` bytes: `before`, repetitions of `unit`, `after`. */
 static char *hostile(const char *before, const char *unit, const char *after, size_t len) {
     char *text = malloc(len + 1);
     size_t start = strlen(before), end = len - strlen(after), n = strlen(unit);
@@ -565,8 +567,8 @@ static char *hostile(const char *before, const char *unit, const char *after, si
     return text;
 }
 
-/* Everything that can be asked of a text. Seconds of processor time, the lesser of two runs. */
-static double seconds(const char *text, size_t len) {
+/* Calls all functions that parse the text. Returns the seconds of processor time, the smaller of two runs. */
+static double measure_seconds(const char *text, size_t len) {
     double least = 1e9;
     for (int run = 0; run < 2; run++) {
         netlib_url *url = NULL;
@@ -591,9 +593,9 @@ static double seconds(const char *text, size_t len) {
     return least;
 }
 
-/* Sixteen times the text takes about sixteen times as long; quadratic work would take 256 times. The margin is for the
- * machine's noise. */
-static void r14_time_is_linear(void) {
+/* A text of 16 times the length takes about 16 times as long; quadratic work would take 256 times as long. The margin
+ * allows for other work on the machine. */
+static void r14_parsing_takes_linear_time(void) {
     static const struct {
         const char *before, *after;
     } places[] = {{"http://", ""}, {"http://", "@h/"}, {"http://h/", ""}, {"http://h?", ""}};
@@ -604,7 +606,7 @@ static void r14_time_is_linear(void) {
         for (size_t j = 0; j < sizeof units / sizeof units[0]; j++) {
             char *short_text = hostile(places[i].before, units[j], places[i].after, small);
             char *long_text = hostile(places[i].before, units[j], places[i].after, large);
-            double one = seconds(short_text, small), many = seconds(long_text, large);
+            double one = measure_seconds(short_text, small), many = measure_seconds(long_text, large);
             bool linear = many <= 64 * one + 0.002;
             CHECK(linear);
             if (!linear) fprintf(stderr, "    %.20s: %g s, %g s\n", short_text, one, many);
@@ -615,12 +617,12 @@ static void r14_time_is_linear(void) {
 }
 
 int main(void) {
-    strict();
-    readers_compared();
-    netlib_as_a_reader();
-    redacted();
-    credentials();
-    r13_line_ends_and_nul_never_come_out();
-    r14_time_is_linear();
+    the_strict_profile_refuses_ambiguous_urls();
+    compare_readers_reports_where_two_parsers_differ();
+    compare_readers_includes_the_lenient_parser();
+    the_redacted_form_has_no_credentials_or_values();
+    credentials_are_percent_decoded_without_nul();
+    r13_cr_lf_and_nul_never_reach_a_url_or_target();
+    r14_parsing_takes_linear_time();
     return report("url_safety");
 }

@@ -8,12 +8,12 @@
  * because the retry policy needs the error. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
-/* The same with a cause. `cause` may be NULL; the caller keeps it. If the cause records that a part of the request was
+/* Creates an error with a cause. `cause` may be NULL; the caller keeps it. If the cause records that a part of the request was
  * sent, the new error records this as well. */
 netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
                            ...);
 
-/* The same with an explicit retry kind, which overrides those of the status and the cause. */
+/* Creates an error with a cause and an explicit retry kind, which overrides those of the status and the cause. */
 netlib_status fail_counted_as(enum netlib_retry_kind kind, netlib_status status, const netlib_error *cause,
                               netlib_error **err, const char *format, ...);
 

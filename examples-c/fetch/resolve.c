@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* Adds an address without a port: the connect uses its own port. */
+/* Adds an address with port 0, for which a connect uses its own port. */
 static bool add_address(netlib_addresses *addresses, const char *text) {
     struct sockaddr_in ipv4 = {.sin_family = AF_INET};
     struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6};

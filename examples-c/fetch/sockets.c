@@ -125,7 +125,7 @@ static bool read_seconds(const char **at, double *seconds) {
     return is_number;
 }
 
-/* The same for an integer. */
+/* Parses an integer at `*at`, and moves `*at` behind it. */
 static bool read_count(const char **at, long *count) {
     char *end = NULL;
     *count = strtol(*at, &end, 10);
