@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates the certificates of the interoperation tests with the openssl command, in the current directory, which is empty:
+# Creates the certificates of the interoperation tests with the openssl command, in the current, empty directory:
 # a root CA (RSA), an intermediate CA (P-256), and a server and a client certificate for each kind of key.
 #
 # NAME.pem is a certificate, NAME.key its key, NAME-chain.pem the certificate and its issuer, NAME-both.pem all three.
@@ -35,7 +35,7 @@ key() {
     esac
 }
 
-# issue NAME KIND-OF-KEY ISSUER SUBJECT END EXTENSIONS; the issuer is NAME itself for one that signs itself.
+# issue NAME KIND-OF-KEY ISSUER SUBJECT END EXTENSIONS: issues a certificate. If ISSUER is NAME, it is self-signed.
 issue() {
     key "$2" > "$1.key"
     openssl req -new -config ca.cnf -key "$1.key" -subj "$4" -out "$1.csr"

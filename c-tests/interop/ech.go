@@ -1,12 +1,12 @@
-// A server with Encrypted Client Hello, of Go's crypto/tls (1.24 or newer): the suite ech runs it against peer.c.
+// A server with Encrypted Client Hello that uses Go's crypto/tls (1.24 or newer). The suite ech runs it against peer.c.
 //
 // usage: ech CERTIFICATE KEY MODE SESSIONS
 //
-//	good        it has the key of the list that it prints
-//	other       it has another one, and sends its list
-//	off         it knows nothing of Encrypted Client Hello
-//	NAME-retry  the same, and asks for a second ClientHello: it takes P-384 alone
-//	NAME-1.2    the same, with TLS 1.2 alone
+//	good        has the key of the list that it prints
+//	other       has another key, and sends its own list
+//	off         does not support Encrypted Client Hello
+//	NAME-retry  like NAME, but sends a HelloRetryRequest, because it accepts P-384 only
+//	NAME-1.2    like NAME, with TLS 1.2 only
 //
 // It prints "list BASE64", "port N", and one line for each session.
 package main
@@ -38,7 +38,7 @@ func vector(bytes []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(bytes))), bytes...)
 }
 
-// A key of the server's, and the ECHConfig (RFC 9849 section 4) for it.
+// newKey returns a key of the server, and the ECHConfig (RFC 9849 section 4) for it.
 func newKey(id byte) tls.EncryptedClientHelloKey {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	must(err)
@@ -58,7 +58,7 @@ func serve(connection net.Conn, config *tls.Config) {
 	server := tls.Server(connection, config)
 	if err := server.Handshake(); err != nil {
 		fmt.Println("refused:", err)
-		// What the other side says at last is read before the end, which would be a reset.
+		// Reads the peer's last data before closing, because closing with unread data would reset the connection.
 		_, _ = io.Copy(io.Discard, connection)
 		return
 	}

@@ -17,7 +17,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Longer than any wait that ends as it should, on a machine with much else to do. */
+/* Longer than any successful wait, even on a busy machine. */
 #define LONG 100.0
 
 /* Lines of 999 letters, none of which is a command to s_client, s_server or gnutls-serv at the start of a line. */
@@ -28,7 +28,7 @@ static char letter_at(size_t i) {
     return (char)('a' + ((uint32_t)i * 2654435761u >> 29));
 }
 
-/* The same with each line backwards, as s_server -rev answers. */
+/* The same with each line reversed, as s_server -rev answers. */
 static char reversed_at(size_t i) {
     if (i % LINE == LINE - 1) return '\n';
     return letter_at(i - i % LINE + (LINE - 2 - i % LINE));
@@ -41,12 +41,12 @@ struct session {
     int32_t alert, problem;
     size_t bytes;
     bool intact;
-    /* For the next connection, when the server wants another ECHConfigList used. */
+    /* The list for the next connection, if the server sent another ECHConfigList. */
     netlib_tls_context *retry;
     const netlib_tls_context *context;
 };
 
-/* Keeps what the first failure says. */
+/* Stores the message of the first failure. */
 static netlib_status note(struct session *session, netlib_status status, netlib_error *err) {
     if (err != NULL && session->alert < 0 && session->problem == 0) {
         session->alert = netlib_error_tls_alert(err);
@@ -76,7 +76,7 @@ static netlib_status write_all(netlib_tls_stream *stream, size_t total, netlib_e
     return status;
 }
 
-/* Before the handshake, as much as may be sent. */
+/* Writes as much early data as allowed, before the handshake. */
 static void write_early(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
@@ -87,8 +87,8 @@ static void write_early(struct session *session) {
     session->early = note(session, status, err);
 }
 
-/* All of it, but for what the other end has. */
-static void say(struct session *session) {
+/* Writes all bytes except the early data that the peer has accepted. */
+static void write_rest(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
     size_t n = 0, done = netlib_tls_stream_early_data_written(session->stream);
@@ -99,7 +99,8 @@ static void say(struct session *session) {
     session->data = note(session, status, err);
 }
 
-/* A thread of its own: the peer answers before it has everything, and stops reading when nobody reads the answer. */
+/* Runs on a thread of its own: the peer answers before it has received everything, and stops reading while its answers
+ * are not read. */
 static void *writer(void *argument) {
     struct session *session = argument;
     netlib_error *err = NULL;
@@ -126,8 +127,8 @@ static void read_expected(struct session *session) {
     }
 }
 
-/* A page that the server makes: it goes to the end of a file. */
-static void get(struct session *session) {
+/* Gets a page from the server and appends it to a file. */
+static void get_page(struct session *session) {
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";
     static char buffer[20000];
     netlib_error *err = NULL;
@@ -153,19 +154,19 @@ static netlib_status read_end(struct session *session) {
     return note(session, status, err);
 }
 
-static void shut(struct session *session) {
+static void shut_down(struct session *session) {
     netlib_error *err = NULL;
     netlib_status status = netlib_tls_stream_shutdown(session->stream, &err);
     session->shutdown = note(session, status, err);
 }
 
-/* The client says what the server gives back; a server gives back what was said. */
+/* A client sends the bytes that the server returns; a server returns the bytes that it received. */
 static void exchange(struct session *session, bool client) {
     const char *how = session->settings->how;
     if (strcmp(how, "get") == 0) {
-        get(session);
+        get_page(session);
     } else if (strcmp(how, "say") == 0) {
-        say(session);
+        write_rest(session);
     } else if (strcmp(how, "receive") == 0) {
         read_expected(session);
     } else if (strcmp(how, "read") != 0 && client) {
@@ -181,22 +182,22 @@ static void exchange(struct session *session, bool client) {
             session->data = note(session, status, err);
         }
     }
-    /* A client that connects only for the session's sake. */
-    if (session->data == NETLIB_END_OF_STREAM) shut(session);
+    /* The client connected only to create a session. */
+    if (session->data == NETLIB_END_OF_STREAM) shut_down(session);
     if (session->data != NETLIB_OK) return;
-    /* "read" and "peer-first": the other end closes before this one. */
+    /* "read" and "peer-first": the peer closes before this side. */
     if (strcmp(how, "read") == 0 || strcmp(how, "peer-first") == 0) {
         session->end = read_end(session);
-        shut(session);
+        shut_down(session);
     } else {
-        shut(session);
+        shut_down(session);
         session->end = read_end(session);
     }
 }
 
-static const char *text(const char *text) { return text != NULL ? text : "-"; }
+static const char *text_or_dash(const char *text) { return text != NULL ? text : "-"; }
 
-static void speak(struct session *session, bool client) {
+static void run_session(struct session *session, bool client) {
     netlib_error *err = NULL;
     if (netlib_tls_stream_set_read_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
     if (netlib_tls_stream_set_write_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
@@ -214,11 +215,11 @@ static void speak(struct session *session, bool client) {
     }
     printf("handshake=%s", netlib_status_name(session->handshake));
     printf(" version=%s", version == NETLIB_TLS_VERSION_1_3 ? "1.3" : version == NETLIB_TLS_VERSION_1_2 ? "1.2" : "-");
-    printf(" suite=%s", text(netlib_tls_stream_cipher_suite(session->stream, NULL)));
-    printf(" group=%s", text(netlib_tls_stream_key_exchange_group(session->stream, NULL)));
+    printf(" suite=%s", text_or_dash(netlib_tls_stream_cipher_suite(session->stream, NULL)));
+    printf(" group=%s", text_or_dash(netlib_tls_stream_key_exchange_group(session->stream, NULL)));
     printf(" resumed=%s", netlib_tls_stream_is_resumed(session->stream) ? "yes" : "no");
-    printf(" name=%s", text(netlib_tls_stream_server_name(session->stream, NULL)));
-    printf(" alpn=%s", text(netlib_tls_stream_alpn_protocol(session->stream, NULL)));
+    printf(" name=%s", text_or_dash(netlib_tls_stream_server_name(session->stream, NULL)));
+    printf(" alpn=%s", text_or_dash(netlib_tls_stream_alpn_protocol(session->stream, NULL)));
     printf(" certificates=%zu", netlib_tls_stream_peer_certificate_count(session->stream));
     printf(" bytes=%zu intact=%s", session->bytes, session->intact ? "yes" : "no");
     printf(" data=%s end=%s", netlib_status_name(session->data), netlib_status_name(session->end));
@@ -229,7 +230,7 @@ static void speak(struct session *session, bool client) {
     netlib_tls_stream_free(session->stream);
 }
 
-/* Closed so that what was sent last, an alert, is not lost to the reset that unread bytes cause. */
+/* Closes the socket without a reset, which unread bytes would cause and which could lose a final alert. */
 static void close_gently(int fd) {
     static char buffer[20000];
     struct timeval limit = {(time_t)LONG, 0};
@@ -248,7 +249,7 @@ static struct sockaddr_in loopback(const struct settings *settings) {
     return address;
 }
 
-static int complain(const char *what, netlib_error *err) {
+static int print_error(const char *what, netlib_error *err) {
     fprintf(stderr, "peer: %s: %s\n", what, err != NULL ? netlib_error_message(err, NULL) : "the system refuses");
     netlib_error_free(err);
     return 1;
@@ -263,7 +264,7 @@ int main(int argc, char **argv) {
     netlib_tls_options_free(settings.options);
     if (status != NETLIB_OK) {
         printf("context=%s\n", netlib_status_name(status));
-        return complain("the context", err);
+        return print_error("the context", err);
     }
     struct sockaddr_in address = loopback(&settings);
     socklen_t len = sizeof address;
@@ -272,7 +273,7 @@ int main(int argc, char **argv) {
         listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (bind(listener, (struct sockaddr *)&address, len) != 0 || listen(listener, 4) != 0 ||
             getsockname(listener, (struct sockaddr *)&address, &len) != 0) {
-            return complain("listening", NULL);
+            return print_error("listening", NULL);
         }
         printf("port %d\n", (int)ntohs(address.sin_port));
         fflush(stdout);
@@ -280,7 +281,7 @@ int main(int argc, char **argv) {
     netlib_tls_context *plain = context;
     if (settings.ech != NULL && strcmp(settings.ech, "grease") != 0) {
         status = netlib_tls_context_with_ech(plain, settings.ech, NETLIB_NTS, &context, &err);
-        if (status != NETLIB_OK) return complain("the list", err);
+        if (status != NETLIB_OK) return print_error("the list", err);
     } else {
         plain = netlib_tls_context_clone(context);
     }
@@ -289,15 +290,15 @@ int main(int argc, char **argv) {
         struct session session = {.settings = &settings, .alert = -1, .intact = true, .context = plain};
         if (settings.client) {
             fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-            if (connect(fd, (struct sockaddr *)&address, len) != 0) return complain("connecting", NULL);
+            if (connect(fd, (struct sockaddr *)&address, len) != 0) return print_error("connecting", NULL);
             status = netlib_tls_wrap_fd(context, fd, settings.name, &session.stream, &err);
         } else {
             fd = accept(listener, NULL, NULL);
-            if (fd < 0) return complain("accepting", NULL);
+            if (fd < 0) return print_error("accepting", NULL);
             status = netlib_tls_accept_fd(context, fd, &session.stream, &err);
         }
-        if (status != NETLIB_OK) return complain("the stream", err);
-        speak(&session, settings.client);
+        if (status != NETLIB_OK) return print_error("the stream", err);
+        run_session(&session, settings.client);
         close_gently(fd);
         if (session.retry != NULL) {
             netlib_tls_context_free(context);

@@ -1,4 +1,4 @@
-/* The settings of peer.c: words "name=value" on its command line, into options of netlib. */
+/* The settings of peer.c: converts words "name=value" on its command line to options of netlib. */
 #ifndef NETLIB_INTEROP_SETTINGS_H
 #define NETLIB_INTEROP_SETTINGS_H
 
@@ -14,10 +14,10 @@ struct settings {
     int port;
     int connections;
     size_t bytes;
-    size_t early;     /* how many of them to write as early data, if it may be sent */
-    const char *name; /* of the server, for a client */
-    /* "echo", "reversed": bytes that come back; "get": a page; "receive": bytes of the other end's; "read": only the end
-       is read; "peer-first": as "echo", and the other end closes first; "say": bytes that the other end gets, some of them as
+    size_t early;     /* how many of them are written as early data, if the session allows it */
+    const char *name; /* the server name for a client */
+    /* "echo", "reversed": the peer returns the bytes; "get": gets a page; "receive": the peer sends the bytes; "read":
+       reads only the end; "peer-first": like "echo", but the peer closes first; "say": sends the bytes, some of them as
        early data */
     const char *how;
     const char *page; /* the file for a page */

@@ -1,4 +1,4 @@
-/* Connects to silent hosts end by a deadline, a timeout, or a cancel from another thread. */
+/* A deadline, a timeout, or a cancel from another thread ends a connect to silent hosts. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -22,7 +22,7 @@ static void a_deadline_ends_all_attempts(int tun, enum api api) {
     netlib_limit *limit = limit_of(0.6);
     struct outcome outcome = connect_to(api, "name.test", options, limit);
     CHECK_INT(-1, outcome.fd);
-    /* The first sequential attempt takes all the time. */
+    /* The first sequential attempt uses up the time. */
     CHECK_INT(api == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
     if (api != SEQUENTIAL) CHECK_STR(message, netlib_error_message(outcome.err, NULL));
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
@@ -57,7 +57,7 @@ static void *cancel_after_syn(void *arg) {
     return NULL;
 }
 
-/* Cancels once the last attempt has started. A sequential connect gets no further than the first. */
+/* Cancels once the last attempt has started. With a sequential connect, that is the first one. */
 static void a_cancel_ends_all_attempts(int tun, enum api api) {
     struct peer peer;
     START_PEER(&peer, tun, silent_hosts);

@@ -7,7 +7,7 @@ static const struct host hosts[] = {
     {.address = "203.0.113.1", .answer = ACCEPTS},
 };
 
-static void with_ipv6(int tun, enum api api) {
+static void ipv6_addresses_are_tried_first(int tun, enum api api) {
     static const struct attempt expected[] = {{"2001:db8::a", NETLIB_OK, 0, 0.0, 0.0}};
     struct peer peer;
     START_PEER(&peer, tun, hosts);
@@ -41,7 +41,7 @@ static void falls_back_to_ipv4(int tun, enum api api, int errnum) {
     CHECK_INT(0, seen_at(&peer, 0).syns);
     end(&outcome);
 
-    /* Without another address, that is the failure. */
+    /* If there is no other address, the connect fails with that error. */
     outcome = connect_to(api, "2001:db8::a", options, NULL);
     CHECK_INT(1, (long long)netlib_error_cause_count(outcome.err));
     CHECK_INT(errnum, netlib_error_errno(outcome.err));
@@ -52,22 +52,24 @@ static void falls_back_to_ipv4(int tun, enum api api, int errnum) {
     stop_peer(&peer);
 }
 
-static void without_ipv6(int tun, enum api api) {
+static void without_ipv6_connects_fall_back_to_ipv4(int tun, enum api api) {
     CHECK_INT(AF_INET, netlib_allowed_gai_family());
     falls_back_to_ipv4(tun, api, EADDRNOTAVAIL);
 }
 
 /* The loopback device has IPv6, so names are resolved to both families. */
-static void without_an_ipv6_route(int tun, enum api api) {
+static void without_a_route_connects_fall_back_to_ipv4(int tun, enum api api) {
     CHECK_INT(AF_UNSPEC, netlib_allowed_gai_family());
     falls_back_to_ipv4(tun, api, ENETUNREACH);
 }
 
 int main(void) {
     static const struct scenario scenarios[] = {
-        {"with IPv6", with_ipv6, ALL_APIS, 0, NULL, NULL},
-        {"without IPv6", without_ipv6, ALL_APIS, WITHOUT_IPV6, NULL, NULL},
-        {"without an IPv6 route", without_an_ipv6_route, ALL_APIS, WITHOUT_IPV6_ROUTE, NULL, NULL},
+        {"IPv6 addresses are tried first", ipv6_addresses_are_tried_first, ALL_APIS, 0, NULL, NULL},
+        {"without IPv6 connects fall back to IPv4", without_ipv6_connects_fall_back_to_ipv4, ALL_APIS, WITHOUT_IPV6,
+         NULL, NULL},
+        {"without a route connects fall back to IPv4", without_a_route_connects_fall_back_to_ipv4, ALL_APIS,
+         WITHOUT_IPV6_ROUTE, NULL, NULL},
     };
     return RUN_SCENARIOS("netns families", scenarios);
 }

@@ -57,7 +57,7 @@ static void both_families_are_queried(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* Without IPv6, AAAA records are not queried. */
+/* Without IPv6, no AAAA query is sent. */
 static void only_ipv4_is_queried(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
@@ -88,8 +88,8 @@ static void *cancel_after_query(void *arg) {
     return NULL;
 }
 
-/* The system's resolver continues for seconds. The call does not wait for it. */
-static void a_silent_name_server(int tun, enum api api) {
+/* The system's resolver continues for seconds. The call does not wait for the resolver. */
+static void a_limit_ends_the_lookup_at_a_silent_name_server(int tun, enum api api) {
     static const struct host hosts[] = {{.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = no_answer}};
     struct peer peer;
     START_PEER(&peer, tun, hosts);
@@ -122,7 +122,7 @@ static void a_silent_name_server(int tun, enum api api) {
 }
 
 /* The system's resolver waits for the AAAA answer until its own timeout. A limit ends the wait. */
-static void an_unanswered_aaaa_query(int tun, enum api api) {
+static void a_limit_ends_the_wait_for_an_aaaa_answer(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = only_ipv4_is_answered},
         {.address = "203.0.113.1", .answer = ACCEPTS},
@@ -149,7 +149,7 @@ static void an_unanswered_aaaa_query(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* The number of addresses that the application itself gets for the name. */
+/* Returns the number of addresses that the application's own lookup of the name returns. */
 static int count_addresses(const char *name, int family) {
     struct addrinfo hints, *found = NULL;
     int count = 0;
@@ -173,7 +173,7 @@ static void check_refused(struct outcome *outcome) {
 }
 
 /* R18: the application checks the name and gets a public address. The next answer is a private one. */
-static void r18_a_name_that_changes_its_address(int tun, enum api api) {
+static void r18_a_rebound_name_reaches_no_refused_address(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding},
         {.address = "203.0.113.1", .answer = ACCEPTS},
@@ -190,7 +190,7 @@ static void r18_a_name_that_changes_its_address(int tun, enum api api) {
         end(&outcome);
     }
     CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);
-    /* The checked address is the one that is connected: each connect resolves once. */
+    /* The connect uses the address that was checked: each connect resolves the name once. */
     for (int i = 0; i < 4; i++) {
         struct outcome outcome = connect_to(api, "name.test", options, NULL);
         if (i % 2 == 0) {
@@ -208,7 +208,7 @@ static void r18_a_name_that_changes_its_address(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-static void r18_the_same_with_ipv6(int tun, enum api api) {
+static void r18_a_rebound_ipv6_name_reaches_no_refused_address(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding_ipv6},
         {.address = "2001:db8::a", .answer = ACCEPTS},
@@ -233,7 +233,7 @@ static void r18_the_same_with_ipv6(int tun, enum api api) {
 }
 
 /* Refused addresses are skipped without a packet and without a delay. */
-static void r18_inner_addresses_among_others(int tun, enum api api) {
+static void r18_refused_addresses_are_skipped_without_a_packet(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "fd00::1", .answer = ACCEPTS},
         {.address = "10.0.0.1", .answer = ACCEPTS},
@@ -267,12 +267,16 @@ int main(void) {
         {"both families are queried", both_families_are_queried, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
         {"only IPv4 is queried", only_ipv4_is_queried, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6, NULL,
          NULL},
-        {"a silent name server", a_silent_name_server, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
-        {"an unanswered AAAA query", an_unanswered_aaaa_query, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
-        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, ALL_APIS, WITH_NAMESERVER, NULL,
-         NULL},
-        {"R18: the same with IPv6", r18_the_same_with_ipv6, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
-        {"R18: inner addresses among others", r18_inner_addresses_among_others, ALL_APIS, 0, NULL, NULL},
+        {"a limit ends the lookup at a silent name server", a_limit_ends_the_lookup_at_a_silent_name_server, ALL_APIS,
+         WITH_NAMESERVER, NULL, NULL},
+        {"a limit ends the wait for an AAAA answer", a_limit_ends_the_wait_for_an_aaaa_answer,
+         1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
+        {"R18: a rebound name reaches no refused address", r18_a_rebound_name_reaches_no_refused_address, ALL_APIS,
+         WITH_NAMESERVER, NULL, NULL},
+        {"R18: a rebound IPv6 name reaches no refused address", r18_a_rebound_ipv6_name_reaches_no_refused_address,
+         1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
+        {"R18: refused addresses are skipped without a packet", r18_refused_addresses_are_skipped_without_a_packet,
+         ALL_APIS, 0, NULL, NULL},
     };
     return RUN_SCENARIOS("netns names", scenarios);
 }

@@ -33,7 +33,7 @@ enum {
     WITH_NAMESERVER = 4,
 };
 
-/* Why there is no network. */
+/* The reason why the network cannot be created. */
 static char no_network[256];
 
 __attribute__((format(printf, 1, 2))) static inline int without_network(const char *format, ...) {
@@ -110,9 +110,9 @@ static inline int configure_ipv4(int control) {
     return ioctl(control, SIOCADDRT, &route) == 0 ? 0 : without_network("no IPv4 route");
 }
 
-/* Waits until the kernel uses the IPv6 address. It does so with a delay, and connects from another address until then. A
- * datagram that the address receives proves that it is usable. Duplicate address detection, which takes a second, does
- * not run on a TUN device. */
+/* Waits until the kernel uses the IPv6 address. The kernel does so with a delay, and connects from another address
+ * until then. A datagram that arrives at the address proves that the address is usable. Duplicate address detection,
+ * which takes a second, does not run on a TUN device. */
 static inline int await_own_ipv6(void) {
     struct sockaddr_in6 own = {.sin6_family = AF_INET6};
     socklen_t len = sizeof own;

@@ -40,7 +40,7 @@ static inline void put32(uint8_t *at, uint32_t value) {
     put16(at + 2, value & 0xffff);
 }
 
-/* The unfolded sum of RFC 1071. */
+/* Returns the unfolded sum of RFC 1071. */
 static inline uint32_t sum16(uint32_t sum, const uint8_t *bytes, size_t len) {
     for (size_t i = 0; i + 1 < len; i += 2) sum += get16(bytes + i);
     return len % 2 == 1 ? sum + (uint32_t)(bytes[len - 1] << 8) : sum;

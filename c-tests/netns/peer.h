@@ -1,4 +1,4 @@
-/* The hosts behind the TUN device: a thread that answers each packet as its host is described. */
+/* The hosts behind the TUN device: a thread that answers each packet as the description of its host says. */
 #ifndef NETLIB_TEST_PEER_H
 #define NETLIB_TEST_PEER_H
 
@@ -227,7 +227,7 @@ static inline void receive_packet(struct peer *peer, const uint8_t *bytes, size_
     }
 }
 
-/* The flow whose next packet is due first. */
+/* Returns the flow whose next packet is due first. */
 static inline struct flow *next_due(struct peer *peer) {
     struct flow *next = NULL;
     for (size_t i = 0; i < FLOWS_MAX; i++) {

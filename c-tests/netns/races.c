@@ -1,4 +1,4 @@
-/* Which address is connected, and when: hosts that answer late, refuse, or never answer, for both schedules. */
+/* Which address is connected, and when, with hosts that answer late, refuse, or never answer, for both schedules. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -7,7 +7,7 @@ enum { RACE_HOSTS = 4 };
 /* No packet is sent to the host. */
 #define NO_SYN (-1.0)
 
-/* What one schedule does. */
+/* The result of one schedule. */
 struct expectation {
     double timeout, seconds;
     /* When the first SYN arrives at each host, in seconds after the one at the first host. */
@@ -161,7 +161,7 @@ static void run_race(int tun, enum api api, const void *row) {
     for (size_t i = 0; i < count; i++) {
         bool has_syn = expected->syn[i] >= 0.0;
         if (i > 0 && has_syn) CHECK_GAP(&peer, i, 0, expected->syn[i]);
-        /* The tolerance of a gap exceeds a short delay, so the order is checked too. */
+        /* The tolerance of a gap exceeds a short delay, so the order is checked as well. */
         for (size_t j = 0; j < count && has_syn; j++) {
             if (expected->syn[j] > expected->syn[i]) CHECK(seen_at(&peer, i).first < seen_at(&peer, j).first);
         }
@@ -175,7 +175,7 @@ static void run_race(int tun, enum api api, const void *row) {
         await_reset(&peer, expected->reset - 1);
         CHECK_INT(0, seen_at(&peer, expected->reset - 1).opened);
     }
-    /* An attempt starts when the delay has passed or the one before it has failed, never earlier. */
+    /* An attempt starts when the delay has passed or the previous attempt has failed, never earlier. */
     for (size_t i = 1; i < count && api != SEQUENTIAL; i++) {
         double start = netlib_connect_attempt_start(outcome.connect, i);
         double delay = race->attempt_delay > 0.0 ? race->attempt_delay : 0.25;

@@ -1,8 +1,8 @@
-/* Waiting to read from hosts that send nothing, a byte at a time, or FIN. */
+/* Waits for input from hosts that send nothing, a byte at a time, or FIN. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
-static int connected(struct peer *peer) {
+static int connect_to_peer(struct peer *peer) {
     netlib_error *err = NULL;
     netlib_connect_options *options = options_for(peer, NETLIB_TIMEOUT_NONE);
     int fd = -1;
@@ -18,13 +18,13 @@ static bool is_dropped(int fd) {
     return dropped;
 }
 
-static void a_silent_peer(int tun, enum api api) {
+static void waits_for_a_silent_peer_time_out(int tun, enum api api) {
     static const struct host hosts[] = {{.address = "2001:db8::a", .answer = ACCEPTS}};
     netlib_error *err = NULL;
     struct peer peer;
     (void)api;
     START_PEER(&peer, tun, hosts);
-    int fd = connected(&peer);
+    int fd = connect_to_peer(&peer);
     double start = netlib_current_time();
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(fd, 0.3, NULL, &err));
     CHECK_SECONDS(0.3, netlib_current_time() - start);
@@ -42,14 +42,14 @@ static void a_silent_peer(int tun, enum api api) {
 }
 
 /* A timeout applies to each wait, a limit to all of them. */
-static void a_peer_that_sends_a_byte_at_a_time(int tun, enum api api) {
+static void a_timeout_applies_to_each_wait_and_a_limit_to_all(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "203.0.113.1", .answer = ACCEPTS, .data = "0123456789", .every = 0.2}};
     netlib_error *err = NULL;
     struct peer peer;
     (void)api;
     START_PEER(&peer, tun, hosts);
-    int fd = connected(&peer);
+    int fd = connect_to_peer(&peer);
     double start = netlib_current_time();
     for (int i = 0; i < 4; i++) {
         char byte = 0;
@@ -57,7 +57,7 @@ static void a_peer_that_sends_a_byte_at_a_time(int tun, enum api api) {
         CHECK_INT(1, recv(fd, &byte, 1, MSG_DONTWAIT));
         CHECK_INT("0123456789"[i], byte);
     }
-    /* Together longer than the timeout. */
+    /* The waits together take longer than the timeout. */
     CHECK_SECONDS(0.75, netlib_current_time() - start);
     start = netlib_current_time();
     netlib_limit *limit = limit_of(0.5);
@@ -75,8 +75,8 @@ static void a_peer_that_sends_a_byte_at_a_time(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* The bytes before the FIN are read first. */
-static void a_peer_that_closes(int tun, enum api api) {
+/* The bytes before the FIN can be read first. */
+static void bytes_before_a_fin_are_read_first(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = ACCEPTS, .data = "ab", .every = 0.05, .ends = true},
     };
@@ -85,7 +85,7 @@ static void a_peer_that_closes(int tun, enum api api) {
     char byte = 0;
     (void)api;
     START_PEER(&peer, tun, hosts);
-    int fd = connected(&peer);
+    int fd = connect_to_peer(&peer);
     CHECK(!is_dropped(fd));
     for (int i = 0; i < 3; i++) {
         CHECK_OK(netlib_wait_for_read(fd, NETLIB_TIMEOUT_NONE, NULL, &err));
@@ -98,9 +98,10 @@ static void a_peer_that_closes(int tun, enum api api) {
 
 int main(void) {
     static const struct scenario scenarios[] = {
-        {"a silent peer", a_silent_peer, 1 << SEQUENTIAL, 0, NULL, NULL},
-        {"a peer that sends a byte at a time", a_peer_that_sends_a_byte_at_a_time, 1 << SEQUENTIAL, 0, NULL, NULL},
-        {"a peer that closes", a_peer_that_closes, 1 << SEQUENTIAL, 0, NULL, NULL},
+        {"waits for a silent peer time out", waits_for_a_silent_peer_time_out, 1 << SEQUENTIAL, 0, NULL, NULL},
+        {"a timeout applies to each wait and a limit to all", a_timeout_applies_to_each_wait_and_a_limit_to_all,
+         1 << SEQUENTIAL, 0, NULL, NULL},
+        {"bytes before a FIN are read first", bytes_before_a_fin_are_read_first, 1 << SEQUENTIAL, 0, NULL, NULL},
     };
     return RUN_SCENARIOS("netns reads", scenarios);
 }

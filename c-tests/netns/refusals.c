@@ -1,8 +1,9 @@
-/* All kinds of refusals. Each has its errno, its duration and its cause in the error. */
+/* All kinds of refusals. The error reports the errno, the duration and the cause of each. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
-/* The delay of an ICMP error. The kernel ignores one that arrives during connect(2), and repeats the SYN after a second. */
+/* The delay of an ICMP error. If the error arrives during connect(2), the kernel ignores it and repeats the
+ * SYN after a second. */
 #define ICMP_DELAY 0.03
 
 struct refusal {
@@ -25,7 +26,7 @@ static const struct refusal refusals[] = {
 };
 enum { COUNT = sizeof refusals / sizeof refusals[0] };
 
-/* "ADDRESS port 80: TEXT (after S s)" */
+/* Checks a cause: "ADDRESS port 80: TEXT (after S s)". */
 static void check_cause(const netlib_error *cause, const struct refusal *refusal) {
     char expected[128];
     snprintf(expected, sizeof expected, "%s port 80: %s (after ", refusal->host.address, strerror(refusal->errnum));
@@ -41,7 +42,7 @@ static void check_cause(const netlib_error *cause, const struct refusal *refusal
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_error_status(cause));
 }
 
-static void all_addresses_refuse(int tun, enum api api) {
+static void each_refusal_is_reported_with_its_errno(int tun, enum api api) {
     struct host hosts[COUNT];
     struct attempt expected[COUNT];
     double elapsed = 0.0;
@@ -74,8 +75,8 @@ static void all_addresses_refuse(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* The error is that of the attempt that ended last, although another one started last. */
-static void the_attempt_that_ended_last_is_the_error(int tun, enum api api) {
+/* The error is that of the attempt that ended last, even though another attempt started last. */
+static void the_error_is_that_of_the_last_attempt_to_end(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = UNREACHABLE, .delay = 0.6, .code = 1},
         {.address = "203.0.113.1", .answer = RESETS, .delay = 0.1},
@@ -101,9 +102,9 @@ static void the_attempt_that_ended_last_is_the_error(int tun, enum api api) {
 
 int main(void) {
     static const struct scenario scenarios[] = {
-        {"all addresses refuse", all_addresses_refuse, ALL_APIS, 0, NULL, NULL},
-        {"the attempt that ended last is the error", the_attempt_that_ended_last_is_the_error, RACING_APIS, 0, NULL,
-         NULL},
+        {"each refusal is reported with its errno", each_refusal_is_reported_with_its_errno, ALL_APIS, 0, NULL, NULL},
+        {"the error is that of the last attempt to end", the_error_is_that_of_the_last_attempt_to_end, RACING_APIS, 0,
+         NULL, NULL},
     };
     return RUN_SCENARIOS("netns refusals", scenarios);
 }

@@ -7,11 +7,11 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-/* The delay that a busy machine may add. A time is never shorter than expected. */
+/* The delay that a busy machine may add. A measured time is never shorter than expected. */
 #define ROOM 0.5
-/* After SCENARIO_SECONDS a scenario has hung. */
+/* A scenario that is not done after SCENARIO_SECONDS hangs. */
 enum { SCENARIO_SECONDS = 40, CHILDREN_MAX = 48, PORT = 80 };
-/* The exit status for "not possible on this machine", which the suite knows. */
+/* The exit status for "not possible on this machine", which the suite recognizes. */
 enum { EXIT_SKIPPED = 77 };
 
 /* The functions that connect: netlib_connect_run, a loop of netlib_connect_step, and netlib_create_connection, whose
@@ -19,10 +19,11 @@ enum { EXIT_SKIPPED = 77 };
 enum api { RUN, STEPS, SEQUENTIAL, APIS };
 static const char *const api_names[] = {"run", "steps", "sequential"};
 
-/* Sets of them. */
+/* Bit masks of them. */
 enum { RACING_APIS = 1 << RUN | 1 << STEPS, ALL_APIS = RACING_APIS | 1 << SEQUENTIAL };
 
-/* A test in its own process and network, once for each of its APIs. Has `run`, or `run_row` with `row`. */
+/* A test that runs in its own process and network, once for each of its APIs. Has either `run`, or `run_row` with
+ * `row`. */
 struct scenario {
     const char *name;
     void (*run)(int tun, enum api api);
@@ -43,7 +44,7 @@ struct outcome {
     netlib_connect *connect;
 };
 
-/* A resolve callback: returns all hosts but name servers, in their order. */
+/* A resolve callback: returns all hosts except name servers, in their order. */
 static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, double seconds_left,
                                 netlib_addresses *addresses) {
     const struct peer *peer = ctx;
@@ -63,7 +64,7 @@ static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, doubl
     return NETLIB_OK;
 }
 
-/* Options that resolve every name to the hosts of a peer. Without a peer, the system resolves names. */
+/* Returns options that resolve every name to the hosts of a peer. If `peer` is NULL, the system resolves names. */
 static inline netlib_connect_options *options_for(struct peer *peer, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
     if (peer != NULL) netlib_connect_options_set_resolve_callback(options, all_hosts, peer, NULL);
@@ -196,13 +197,13 @@ struct child {
     int results;
 };
 
-/* What a child writes into its pipe. */
+/* The result that a child writes to its pipe. */
 struct result {
     unsigned long passed, failed;
     char reason[sizeof no_network];
 };
 
-/* Starts a scenario in a child process. Without one, the child only opens the network. */
+/* Starts a scenario in a child process. If `scenario` is NULL, the child only opens the network. */
 static inline struct child start_scenario(const struct scenario *scenario, enum api api, unsigned network) {
     struct child child = {-1, -1};
     int ends[2];
@@ -229,7 +230,7 @@ static inline struct child start_scenario(const struct scenario *scenario, enum 
     return child;
 }
 
-/* Waits for a child. False if it crashed or hung. */
+/* Waits for a child. Returns false if it crashed or hung. */
 static inline bool await_scenario(const struct child *child, struct result *result) {
     int status = -1;
     memset(result, 0, sizeof *result);
@@ -239,7 +240,7 @@ static inline bool await_scenario(const struct child *child, struct result *resu
     return whole && status == 0;
 }
 
-/* Whether this machine allows such networks. Prints the reason if not. */
+/* Returns true if this machine allows such networks. Prints the reason if not. */
 static inline bool has_networks(unsigned network) {
     struct result result;
     struct child child = start_scenario(NULL, RUN, network);
@@ -248,7 +249,7 @@ static inline bool has_networks(unsigned network) {
     return result.reason[0] == '\0';
 }
 
-/* The body of main. All scenarios run at the same time. */
+/* Runs all scenarios at the same time. This is the body of main. */
 static inline int run_scenarios(const char *name, const struct scenario *scenarios, size_t count) {
     struct child children[CHILDREN_MAX];
     char names[CHILDREN_MAX][128];

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void contexts_tell_what_they_are(void) {
+static void getters_of_a_context_return_its_settings(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = client_context();
     CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_kinds(context));
@@ -21,15 +21,15 @@ static void contexts_tell_what_they_are(void) {
     CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(other));
     netlib_tls_context_free(other);
 
-    /* Where the system's trust comes from. */
+    /* Which certificates are the system's trust anchors. */
     static const struct {
         const char *variable;
         int32_t use_environment;
         int32_t with_custom;
         int32_t system_trust; /* -1: not set */
         netlib_status status;
-        int32_t sources; /* SYSTEM stands for EMBEDDED too, where there is no system store */
-        size_t anchors;  /* 0: as many as there are */
+        int32_t sources; /* SYSTEM also means EMBEDDED, if there is no system store */
+        size_t anchors;  /* 0: the number is not checked */
     } rows[] = {
         {NULL, 1, 0, -1, NETLIB_OK, NETLIB_TRUST_SYSTEM, 0},
         {CERTS "ca.pem", 1, 0, -1, NETLIB_OK, NETLIB_TRUST_SYSTEM, 1},
@@ -61,7 +61,7 @@ static void contexts_tell_what_they_are(void) {
     }
 }
 
-static void options_are_checked(void) {
+static void invalid_options_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     enum what { MINIMUM, MAXIMUM, MODE, HOSTNAME, SYSTEM, ENVIRONMENT, ALPN, ALPN_LIST };
@@ -120,7 +120,7 @@ static void options_are_checked(void) {
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, nobody);
     netlib_tls_options_free(options);
 
-    /* Python's tie. */
+    /* The dependency between two options is Python's. */
     options = client_options();
     netlib_tls_options_set_check_hostname(options, 1);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -137,7 +137,7 @@ static void options_are_checked(void) {
     context = context_of(options);
     CHECK_INT(NETLIB_CERT_OPTIONAL, netlib_tls_context_verify_mode(context));
     CHECK(netlib_tls_context_check_hostname(context));
-    /* The name is checked whenever the certificate is. */
+    /* With CERT_OPTIONAL the name is checked as well. */
     netlib_tls_stream *stream = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(context, -1, NULL, &stream, &err));
     netlib_tls_context *server = server_context("wrong-name");
@@ -162,7 +162,7 @@ static size_t slurp(const char *path, char *buffer, size_t room) {
     return len;
 }
 
-static void trust_and_identity_in_every_form(void) {
+static void trust_and_identity_load_from_files_and_memory(void) {
     netlib_error *err = NULL;
     static const struct {
         const char *ca, *chain, *key;
@@ -216,7 +216,7 @@ static void trust_and_identity_in_every_form(void) {
                 CHECK_CONTAINS(rows[i].says, netlib_error_message(err, NULL));
             }
             if (rows[i].status == NETLIB_IO) CHECK_INT(ENOENT, netlib_error_errno(err));
-            /* What is found out only now names its setter all the same. */
+            /* An error that is detected only now still names the setter. */
             static const char *const setters[] = {
                 "netlib_tls_options_add_ca_file: ", "netlib_tls_options_add_ca_data: ",
                 "netlib_tls_options_set_identity_files: ", "netlib_tls_options_set_identity: "};
@@ -227,7 +227,7 @@ static void trust_and_identity_in_every_form(void) {
             netlib_tls_options_free(options);
         }
     }
-    /* Text to its NUL. */
+    /* Text up to its NUL. */
     char ca[8192];
     slurp(CERTS "ca.pem", ca, sizeof ca);
     netlib_tls_options *options = netlib_tls_options_new();
@@ -235,8 +235,8 @@ static void trust_and_identity_in_every_form(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-/* Like <(cat ca.pem) of a shell: not a regular file, and can be read only once. */
-static void authorities_come_from_a_pipe(void) {
+/* A pipe, as from <(cat ca.pem) in a shell: it is not a regular file and can be read only once. */
+static void authorities_can_be_read_from_a_pipe(void) {
     char data[8192], path[32];
     size_t len = slurp(CERTS "ca.pem", data, sizeof data);
     int ends[2];
@@ -252,8 +252,8 @@ static void authorities_come_from_a_pipe(void) {
     close(ends[0]);
 }
 
-/* Excessive sizes from the caller are refused before anything is copied. */
-static void what_is_too_large_is_refused(void) {
+/* Excessive sizes are refused before anything is copied. */
+static void excessive_sizes_are_refused(void) {
     size_t len = (size_t)16 * 1024 * 1024 + 1;
     char *data = malloc(len + 1);
     CHECK(data != NULL);
@@ -286,7 +286,7 @@ static void what_is_too_large_is_refused(void) {
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
         netlib_tls_options_free(options);
     }
-    /* Text that is only looked at is shown in part. */
+    /* An error shows only a part of a long text. */
     netlib_error *err = NULL;
     int32_t number = 99;
     netlib_status status = netlib_resolve_cert_reqs(data, &number, &err);
@@ -301,7 +301,7 @@ static void what_is_too_large_is_refused(void) {
     free(data);
 }
 
-static void names_of_constants(void) {
+static void constants_have_names(void) {
     netlib_error *err = NULL;
     static const struct {
         bool version;
@@ -333,11 +333,11 @@ static void names_of_constants(void) {
 }
 
 int main(void) {
-    contexts_tell_what_they_are();
-    options_are_checked();
-    trust_and_identity_in_every_form();
-    authorities_come_from_a_pipe();
-    what_is_too_large_is_refused();
-    names_of_constants();
+    getters_of_a_context_return_its_settings();
+    invalid_options_are_refused();
+    trust_and_identity_load_from_files_and_memory();
+    authorities_can_be_read_from_a_pipe();
+    excessive_sizes_are_refused();
+    constants_have_names();
     return report("tls");
 }

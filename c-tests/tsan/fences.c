@@ -1,11 +1,11 @@
-/* What ThreadSanitizer does not know of fences.
+/* Teaches ThreadSanitizer what a fence does.
  *
- * The last owner of an Arc takes the count down with order "release", then stands at a fence with order "acquire", and
- * drops the value. That fence makes the last owner come after all others. ThreadSanitizer's runtime takes a fence for
- * nothing, and would report each last owner. So the instrumented library is linked with these two in between
- * (--wrap): the decrement notes which count it was, and an acquire fence acquires it, which is what C11 says of a fence
- * that follows an atomic operation in the same thread. No more is acquired than that one count: whoever relies on
- * another fence is reported. */
+ * The last owner of an Arc decrements the count with order "release", then executes a fence with order "acquire",
+ * and drops the value. Because of the fence, the last owner comes after all others. ThreadSanitizer's runtime
+ * ignores fences, and would report each last owner. So the instrumented library is linked with these two functions
+ * in between (--wrap): the decrement records which count it changed, and an acquire fence acquires that count,
+ * which is what C11 says of a fence that follows an atomic operation in the same thread. Only that one count is
+ * acquired: code that relies on another fence is still reported. */
 #include <stdint.h>
 
 enum { ACQUIRE = 2, RELEASE = 3, ACQUIRE_RELEASE = 4, SEQUENTIAL = 5 };

@@ -1,13 +1,14 @@
-/* Shows ThreadSanitizer the atomic operations of a crate that came compiled: instrument BITCODE OBJECT.
+/* Makes the atomic operations of a precompiled crate visible to ThreadSanitizer: instrument BITCODE OBJECT.
  *
- * Rust's standard library is such a crate. Its locks, once-cells and channels are atomic operations in code that was
- * compiled without ThreadSanitizer, which would see no order between two threads that used one of them. The archive of
- * the crate also has the code as LLVM's bitcode. This reads that, has LLVM's own ThreadSanitizer pass look at it, and
- * writes an object to link in place of the archive's. Functions without the attribute sanitize_thread, which these
- * are, get their atomic operations instrumented and nothing else: no access to plain memory is reported in them, and
- * each lock is an order.
+ * Rust's standard library is such a crate. Its locks, once-cells and channels are atomic operations that were
+ * compiled without ThreadSanitizer, which would see no order between two threads that used one of them. The archive
+ * of the crate also has the code as LLVM bitcode. This program reads the bitcode, runs LLVM's own ThreadSanitizer
+ * pass over it, and writes an object that is linked instead of the archive's. These functions do not have the
+ * attribute sanitize_thread, so only their atomic operations are instrumented: accesses to plain memory in them are
+ * not reported, and each lock orders its threads.
  *
- * Linked with the libLLVM that comes with rustc, whose C interface is declared here as far as it is used. */
+ * The program is linked with the libLLVM that comes with rustc. The part of its C interface that is used is
+ * declared here. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ failure_ref LLVMRunPasses(module_ref module, const char *passes, machine_ref mac
 char *LLVMGetErrorMessage(failure_ref failure);
 int LLVMTargetMachineEmitToFile(machine_ref machine, module_ref module, const char *file, int kind, char **message);
 
-/* LLVM has one set of these for each architecture. */
+/* LLVM has one such group of functions for each architecture. */
 #if defined(__x86_64__)
 #define INITIALIZE(what) LLVMInitializeX86##what
 #elif defined(__aarch64__)

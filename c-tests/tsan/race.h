@@ -1,4 +1,5 @@
-/* Two threads that race, or with the argument "order" one after the other. The suite writes `first` and `second`. */
+/* Two threads that race, or with the argument "order" run one after the other. The suite writes `first` and
+ * `second`. */
 #define NETLIB_MUST_USE
 #include <netlib.h>
 #include <pthread.h>
@@ -15,9 +16,9 @@ static netlib_retry_options *options;
 static netlib_timeout *timeout;
 static netlib_url *url;
 
-/* Says that one thread is done, and waits for that, in a way that orders nothing else. */
+/* Signals that one thread is done, and waits for that, without creating any other order between the threads. */
 static atomic_int said;
-static inline void say(void) { atomic_store_explicit(&said, 1, memory_order_relaxed); }
+static inline void signal_done(void) { atomic_store_explicit(&said, 1, memory_order_relaxed); }
 static inline void wait(void) {
     while (atomic_load_explicit(&said, memory_order_relaxed) == 0) sched_yield();
 }
@@ -25,22 +26,23 @@ static inline void wait(void) {
 void first(void);
 void second(void);
 
-/* A thread that has ended may be taken for the next one: both stay until both are done, which orders nothing either. */
+/* ThreadSanitizer may take a new thread for one that has ended. So both threads stay until both are done; this creates
+ * no order either. */
 static atomic_int to_come;
-static void stay(void) {
+static void wait_for_both(void) {
     atomic_fetch_sub_explicit(&to_come, 1, memory_order_relaxed);
     while (atomic_load_explicit(&to_come, memory_order_relaxed) > 0) sched_yield();
 }
 
 static void *run_first(void *unused) {
     first();
-    stay();
+    wait_for_both();
     return unused;
 }
 
 static void *run_second(void *unused) {
     second();
-    stay();
+    wait_for_both();
     return unused;
 }
 

@@ -1,4 +1,4 @@
-/* One context, and sessions of it in eight threads at once: handshakes, resumption, names asked for, key logs. */
+/* One context that eight threads use at the same time: handshakes, resumption, server names, key logs. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
@@ -7,7 +7,7 @@
 
 enum { ROUNDS = 40 };
 
-/* Two contexts, of which the second is for whoever asks for the second name. */
+/* Two contexts. The callback selects the second one for the second name. */
 struct contexts {
     netlib_tls_context *client, *server, *other;
     atomic_uint asked, resumed, shaken;
@@ -30,8 +30,8 @@ static netlib_tls_options *server_options(void) {
     return options;
 }
 
-/* A session in memory, with a byte each way; the client's first message asks for `name`. */
-static void session(struct contexts *contexts, const char *name) {
+/* Runs a session in memory, with a byte in each direction. The ClientHello has `name`. */
+static void run_session(struct contexts *contexts, const char *name) {
     netlib_error *err = NULL;
     char byte = 0;
     size_t n = 0;
@@ -48,12 +48,12 @@ static void session(struct contexts *contexts, const char *name) {
     free_wire(&wire);
 }
 
-static void sessions(void *shared, int thread) {
-    for (int i = 0; i < ROUNDS; i++) session(shared, (thread + i) % 4 == 0 ? "127.0.0.1" : "localhost");
+static void run_sessions(void *shared, int thread) {
+    for (int i = 0; i < ROUNDS; i++) run_session(shared, (thread + i) % 4 == 0 ? "127.0.0.1" : "localhost");
 }
 
-/* Every line whole: a label, 64 hexadecimal digits, a secret. */
-static unsigned whole_lines(const char *path) {
+/* Counts the lines, each of which must be complete: a label, 64 hexadecimal digits, a secret. */
+static unsigned count_lines(const char *path) {
     unsigned whole = 0;
     char line[400], label[64], random[400], secret[400];
     FILE *file = fopen(path, "r");
@@ -67,10 +67,10 @@ static unsigned whole_lines(const char *path) {
     return whole;
 }
 
-static void shared_contexts(void) {
+static void threads_share_contexts_and_a_key_log(void) {
     static const struct {
         int32_t version;
-        unsigned lines; /* of a session that is not resumed; at each end */
+        unsigned lines; /* per session that is not resumed, at each end */
     } rows[] = {{NETLIB_TLS_VERSION_1_3, 5}, {NETLIB_TLS_VERSION_1_2, 1}};
     char folder[] = "/tmp/netlib-tsan-XXXXXX", path[100];
     CHECK(mkdtemp(folder) != NULL);
@@ -89,11 +89,11 @@ static void shared_contexts(void) {
         netlib_tls_options_set_keylog_file(options, path);
         netlib_tls_options_set_resumption(options, 1);
         contexts.client = context_of(options);
-        in_threads(sessions, &contexts);
+        in_threads(run_sessions, &contexts);
         CHECK_INT(THREADS * ROUNDS, contexts.shaken);
         CHECK(contexts.asked > 0 && contexts.asked <= THREADS * ROUNDS);
         CHECK(contexts.resumed > 0);
-        CHECK(whole_lines(path) >= rows[row].lines * (contexts.shaken - contexts.resumed));
+        CHECK(count_lines(path) >= rows[row].lines * (contexts.shaken - contexts.resumed));
         netlib_tls_context_free(contexts.client);
         netlib_tls_context_free(contexts.server);
         netlib_tls_context_free(contexts.other);
@@ -105,8 +105,8 @@ static void shared_contexts(void) {
 /* The certificate of tests/certs/server.pem. */
 static char chain[8000];
 
-/* Everything else that a context can be asked. */
-static void ask(void *shared, int thread) {
+/* Calls the other functions that use a context. */
+static void use_context(void *shared, int thread) {
     netlib_tls_context *context = netlib_tls_context_clone(shared);
     netlib_error *err = NULL;
     for (int i = 0; i < ROUNDS; i++) {
@@ -115,7 +115,7 @@ static void ask(void *shared, int thread) {
         netlib_tls_options *options = netlib_tls_context_to_options(context);
         if (thread % 2 == 0) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
         netlib_tls_context *derived = context_of(options);
-        /* Without a name, and by the function of urllib3: each has a part that the context makes when first asked. */
+        /* Both calls use parts of a context's configuration that are created on first use. */
         struct pair pair = unix_pair();
         netlib_tls_stream *stream = NULL;
         netlib_tls_stream_free(wrap(derived, pair.near, "localhost"));
@@ -127,17 +127,17 @@ static void ask(void *shared, int thread) {
     netlib_tls_context_free(context);
 }
 
-static void asked_contexts(void) {
+static void threads_verify_chains_and_derive_contexts(void) {
     netlib_tls_context *context = client_context();
     FILE *file = fopen(CERTS "server.pem", "r");
     CHECK(file != NULL && fread(chain, 1, sizeof chain - 1, file) > 0);
     if (file != NULL) fclose(file);
-    in_threads(ask, context);
+    in_threads(use_context, context);
     netlib_tls_context_free(context);
 }
 
 int main(void) {
-    shared_contexts();
-    asked_contexts();
+    threads_share_contexts_and_a_key_log();
+    threads_verify_chains_and_derive_contexts();
     return report("tsan contexts");
 }

@@ -1,12 +1,12 @@
-/* What a process makes when it is first asked for, asked for by eight threads at once: each row in a process of its own,
- * which has not called netlib before. And what a handle makes when first asked for, the same way. */
+/* First uses by eight threads at once. Process-wide values: each row runs in a process of its own, which has not called
+ * netlib before. Then values that a handle creates on first use. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
 
 #include <sys/wait.h>
 
-static void context(void *shared, int thread) {
+static void create_context(void *shared, int thread) {
     (void)shared;
     netlib_tls_context *made = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -14,14 +14,14 @@ static void context(void *shared, int thread) {
     if (thread % 4 == 1) netlib_tls_options_set_embedded_trust(options, 1);
     if (thread == 4) netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     if (thread == 6) netlib_tls_options_set_ciphers(options, "HIGH:!AES256");
-    /* A machine may have no authorities: thread 3 and 7 ask for the system's. */
+    /* A machine may have no authorities. Threads 3 and 7 read the system's. */
     netlib_status status = netlib_tls_context_new(options, &made, NULL);
     CHECK(status == NETLIB_OK || thread % 4 == 3);
     netlib_tls_context_free(made);
     netlib_tls_options_free(options);
 }
 
-static void defaults(void *shared, int thread) {
+static void use_defaults(void *shared, int thread) {
     (void)shared;
     netlib_error *err = NULL;
     CHECK_OK(netlib_set_default_timeout(thread + 1, &err));
@@ -34,7 +34,7 @@ static void defaults(void *shared, int thread) {
 
 static const char head[] = "HTTP/1.1 303 See Other\r\nLocation: https://other.example/\r\nContent-Length: 0\r\n\r\n";
 
-static void redirect(void *shared, int thread) {
+static void follow_redirect(void *shared, int thread) {
     (void)shared;
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
@@ -56,7 +56,7 @@ static void redirect(void *shared, int thread) {
     netlib_retry_options_free(options);
 }
 
-static void random_numbers(void *shared, int thread) {
+static void use_random_numbers(void *shared, int thread) {
     (void)shared;
     (void)thread;
     netlib_error *err = NULL;
@@ -73,7 +73,7 @@ static void random_numbers(void *shared, int thread) {
     netlib_certificate_free(certificate);
 }
 
-static void handshake(void *shared, int thread) {
+static void do_handshake(void *shared, int thread) {
     (void)shared;
     (void)thread;
     netlib_tls_context *client = client_context(), *server = server_context("server");
@@ -86,13 +86,13 @@ static void handshake(void *shared, int thread) {
     netlib_tls_context_free(server);
 }
 
-static void in_fresh_processes(void) {
+static void first_calls_of_a_process_may_be_concurrent(void) {
     static const struct {
         const char *name;
         void (*body)(void *shared, int thread);
     } rows[] = {
-        {"contexts", context},     {"defaults", defaults}, {"redirects", redirect}, {"certificates", random_numbers},
-        {"handshakes", handshake},
+        {"contexts", create_context},         {"defaults", use_defaults},   {"redirects", follow_redirect},
+        {"certificates", use_random_numbers}, {"handshakes", do_handshake},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int round = 0; round < 5; round++) {
@@ -101,7 +101,7 @@ static void in_fresh_processes(void) {
             pid_t child = fork();
             if (child == 0) {
                 in_threads(rows[i].body, NULL);
-                exit(checks_failed == 0 ? 0 : 1); /* 66 where a race was seen */
+                exit(checks_failed == 0 ? 0 : 1); /* 66 if ThreadSanitizer found a race */
             }
             CHECK(waitpid(child, &status, 0) == child);
             CHECK_INT(0, status);
@@ -110,7 +110,7 @@ static void in_fresh_processes(void) {
     }
 }
 
-/* Made anew for each round; its texts are put together when first asked for. */
+/* Created anew for each round. The texts are created on first use. */
 struct values {
     netlib_url *url;
     netlib_headers *headers;
@@ -136,7 +136,7 @@ static void read_all(void *shared, int thread) {
     netlib_url_free(url);
 }
 
-static void shared_values(void) {
+static void first_reads_of_a_handle_may_be_concurrent(void) {
     netlib_error *err = NULL;
     for (int round = 0; round < 50; round++) {
         struct values values = {0};
@@ -148,7 +148,7 @@ static void shared_values(void) {
         CHECK_OK(
             netlib_retry_decide(values.retry, "GET", values.url, values.response, NULL, NULL, &values.decision, &err));
         in_threads(read_all, &values);
-        /* One text, which all were lent. */
+        /* All threads got the same text. */
         for (int thread = 1; thread < THREADS; thread++) {
             CHECK(memcmp(values.seen[0], values.seen[thread], sizeof values.seen[0]) == 0);
         }
@@ -161,7 +161,7 @@ static void shared_values(void) {
     }
 }
 
-/* The last of the threads to free its own frees the value. */
+/* Frees the thread's own reference. The last thread frees the value. */
 static void free_own(void *shared, int thread) {
     netlib_url *own = ((netlib_url **)shared)[thread];
     CHECK_STR("example.com", netlib_url_host(own, NULL));
@@ -174,7 +174,7 @@ static void free_own_error(void *shared, int thread) {
     netlib_error_free(own);
 }
 
-static void last_owners(void) {
+static void the_last_owner_frees_a_shared_value(void) {
     netlib_error *err = NULL;
     for (int round = 0; round < 50; round++) {
         netlib_url *urls[THREADS] = {NULL};
@@ -192,7 +192,7 @@ static void last_owners(void) {
     }
 }
 
-/* A limit that many wait on, ask for its descriptor and cancel. */
+/* Waits for a limit, gets its descriptor and cancels it, each in some of the threads. */
 static void use_limit(void *shared, int thread) {
     netlib_limit *limit = netlib_limit_clone(shared);
     netlib_error *err = NULL;
@@ -206,7 +206,7 @@ static void use_limit(void *shared, int thread) {
     netlib_limit_free(limit);
 }
 
-static void limits(void) {
+static void threads_share_a_limit(void) {
     netlib_error *err = NULL;
     for (int round = 0; round < 50; round++) {
         netlib_limit *limit = NULL;
@@ -217,9 +217,9 @@ static void limits(void) {
 }
 
 int main(void) {
-    in_fresh_processes();
-    shared_values();
-    last_owners();
-    limits();
+    first_calls_of_a_process_may_be_concurrent();
+    first_reads_of_a_handle_may_be_concurrent();
+    the_last_owner_frees_a_shared_value();
+    threads_share_a_limit();
     return report("tsan first");
 }

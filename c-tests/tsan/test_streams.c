@@ -1,4 +1,5 @@
-/* One stream, and at the same time: a reader, a writer, those who close it, set it, look at it, and cancel it. */
+/* One stream that many threads use at the same time: a reader, a writer, and threads that close it, change its
+ * settings, call its getters, and cancel it. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
@@ -19,7 +20,7 @@ static void *shake_far(void *argument) {
     return NULL;
 }
 
-/* Shaken hands, each end by a thread of its own. */
+/* Connects both ends and does the handshake, each end on its own thread. */
 static void begin(struct both *both) {
     netlib_error *err = NULL;
     pthread_t thread;
@@ -43,7 +44,7 @@ static void end(struct both *both) {
     close_pair(both->pair);
 }
 
-/* Everything that any thread may ask or set while others read and write. */
+/* Calls every getter and setter that is allowed while other threads read and write. */
 static bool look_at(struct both *both, netlib_tls_stream *stream) {
     int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
@@ -70,7 +71,8 @@ static void *look(void *argument) {
     return NULL;
 }
 
-/* Whoever asks is_dropped is reader and writer for as long as it looks, and a call that comes then is told so. */
+/* is_dropped takes the roles of reader and writer while it runs. A read in that time returns NETLIB_BUSY and is
+ * repeated. */
 static netlib_status read_between_looks(netlib_tls_stream *stream, void *buf, size_t len, size_t *n) {
     for (;;) {
         netlib_status status = netlib_tls_stream_read(stream, buf, len, n, NULL);
@@ -115,8 +117,8 @@ static void *read_all(void *argument) {
     return NULL;
 }
 
-/* Data both ways, small and large pieces, with two threads that look on. */
-static void reader_and_writer(void) {
+/* Data in both directions, in small and large pieces, while two threads call getters and setters. */
+static void readers_and_writers_transfer_everything(void) {
     static const size_t chunks[][2] = {{20, 40000}, {16384, 16384}, {70000, 1000}};
     for (size_t row = 0; row < sizeof chunks / sizeof *chunks; row++) {
         struct both both;
@@ -145,7 +147,8 @@ static void reader_and_writer(void) {
     }
 }
 
-/* Any number of threads at one end, of which some come too late: each is told so, and no other is disturbed. */
+/* More threads at one end than a stream allows: those that come too late get a status, and do not disturb the
+ * others. */
 static void crowd_at_one_end(void *shared, int thread) {
     struct both *both = shared;
     char bytes[200] = "x";
@@ -159,7 +162,7 @@ static void crowd_at_one_end(void *shared, int thread) {
     }
 }
 
-static void more_than_one(void) {
+static void too_many_callers_get_busy(void) {
     netlib_error *err = NULL;
     struct both both;
     begin(&both);
@@ -169,7 +172,7 @@ static void more_than_one(void) {
     end(&both);
 }
 
-/* Both ends close from two threads each, while two more read. */
+/* Two threads at each end close the stream, while others read or shut down both directions. */
 static void close_or_read(void *shared, int thread) {
     struct both *both = shared;
     char byte = 0;
@@ -181,7 +184,7 @@ static void close_or_read(void *shared, int thread) {
     CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_END_OF_STREAM);
 }
 
-static void all_closing(void) {
+static void both_ends_close_from_several_threads(void) {
     for (int i = 0; i < 20; i++) {
         struct both both;
         begin(&both);
@@ -190,7 +193,7 @@ static void all_closing(void) {
     }
 }
 
-/* A reader and a writer at each end, all of which wait, and one cancel. */
+/* At each end a reader and a writer wait, and one thread cancels. */
 static void wait_or_cancel(void *shared, int thread) {
     struct both *both = shared;
     char bytes[30000] = "";
@@ -209,7 +212,7 @@ static void wait_or_cancel(void *shared, int thread) {
     CHECK(status == NETLIB_CANCELLED || status == NETLIB_BUSY);
 }
 
-static void cancelled_from_elsewhere(void) {
+static void a_cancel_ends_all_readers_and_writers(void) {
     for (int i = 0; i < 20; i++) {
         struct both both;
         begin(&both);
@@ -221,10 +224,10 @@ static void cancelled_from_elsewhere(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    reader_and_writer();
-    more_than_one();
-    all_closing();
-    cancelled_from_elsewhere();
+    readers_and_writers_transfer_everything();
+    too_many_callers_get_busy();
+    both_ends_close_from_several_threads();
+    a_cancel_ends_all_readers_and_writers();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tsan streams");

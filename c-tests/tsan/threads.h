@@ -1,4 +1,4 @@
-/* Eight threads that begin at once, so that what is done for the first time is done by all of them. */
+/* Eight threads that start at the same moment, so that all of them run the first use of something. */
 #ifndef NETLIB_TEST_TSAN_THREADS_H
 #define NETLIB_TEST_TSAN_THREADS_H
 
@@ -26,7 +26,7 @@ static inline void *member_main(void *argument) {
     return NULL;
 }
 
-/* Runs `body` in each thread, and waits for all. */
+/* Runs `body` in each thread, and waits for all threads. */
 static inline void in_threads(void (*body)(void *shared, int thread), void *shared) {
     struct crowd crowd = {.body = body, .shared = shared};
     struct member members[THREADS];

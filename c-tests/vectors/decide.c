@@ -1,12 +1,12 @@
-/* netlib_retry_decide: a loop that does what it says, against a server that answers what the case says. */
+/* netlib_retry_decide: a loop that follows each decision, against a server that sends the replies of the case. */
 #include "retry_vectors.h"
 
-/* Some that the reference does not reach: a loop that goes on is told, and does not. */
+/* More requests than the reference ever sends: a loop that sends more fails instead of running forever. */
 enum { MOST_SENDS = 100 };
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* The request, and what is slept before it. */
+/* The request, and the sleep before it. */
 typedef struct {
     netlib_retry *retry;
     netlib_url *url;
@@ -42,7 +42,7 @@ static void put_sent(vectors_out *out, const request *sent) {
     free(list.text);
 }
 
-/* What the decision says of the next request. */
+/* Builds the next request from the decision. */
 static void follow(request *next, const netlib_decision *decision) {
     netlib_error *err = NULL;
     netlib_headers *headers = NULL;
@@ -63,7 +63,7 @@ static void follow(request *next, const netlib_decision *decision) {
     next->url = url;
 }
 
-/* False when that was the last request. */
+/* Sends a request. Returns false if it was the last one. */
 static bool take(request *sent, char *reply, vectors_out *out) {
     netlib_error *err = NULL, *error = NULL;
     netlib_response *response = NULL;

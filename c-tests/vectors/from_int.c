@@ -1,7 +1,7 @@
-/* netlib_retry_from_int; a value that is a Retry already goes to netlib_retry_resolve. */
+/* netlib_retry_from_int. A value that is a Retry already is passed to netlib_retry_resolve. */
 #include "retry_vectors.h"
 
-static netlib_retry *already(void) {
+static netlib_retry *existing_retry(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, 7);
     netlib_retry_options_set_connect(options, 2);
@@ -10,11 +10,11 @@ static netlib_retry *already(void) {
     return retry_of(options);
 }
 
-/* NULL for none. */
+/* Returns NULL for None. */
 static netlib_retry *from_word(const char *word, bool redirect, const netlib_retry *default_retry) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
-    if (strcmp(word, "R") == 0) return already();
+    if (strcmp(word, "R") == 0) return existing_retry();
     int32_t count = strcmp(word, "T") == 0 ? 1 : count_of(word);
     CHECK_OK(netlib_retry_from_int(count, redirect, default_retry, &retry, &err));
     return retry;

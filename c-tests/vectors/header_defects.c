@@ -1,4 +1,4 @@
-/* netlib_assert_header_parsing: the defects by the names that the mail parser of urllib3 has for them. */
+/* netlib_assert_header_parsing: the defects, with the names that urllib3's mail parser has for them. */
 #include "vectors.h"
 
 static const struct {

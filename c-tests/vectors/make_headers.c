@@ -1,7 +1,7 @@
 /* netlib_make_headers. */
 #include "vectors.h"
 
-/* None and False are no call for a text, and 0 for a flag. */
+/* None and False mean that a setter of a text is not called, and that a flag is 0. */
 static void set_flag(char **words, netlib_headers_options *options, void (*set)(netlib_headers_options *, int32_t)) {
     const char *word = next_word(words);
     if (strcmp(word, "-") != 0) set(options, strcmp(word, "T") == 0);

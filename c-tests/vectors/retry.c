@@ -1,4 +1,4 @@
-/* netlib_retry_increment and what is asked of a Retry before and after it. */
+/* netlib_retry_increment, and the getters of a Retry before and after it. */
 #include "retry_vectors.h"
 
 static void put_sleep(vectors_out *out, const netlib_retry *retry, const netlib_response *response) {
@@ -28,8 +28,8 @@ static void put_state(vectors_out *out, const netlib_retry *retry) {
     put_string(out, netlib_retry_history_redirect_location(retry, count - 1, NULL));
 }
 
-/* All but the last entry are those of the Retry before. */
-static void history_is_kept(const netlib_retry *before, const netlib_retry *after) {
+/* All entries but the last one are those of the Retry before. */
+static void check_history_is_kept(const netlib_retry *before, const netlib_retry *after) {
     size_t count = netlib_retry_history_count(before);
     CHECK_INT((long long)count + 1, (long long)netlib_retry_history_count(after));
     for (size_t i = 0; i < count; i++) {
@@ -70,7 +70,7 @@ static void put_answered(vectors_out *out, const netlib_retry *retry, const char
     end_line(out);
 }
 
-/* What ended the retries, as an error that the program reported or as what netlib found wrong with a response. */
+/* Writes the error that ended the retries: the one that the program reported, or netlib's about a response. */
 static void put_reason(vectors_out *out, const netlib_error *reason, const netlib_error *reported,
                        const netlib_response *response) {
     char code[16] = "";
@@ -103,10 +103,10 @@ static void put_failure(vectors_out *out, const netlib_error *failure, const net
     CHECK_INT(1, (long long)netlib_error_cause_count(failure));
     put_reason(out, netlib_error_cause(failure, 0), reported, response);
     put_state(out, exhausted);
-    history_is_kept(before, exhausted);
+    check_history_is_kept(before, exhausted);
 }
 
-/* One event; the Retry to go on with. */
+/* Applies one event. Returns the Retry to continue with. */
 static netlib_retry *after_event(netlib_retry *retry, char *event, vectors_out *out) {
     netlib_error *err = NULL, *error = NULL;
     netlib_response *response = NULL;
@@ -130,7 +130,7 @@ static netlib_retry *after_event(netlib_retry *retry, char *event, vectors_out *
     if (status == NETLIB_OK) {
         put(out, "next");
         put_state(out, next);
-        history_is_kept(retry, next);
+        check_history_is_kept(retry, next);
         netlib_retry_free(retry);
         retry = next;
     } else {

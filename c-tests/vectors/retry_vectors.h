@@ -1,4 +1,5 @@
-/* What the programs about Retry share: settings and events as the files have them, a clock that stands, sleeps that are added. */
+/* The code that the programs about Retry share: settings and events in the format of the files, a clock that stands
+ * still, and the sum of all sleeps. */
 #ifndef NETLIB_TEST_RETRY_VECTORS_H
 #define NETLIB_TEST_RETRY_VECTORS_H
 
@@ -49,7 +50,7 @@ static inline void put_counts(vectors_out *out, const netlib_retry *retry) {
     put_count(out, netlib_retry_other_left(retry));
 }
 
-/* The elements of a list with commas, in place. */
+/* Splits a list at its commas, in place. */
 static inline size_t list_of(char *text, const char **elements, size_t max) {
     size_t count = 0;
     while (*text != '\0' && count < max) {
@@ -60,7 +61,7 @@ static inline size_t list_of(char *text, const char **elements, size_t max) {
     return count;
 }
 
-/* The 15 words of the settings. */
+/* Reads the 15 words of the settings. */
 static inline netlib_retry_options *settings_of(char **words) {
     enum { LONGEST = 16 };
     const char *elements[LONGEST];
@@ -98,7 +99,7 @@ static inline netlib_retry_options *settings_of(char **words) {
     return options;
 }
 
-/* NULL if the settings are refused. */
+/* Returns NULL if the settings are refused. */
 static inline netlib_retry *retry_of(netlib_retry_options *options) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
@@ -119,7 +120,7 @@ static inline netlib_status status_of(const char *name) {
     abort();
 }
 
-/* "PROXY_FAILED/PROTOCOL" is an error with a cause, which may have one of its own. */
+/* Creates an error from its name. "PROXY_FAILED/PROTOCOL" is an error with a cause, which may have a cause as well. */
 static inline netlib_error *error_of(const char *name) {
     char outer[64];
     netlib_error *cause = NULL;
@@ -131,7 +132,7 @@ static inline netlib_error *error_of(const char *name) {
     return error;
 }
 
-/* The message of an error that error_of made is its name. */
+/* Returns the name of an error that error_of created, which is its message. */
 static inline void put_error(vectors_out *out, const netlib_error *error) {
     put(out, error == NULL ? "-" : netlib_error_message(error, NULL));
 }
@@ -150,7 +151,7 @@ static inline netlib_response *response_of(int32_t status, const char *location,
     return response;
 }
 
-/* A number, or "invalid" for a Retry-After that is none. */
+/* Writes the number, or "invalid" for an invalid Retry-After. */
 static inline void put_seconds(vectors_out *out, netlib_status status, netlib_error **err, double seconds) {
     CHECK(status == NETLIB_OK || status == NETLIB_INVALID_HEADER);
     check_status(status, status, err, __FILE__, __LINE__, "a status with its error");

@@ -1,4 +1,4 @@
-/* netlib_split_first: offsets, written as the texts that they bound. */
+/* netlib_split_first: its offsets, written as the texts before and after the delimiter. */
 #include "vectors.h"
 
 enum { DELIMITERS = 8 };

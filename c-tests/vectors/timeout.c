@@ -1,4 +1,4 @@
-/* netlib_timeout_*, by a clock of the program's. */
+/* netlib_timeout_*, with a clock of the program. */
 #include "vectors.h"
 
 static int32_t read_clock(void *ctx, double *seconds) {
@@ -45,7 +45,7 @@ static void put_answers(vectors_out *out, const netlib_timeout *timeout) {
     end_line(out);
 }
 
-/* Which of the values are refused by themselves, the others being none. */
+/* Writes which of the values are refused if the others are not set. */
 static void put_refused(vectors_out *out, const double *values, bool is_float) {
     static const char *const fields[] = {"total", "connect", "read"};
     put(out, "refused");

@@ -1,4 +1,4 @@
-/* netlib_parse_url and what is read from a URL. */
+/* netlib_parse_url and the getters of a URL. */
 #include "vectors.h"
 
 typedef const char *(*part)(const netlib_url *url, size_t *len);
@@ -9,8 +9,8 @@ static void put_part(vectors_out *out, part part_of, const netlib_url *url) {
     put_text(out, text, len);
 }
 
-/* The text of a URL parses into a URL with that text, and with the same parts; but an empty host is none once it is written. */
-static void parses_back(const netlib_url *url) {
+/* The text of a URL parses into a URL with the same text and the same parts, except that an empty host is lost. */
+static void check_round_trip(const netlib_url *url) {
     static const part parts[] = {netlib_url_scheme, netlib_url_auth,     netlib_url_host,     netlib_url_path,
                                  netlib_url_query,  netlib_url_fragment, netlib_url_to_string};
     enum { PARTS = sizeof parts / sizeof parts[0] };
@@ -52,7 +52,7 @@ static void answer(char *asked, vectors_out *out) {
     put_part(out, netlib_url_request_uri, url);
     put_part(out, netlib_url_to_string, url);
     CHECK_STR(netlib_url_host(url, NULL), netlib_url_hostname(url, NULL));
-    parses_back(url);
+    check_round_trip(url);
     netlib_url_free(url);
 }
 

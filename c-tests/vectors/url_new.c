@@ -1,4 +1,4 @@
-/* netlib_url_new: the text of the URL that the parts make. */
+/* netlib_url_new: the text of a URL that is created from its parts. */
 #include "vectors.h"
 
 static void answer(char *asked, vectors_out *out) {

@@ -1,11 +1,12 @@
 /*
- * Compares netlib with what two versions of urllib3 answered: tests/vectors, whose common.py has the syntax.
+ * Compares netlib's answers with those of two versions of urllib3, which are in tests/vectors. There, common.py
+ * describes the syntax.
  *
- * A program has a function that asks netlib one case and writes netlib's answer as the files write answers, and a main that
- * calls vectors_main. That prints counts for each version, and for each class of docs/reference/differences.md how many cases it covers.
- * A case may differ only where tests/vectors/differences has netlib's very answer and its class; from 1.26.20 also where
- * 2.8.0 differs from it. With a number as its argument a program takes every so many cases only; the second argument is
- * another folder of vectors.
+ * Each program has a function that calls netlib for one case and writes the answer in the format of the files. Its main
+ * calls vectors_main, which prints the counts for each version, and the number of cases of each class of
+ * docs/reference/differences.md. A case may differ only if tests/vectors/differences has netlib's exact answer and its
+ * class; it may differ from 1.26.20 also where 2.8.0 does. If the first argument is a number N, only every Nth case is
+ * compared; the second argument is another folder of vectors.
  */
 #ifndef NETLIB_TEST_VECTORS_H
 #define NETLIB_TEST_VECTORS_H
@@ -14,7 +15,7 @@
 #include "harness.h"
 #include <stdarg.h>
 
-/* Text that grows. */
+/* A text that grows. */
 typedef struct {
     char *text;
     size_t len, size;
@@ -31,7 +32,7 @@ static inline void put_bytes(vectors_out *out, const char *bytes, size_t len) {
     out->text[out->len] = '\0';
 }
 
-/* Words are put with a space between, lines with their end. */
+/* Appends a word, with a space before it unless it is the first of its line. */
 static inline void put(vectors_out *out, const char *word) {
     if (out->len > 0 && out->text[out->len - 1] != '\n') put_bytes(out, " ", 1);
     put_bytes(out, word, strlen(word));
@@ -43,7 +44,7 @@ static inline void put_int(vectors_out *out, long long number) {
     put(out, text);
 }
 
-/* In 15 digits, or in 17 where they are needed to mean it. */
+/* Writes 15 digits, or 17 if 15 do not round-trip. */
 static inline void put_double(vectors_out *out, double number) {
     char text[40];
     snprintf(text, sizeof text, "%.15g", number);
@@ -77,7 +78,7 @@ static inline void put_string(vectors_out *out, const char *text) {
 
 static inline void end_line(vectors_out *out) { put_bytes(out, "\n", 1); }
 
-/* The next line, NULL at the end. */
+/* Returns the next line, or NULL at the end. */
 static inline char *next_line(char **rest) {
     char *line = *rest;
     if (*line == '\0') return NULL;
@@ -87,7 +88,7 @@ static inline char *next_line(char **rest) {
     return line;
 }
 
-/* The next word of a line as it is written; "" at the end. */
+/* Returns the next word of a line as it is written, or "" at the end. */
 static inline char *next_word(char **rest) {
     char *word = *rest;
     size_t len = strcspn(word, " ");
@@ -96,7 +97,7 @@ static inline char *next_word(char **rest) {
     return word;
 }
 
-/* The next word of a line as the text it means, in place; NULL for none. */
+/* Decodes the next word of a line in place and returns the text, or NULL for None. */
 static inline char *next_text(char **rest, size_t *len) {
     char *word = next_word(rest), *to = word;
     if (len != NULL) *len = 0;
@@ -117,7 +118,7 @@ static inline char *next_text(char **rest, size_t *len) {
     return word;
 }
 
-/* One case: what is asked, its classes if it is a difference, what is answered. Lines without their marks. */
+/* One case: the question, its classes if it is a difference, and the answer. The lines have no marks. */
 typedef struct {
     char *asked, *classes, *answer;
 } vectors_case;
@@ -140,12 +141,13 @@ static inline vectors_file read_vectors(const char *vectors, const char *folder,
     size_t size = (size_t)ftell(stream);
     rewind(stream);
     file.text = malloc(size + 2);
-    /* A case has two lines at least, and a line three bytes. */
+    /* The bound: a case has at least two lines, and a line at least three bytes. */
     file.cases = calloc(size / 6 + 1, sizeof *file.cases);
     if (file.text == NULL || file.cases == NULL || fread(file.text, 1, size, stream) != size) abort();
     file.text[size] = '\0';
     fclose(stream);
-    /* Lines lose their marks and move together; between what belongs together stays their end, before the rest a NUL. */
+    /* Removes the marks of the lines and moves the lines together. Lines of one part stay separated by line ends; each
+     * part ends with a NUL. */
     char *to = file.text, before = '#';
     vectors_case *now = NULL;
     for (char *rest = file.text, *line; (line = next_line(&rest)) != NULL;) {
@@ -174,7 +176,7 @@ static inline void free_vectors(vectors_file *file) {
     free(file->cases);
 }
 
-/* Whether an answer is netlib's, apart from what the version could not be asked. */
+/* Returns true if netlib's answer is the recorded one, except for values that the version does not have. */
 static inline bool same_answer(const char *theirs, const char *ours) {
     if (strcmp(theirs, "\\?") == 0) return true;
     while (*theirs != '\0') {
@@ -195,7 +197,7 @@ typedef struct {
     unsigned long equal, differ, unasked, unexplained, hits[VECTORS_CLASSES];
 } vectors_version;
 
-/* The classes that this program met. */
+/* The classes with cases in this program. */
 static char class_names[VECTORS_CLASSES][48];
 
 static inline void count_class(vectors_version *version, const char *name, size_t len) {
@@ -244,7 +246,7 @@ static inline void compare_version(vectors_version *version, const vectors_case 
     checks_passed++;
 }
 
-/* "5,312" */
+/* Writes a number such as "5,312". */
 static inline const char *thousands(unsigned long number, char *text) {
     int len = sprintf(text, "%lu", number);
     for (int at = len - 3; at > 0; at -= 3) {
@@ -264,7 +266,7 @@ static inline void print_version(const char *area, const vectors_version *versio
     printf("\n");
 }
 
-/* `answer` may change what it is given. */
+/* `answer` may change the text that it gets. */
 static inline int vectors_main(const char *area, void (*answer)(char *asked, vectors_out *out), int argc, char **argv) {
     size_t stride = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
     const char *vectors = argc > 2 ? argv[2] : "tests/vectors";
@@ -284,7 +286,7 @@ static inline int vectors_main(const char *area, void (*answer)(char *asked, vec
         ours.len = asked.len = 0;
         put_bytes(&asked, base->asked, strlen(base->asked));
         put_bytes(&ours, "", 0);
-        /* What is compared counts; what an answer checks beside that counts where it fails. */
+        /* Each comparison counts as one check. Further checks inside an answer count only if they fail. */
         unsigned long passed = checks_passed;
         answer(asked.text, &ours);
         checks_passed = passed;
@@ -295,7 +297,7 @@ static inline int vectors_main(const char *area, void (*answer)(char *asked, vec
         check_report(false, "tests/vectors/differences", 0, "netlib answers as urllib3 does, where it should not");
         fprintf(stderr, "%s: %s\nnetlib: %s\n", difference->classes, base->asked, ours.text);
     }
-    /* What was recorded for a case that is not there compares nothing. */
+    /* A recorded answer without a case would never be compared. */
     CHECK_INT((long long)oldest.count, (long long)old);
     CHECK_INT((long long)differences.count, (long long)differs);
     for (size_t i = 0; i < 2; i++) print_version(area, &versions[i]);

@@ -46,7 +46,7 @@ static struct key digest_of(const netlib_tls_context *context) {
     return key;
 }
 
-/* Callbacks differ by their address and their ctx. */
+/* These callbacks come in pairs: two of a pair differ only in their address. */
 static int32_t clock_a(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = 1.0;
@@ -94,12 +94,12 @@ static void read_text(const char *path, char *to, size_t room, size_t *len) {
     fclose(file);
 }
 
-/* The expected effect of a row's setting. */
+/* The effect that a row's setting must have on the key. */
 enum effect {
     CHANGES, /* no other row has the same key */
-    AS_BASE, /* nothing that counts is different */
-    AS_LAST, /* another way to say what the row before says */
-    REFUSED, /* any value but the default is */
+    AS_BASE, /* the row differs from the base in nothing that is part of the key */
+    AS_LAST, /* the row says the same as the row before in another way */
+    REFUSED, /* every value except the default is refused */
 };
 
 typedef netlib_tls_options tls;
@@ -203,7 +203,7 @@ static const struct {
     {"add_ca_file", both_cas, CHANGES},
     {"add_ca_file", cas_both, AS_LAST},
     {"add_ca_file", one_key, CHANGES},
-    {"add_ca_file", one_key_again, CHANGES}, /* the same authority, but as a peer's own another certificate */
+    {"add_ca_file", one_key_again, CHANGES}, /* the same certificate: first as an authority, now as the peer's own */
     {"set_system_trust", no_system, AS_BASE},
     {"set_embedded_trust", embedded, CHANGES},
     {"set_identity_files", identity_files, CHANGES},
@@ -213,7 +213,7 @@ static const struct {
     {"set_key_password", password, AS_BASE},
     {"set_verify_mode", none, CHANGES},
     {"set_verify_mode", optional, CHANGES},
-    {"set_verify_mode", required, CHANGES}, /* a server's default is another */
+    {"set_verify_mode", required, CHANGES}, /* a server has another default */
     {"set_check_hostname", no_name, CHANGES},
     {"set_check_hostname", name, AS_BASE},
     {"add_pin", pin, CHANGES},
@@ -343,7 +343,8 @@ static const struct {
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
-/* Equals the key of the row it must equal, and differs from every row that changes the key. */
+/* Checks that each key equals the key of the row that it must equal, and differs from the keys of all rows that change
+ * the key. */
 static void check_keys(const char *label, const struct key *keys, const enum effect *effects, int count) {
     for (int i = 0, last = 0; i < count; i++) {
         if (effects[i] == CHANGES) last = i;
@@ -364,8 +365,9 @@ static netlib_tls_options *options_of(void (*set)(tls *)) {
     return options;
 }
 
-/* curl's comparison of connections left settings out. Here every setting of a context counts. */
-static void r26_every_setting_of_tls_changes_the_key(void) {
+/* A known defect of curl: its comparison of connections left settings out. Every setting of a context is part of the
+ * key. */
+static void r26_every_tls_setting_changes_the_key(void) {
     static struct key digests[ROWS], keys[ROWS];
     enum effect effects[ROWS];
     for (int i = 0; i < ROWS; i++) {
@@ -393,9 +395,9 @@ static void r26_every_setting_of_tls_changes_the_key(void) {
     CHECK_STR(NULL, netlib_tls_context_digest(NULL, NULL));
 }
 
-/* A context that is made of another has a digest of its own, also when the other's is known: that of a context made with all of
- * its options. */
-static void r26_a_list_of_keys_changes_the_key(void) {
+/* A context that is derived from another has its own digest, even if the other's digest has been computed already. The
+ * digest equals that of a context created with all of its options. */
+static void r26_an_ech_config_list_changes_the_key(void) {
     netlib_tls_context *plain = client_context(),
                        *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
     struct key before = digest_of(plain);
@@ -417,7 +419,7 @@ static void r26_a_list_of_keys_changes_the_key(void) {
     netlib_tls_context_free(plain);
 }
 
-static void r26_every_option_of_a_connect_changes_the_key(void) {
+static void r26_every_connect_option_changes_the_key(void) {
     static struct key keys[CONNECTS];
     enum effect effects[CONNECTS];
     for (int i = 0; i < CONNECTS; i++) {
@@ -435,8 +437,8 @@ static void r26_every_option_of_a_connect_changes_the_key(void) {
     CHECK_STR(keys[0].text, key_of("http://example.com", NULL, NULL, NULL, NULL, 0).text);
 }
 
-/* A setter that netlib.h has and the tables above have not would be one that nobody has thought of. */
-static void no_setter_is_forgotten(void) {
+/* Fails if netlib.h has a setter that the tables above do not have. */
+static void every_setter_of_the_header_is_in_a_table(void) {
     static char header[1 << 20];
     FILE *file = fopen("include/netlib.h", "r");
     CHECK(file != NULL);
@@ -462,8 +464,8 @@ static void no_setter_is_forgotten(void) {
     CHECK(setters >= 40);
 }
 
-/* Parts cannot be confused with each other. */
-static void parts_are_kept_apart(void) {
+/* Neighbouring parts of a key are never confused with each other. */
+static void different_parts_give_different_keys(void) {
     static struct key keys[MOST_ROWS];
     enum effect effects[MOST_ROWS];
     int count = 0;
@@ -503,8 +505,8 @@ static void parts_are_kept_apart(void) {
     netlib_tls_context_free(context), netlib_tls_context_free(other);
 }
 
-/* The loaded content counts, not the path or its later content. */
-static void files_count_by_what_was_loaded(void) {
+/* The key depends on the content that was loaded, not on the path or on later content of the file. */
+static void the_key_depends_on_loaded_content_not_on_paths(void) {
     char path[150], command[300];
     snprintf(path, sizeof path, "%s/authority.pem", scratch);
     netlib_tls_options *options = netlib_tls_options_new();
@@ -524,7 +526,7 @@ static void files_count_by_what_was_loaded(void) {
     unlink(path);
 }
 
-static void bad_arguments(void) {
+static void bad_arguments_give_no_key(void) {
     netlib_error *err = NULL;
     netlib_url *url = url_of("http://example.com"), *path = url_of("/a");
     netlib_connect_options *options = netlib_connect_options_new();
@@ -554,21 +556,21 @@ static void bad_arguments(void) {
 
 int main(void) {
     char copy[200];
-    /* What SSLKEYLOGFILE names is nothing to compare with. */
+    /* A key log file makes a context's key unique, so the tests run without one. */
     unsetenv("SSLKEYLOGFILE");
     snprintf(scratch, sizeof scratch, "/tmp/netlib-key-XXXXXX");
     CHECK(mkdtemp(scratch) != NULL);
     snprintf(copy, sizeof copy, "cp %s %s", CERTS "other-ca.pem", scratch);
     CHECK(system(copy) == 0);
-    r26_every_setting_of_tls_changes_the_key();
-    r26_a_list_of_keys_changes_the_key();
-    r26_every_option_of_a_connect_changes_the_key();
-    no_setter_is_forgotten();
-    parts_are_kept_apart();
+    r26_every_tls_setting_changes_the_key();
+    r26_an_ech_config_list_changes_the_key();
+    r26_every_connect_option_changes_the_key();
+    every_setter_of_the_header_is_in_a_table();
+    different_parts_give_different_keys();
     snprintf(copy, sizeof copy, "%s/other-ca.pem", scratch);
     unlink(copy);
-    files_count_by_what_was_loaded();
+    the_key_depends_on_loaded_content_not_on_paths();
     CHECK(rmdir(scratch) == 0);
-    bad_arguments();
+    bad_arguments_give_no_key();
     return report("connection key");
 }

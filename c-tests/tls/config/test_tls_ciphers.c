@@ -7,7 +7,7 @@
 #define VECTORS "tests/vectors/openssl-3.0/ciphers.txt"
 #endif
 
-/* A client without trust anchors and verification, so creating it reads no file. */
+/* Returns options of a client without trust anchors and verification, so that creating the context reads no file. */
 static netlib_tls_options *bare_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);
@@ -15,7 +15,7 @@ static netlib_tls_options *bare_options(void) {
     return options;
 }
 
-/* The words of tests/vectors/common.py, in place. */
+/* Decodes, in place, the words that tests/vectors/common.py encodes. */
 static void decode(char *text) {
     char *to = text;
     for (char *from = text; *from != '\0'; from++) {
@@ -33,7 +33,7 @@ static void decode(char *text) {
     *to = '\0';
 }
 
-/* The offered suites by OpenSSL's names, separated by spaces. */
+/* Returns the offered suites as OpenSSL names, separated by spaces. */
 static const char *offered(const netlib_tls_context *context) {
     static char text[1000];
     text[0] = '\0';
@@ -46,7 +46,7 @@ static const char *offered(const netlib_tls_context *context) {
     return text;
 }
 
-static void as_openssl_selects(void) {
+static void cipher_strings_select_the_suites_that_openssl_selects(void) {
     static char line[20000], string[20000];
     FILE *file = fopen(VECTORS, "r");
     CHECK(file != NULL);
@@ -57,7 +57,7 @@ static void as_openssl_selects(void) {
             memcpy(string, line + 2, strlen(line + 2) + 1);
             decode(string);
         }
-        /* Empty is the default here, as in urllib3. */
+        /* An empty string means the default here, as in urllib3. OpenSSL refuses it. */
         if (line[0] != '<' || string[0] == '\0') continue;
         const char *expected = line + 2;
         netlib_tls_options *options = bare_options();
@@ -91,7 +91,7 @@ static void as_openssl_selects(void) {
 #define SETTER "netlib_tls_options_set_ciphers: "
 
 /* By default the fastest suite is first, which depends on the processor. A unit test covers both orders. */
-static void fastest_first(void) {
+static void the_default_order_follows_the_processor(void) {
     static const char with_aes[] =
         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "
         "ECDHE-ECDSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-ECDSA-AES256-GCM-SHA384 "
@@ -107,7 +107,7 @@ static void fastest_first(void) {
 #endif
     CHECK_STR(expected, offered(context));
     netlib_tls_context_free(context);
-    /* As OpenSSL has it. */
+    /* With "DEFAULT" the order is OpenSSL's. */
     netlib_tls_options *options = bare_options();
     netlib_tls_options_set_ciphers(options, "DEFAULT");
     context = context_of(options);
@@ -117,12 +117,12 @@ static void fastest_first(void) {
     netlib_tls_context_free(context);
 }
 
-static void versions_and_suites_go_together(void) {
+static void versions_and_suites_limit_each_other(void) {
     static const struct {
         const char *string;
         int32_t minimum, maximum; /* 0: not set */
         netlib_status status;
-        const char *offers; /* or the message */
+        const char *offers; /* the offered suites, or the message */
         int32_t oldest, newest;
     } rows[] = {
         {RSA128, 0, 0, NETLIB_OK, ALL13 " " RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3},
@@ -173,7 +173,7 @@ static void versions_and_suites_go_together(void) {
     }
 }
 
-static void defaults_and_names(void) {
+static void defaults_unknown_names_and_the_longest_string(void) {
     netlib_error *err = NULL;
     static const char *const usual[] = {NULL, "", "DEFAULT"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
@@ -200,7 +200,7 @@ static void defaults_and_names(void) {
     CHECK_INT(18, (long long)len);
     netlib_tls_context_free(context);
 
-    /* Time and memory grow with the length alone, which is bounded. */
+    /* Time and memory are linear in the length of the string, which is bounded. */
     static char longest[16 * 1024 + 2];
     memset(longest, '+', sizeof longest - 1);
     for (size_t i = 0; i < sizeof longest - 1; i += 2) longest[i] = 'x';
@@ -218,12 +218,12 @@ static void defaults_and_names(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-/* A handshake uses the selected suite, and fails without a common one. */
-static void handshakes_obey(void) {
+/* A handshake uses the selected suite, and fails if the two sides have no suite in common. */
+static void handshakes_use_a_suite_that_both_sides_allow(void) {
     static const struct {
         const char *client, *server;
         int32_t prefers_server; /* the server's NETLIB_OP_CIPHER_SERVER_PREFERENCE */
-        const char *suite;      /* NULL: none in common */
+        const char *suite;      /* NULL: the two sides have no suite in common */
     } rows[] = {
         {"TLS_CHACHA20_POLY1305_SHA256", NULL, 1, "TLS_CHACHA20_POLY1305_SHA256"},
         {"ECDHE-ECDSA-CHACHA20-POLY1305:!TLS_AES_256_GCM_SHA384:!TLS_AES_128_GCM_SHA256:!TLS_CHACHA20_POLY1305_SHA256",
@@ -263,10 +263,10 @@ static void handshakes_obey(void) {
 }
 
 int main(void) {
-    as_openssl_selects();
-    fastest_first();
-    versions_and_suites_go_together();
-    defaults_and_names();
-    handshakes_obey();
+    cipher_strings_select_the_suites_that_openssl_selects();
+    the_default_order_follows_the_processor();
+    versions_and_suites_limit_each_other();
+    defaults_unknown_names_and_the_longest_string();
+    handshakes_use_a_suite_that_both_sides_allow();
     return report("tls_ciphers");
 }

@@ -1,10 +1,10 @@
-/* Encrypted Client Hello: lists, what is seen on the wire, servers that know nothing of it, and what they must not learn.
- * Servers that accept, or have another list, are played in src/tls/config/ech/tests.rs and by suite ech. */
+/* Encrypted Client Hello: configuration lists, the bytes on the wire, and servers that do not support it. Servers that
+ * accept, or answer with another list, are tested in src/tls/config/ech/tests.rs and by the suite ech. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
-/* Names in tests/certs/server.pem, and one that is not in it. */
+/* The names in tests/certs/server.pem, and one name that is not in it. */
 #define HIDDEN "hidden.wild.test"
 #define PUBLIC "localhost"
 #define ELSEWHERE "elsewhere.test"
@@ -29,7 +29,7 @@ static void put_vector(struct bytes *to, const struct bytes *data) {
     put(to, data->at, data->len);
 }
 
-/* A list of one configuration for X25519, HKDF-SHA256 and AES-128-GCM, whose key nobody has. */
+/* Returns a list of one configuration for X25519, HKDF-SHA256 and AES-128-GCM. Nobody has its private key. */
 static struct bytes list_for(const char *public_name, unsigned version) {
     static const uint8_t begin[] = {7, 0, 0x20, 0, 32}, suites[] = {0, 4, 0, 1, 0, 1, 64};
     struct bytes contents = {{0}, 0}, config = {{0}, 0}, list = {{0}, 0};
@@ -71,7 +71,7 @@ static void check_words(const char *words, const netlib_error *err, int line) {
     if (!has) fprintf(stderr, "    the message is: %s\n", message != NULL ? message : "(NULL)");
 }
 
-/* Checks status and message of a failed call. Keeps the error. */
+/* Checks status and message of a failed call, and keeps the error. */
 #define CHECK_WORDS(expected, words, call) (CHECK_INT((expected), (call)), check_words((words), err, __LINE__))
 
 static netlib_tls_context *hiding(const netlib_tls_context *context, const char *public_name) {
@@ -82,7 +82,7 @@ static netlib_tls_context *hiding(const netlib_tls_context *context, const char 
     return with_ech;
 }
 
-static void test_lists(void) {
+static void config_lists_are_checked(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = context_of(h2_options()), *made = NULL;
     struct bytes list = list_for(PUBLIC, 0xfe0d), text = base64_of(&list);
@@ -100,7 +100,7 @@ static void test_lists(void) {
         CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_minimum_version(made));
         CHECK_INT(3, (long long)netlib_tls_context_cipher_suite_count(made));
         CHECK_STR("h2", netlib_tls_context_alpn_protocol(made, 0, NULL));
-        /* What it was made from has the list too; without it, all is as it was. */
+        /* The options of the context have the list as well. Without the list the context is as before. */
         netlib_tls_options *options = netlib_tls_context_to_options(made);
         netlib_tls_context_free(made);
         CHECK_OK(netlib_tls_context_new(options, &made, &err));
@@ -141,8 +141,8 @@ static void test_lists(void) {
     netlib_tls_context_free(context);
 }
 
-/* Settings that contradict each other are refused by the call that combines them. */
-static void test_incompatible(void) {
+/* Contradictory settings are refused by the call that combines them. */
+static void contradictory_settings_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *made = NULL;
     netlib_tls_engine *engine = NULL;
@@ -184,7 +184,7 @@ static void test_incompatible(void) {
     netlib_tls_context_free(context);
 }
 
-/* The body of an extension in a ClientHello of one record, or NULL. */
+/* Returns the body of an extension of a ClientHello that fits one record, or NULL. */
 static const uint8_t *extension_of(const uint8_t *record, size_t len, unsigned kind, size_t *body_len) {
     size_t at = 5 + 4 + 2 + 32;
     at += 1 + record[at];
@@ -209,9 +209,9 @@ static void check_server_name(const char *expected, const uint8_t *record, size_
     CHECK_STR(expected, name);
 }
 
-/* The result of a session with a netlib server, which does not support ECH. */
+/* A session with a netlib server, which does not support ECH, and its expected result. */
 static const struct ending {
-    const char *public_name; /* NULL: none; "": GREASE */
+    const char *public_name; /* NULL: no ECH; "": GREASE */
     const char *name;
     bool pinned, unnamed;
     netlib_status status, server;
@@ -224,17 +224,17 @@ static const struct ending {
     {PUBLIC, HIDDEN, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no configuration to use instead",
      "to connect without it"},
-    /* The certificate is asked for the public name, whether or not it has the other one. */
+    /* The certificate must have the public name, whether or not it has the inner name. */
     {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "for \"elsewhere.test\"", "to connect without it"},
     {ELSEWHERE, HIDDEN, false, false, NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 42,
      "the server \"elsewhere.test\" (which rejected Encrypted Client Hello for \"hidden.wild.test\")", ""},
     {ELSEWHERE, HIDDEN, false, true, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "rejected Encrypted Client Hello", "to connect without it"},
-    /* So are the pins. */
+    /* The pins are checked as well. */
     {PUBLIC, HIDDEN, true, false, NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 46,
      "the server \"localhost\" (which rejected", "netlib_tls_options_add_pin"},
-    /* The server's own name in the open is no secret, and the public name nothing else. */
+    /* If the inner name and the public name are the same, there is nothing to hide. */
     {PUBLIC, PUBLIC, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "rejected Encrypted Client Hello", "to connect without it"},
 };
@@ -254,7 +254,7 @@ static netlib_tls_context *client_of(const struct ending *row) {
     return with_ech;
 }
 
-static void test_ending(const struct ending *row) {
+static void check_ending(const struct ending *row) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_of(row), *server = server_context("server");
     struct wire wire = {client_engine(client, row->name), server_engine(server), 20000, 0, 0};
@@ -288,7 +288,7 @@ static void test_ending(const struct ending *row) {
         CHECK(status != NETLIB_HOSTNAME_MISMATCH || netlib_error_advice(err, NULL) == NULL);
         CHECK(netlib_error_ech_retry_configs(err, &len) == NULL && len == 0);
         CHECK_STR(NULL, netlib_tls_engine_server_name(wire.client, NULL));
-        /* It is over, and stays so. */
+        /* The failure is permanent. */
         netlib_error *again = NULL;
         CHECK_INT(row->status, netlib_tls_engine_write(wire.client, "GET", 3, &len, &again));
         CHECK_STR(netlib_error_message(err, NULL), netlib_error_message(again, NULL));
@@ -311,7 +311,7 @@ static void test_ending(const struct ending *row) {
 }
 
 /* A rejected client sends no certificate, even if the server requests one. */
-static void test_own_certificate(void) {
+static void a_rejected_client_sends_no_certificate(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = h2_options();
     netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
@@ -340,8 +340,8 @@ static void test_own_certificate(void) {
     netlib_tls_context_free(context);
 }
 
-/* The context without ECH resumes only its own sessions. */
-static void test_sessions(void) {
+/* Sessions of a context with ECH are not resumed by the context without ECH. */
+static void sessions_are_not_shared_with_a_context_without_ech(void) {
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
     netlib_tls_context *server = server_context("server");
     bool resumed[3];
@@ -372,7 +372,7 @@ static void test_sessions(void) {
     CHECK(extension_of(sent, drain_all(engine, sent, sizeof sent), 41, &len) == NULL);
     netlib_tls_engine_free(engine);
 
-    /* Nor may the program have one resumed; and what one context forgets is not the other's. */
+    /* The application cannot set such a session either, and the two contexts forget their sessions independently. */
     struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
     char got[10];
     netlib_tls_session *session = NULL;
@@ -396,8 +396,8 @@ static void test_sessions(void) {
     netlib_tls_context_free(context);
 }
 
-/* Over a descriptor, and with netlib_ssl_wrap_socket, which returns no stream if it fails. */
-static void test_streams(void) {
+/* The same over a descriptor, and with netlib_ssl_wrap_socket, which returns no stream if it fails. */
+static void streams_and_wrap_socket_use_ech(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
@@ -409,14 +409,14 @@ static void test_streams(void) {
     CHECK_INT(NETLIB_ECH_OFFERED, netlib_tls_stream_ech_status(stream));
     netlib_tls_stream_free(stream);
     close(pair.near);
-    /* The options' list counts beside a context, and instead of the context's. */
+    /* A list in the options is used if there is no context, and replaces the context's list. */
     struct bytes list = list_for(PUBLIC, 0xfe0d);
     netlib_tls_context *elsewhere = hiding(context, ELSEWHERE);
     const netlib_tls_context *given[] = {context, elsewhere};
     for (int i = 0; i < 4; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_set_ech_config_list(options, list.at, list.len);
-        if (i >= 2) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem"); /* another context is made then */
+        if (i >= 2) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem"); /* a derived context */
         pair = unix_pair();
         CHECK(shutdown(pair.far, SHUT_WR) == 0);
         CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF,
@@ -428,7 +428,7 @@ static void test_streams(void) {
         close_pair(pair);
         netlib_tls_options_free(options);
     }
-    /* Without one, a context's own counts, whatever else the options bring. */
+    /* If the options have no list, the context's list is used, whatever else the options have. */
     for (int i = 0; i < 2; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
         if (i > 0) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem");
@@ -449,11 +449,11 @@ static void test_streams(void) {
 }
 
 int main(void) {
-    test_lists();
-    test_incompatible();
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) test_ending(&endings[i]);
-    test_own_certificate();
-    test_sessions();
-    test_streams();
+    config_lists_are_checked();
+    contradictory_settings_are_refused();
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) check_ending(&endings[i]);
+    a_rejected_client_sends_no_certificate();
+    sessions_are_not_shared_with_a_context_without_ech();
+    streams_and_wrap_socket_use_ech();
     return report("tls ech");
 }

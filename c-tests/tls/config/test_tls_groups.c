@@ -17,13 +17,13 @@ static const char *listed(const netlib_tls_context *context) {
     return text;
 }
 
-static void lists_are_read(void) {
+static void group_lists_are_parsed_and_checked(void) {
     static const struct {
         const char *list;
         int32_t minimum, maximum; /* 0: not set */
         netlib_status status;
         long long offset;
-        const char *groups; /* or the message */
+        const char *groups; /* the groups, or the message */
         int32_t oldest;
     } rows[] = {
         {NULL, 0, 0, NETLIB_OK, -1, USUAL, NETLIB_TLS_VERSION_1_2},
@@ -31,7 +31,7 @@ static void lists_are_read(void) {
         {"x25519", 0, 0, NETLIB_OK, -1, "x25519", NETLIB_TLS_VERSION_1_2},
         {"P-384:?X448:prime256v1", 0, 0, NETLIB_OK, -1, "secp384r1 secp256r1", NETLIB_TLS_VERSION_1_2},
         {"x25519mlkem768:SECP256R1", 0, 0, NETLIB_OK, -1, "X25519MLKEM768 secp256r1", NETLIB_TLS_VERSION_1_2},
-        /* What belongs to TLS 1.3 alone leaves that, or is left out. */
+        /* Groups that only TLS 1.3 has require TLS 1.3, or are left out below it. */
         {"X25519MLKEM768", 0, 0, NETLIB_OK, -1, "X25519MLKEM768", NETLIB_TLS_VERSION_1_3},
         {"SecP256r1MLKEM768:MLKEM768:MLKEM1024", 0, 0, NETLIB_OK, -1, "SecP256r1MLKEM768 MLKEM768 MLKEM1024",
          NETLIB_TLS_VERSION_1_3},
@@ -73,7 +73,7 @@ static void lists_are_read(void) {
         netlib_tls_options_free(options);
     }
 
-    /* The later call counts, and the default comes back. */
+    /* The later call wins, and NULL restores the default. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_key_exchange_groups(options, "MLKEM768");
     netlib_tls_options_set_key_exchange_groups(options, NULL);
@@ -81,7 +81,7 @@ static void lists_are_read(void) {
     CHECK_STR(USUAL, listed(context));
     netlib_tls_context_free(context);
 
-    /* The length is bounded. */
+    /* The length of the list is bounded. */
     static char longest[4098];
     netlib_error *err = NULL;
     context = NULL;
@@ -119,16 +119,16 @@ static void add(char *list, size_t room, const char *name) {
     snprintf(list + used, room - used, "%s%s", used > 0 ? " " : "", name);
 }
 
-/* The groups in the ClientHello, which is the first record (RFC 8446 section 4.1.2). */
+/* Reads the groups in the ClientHello, which is the first record (RFC 8446 section 4.1.2). */
 static struct offer read_hello(const unsigned char *bytes, size_t len) {
     struct offer offer = {"", ""};
     CHECK(len > 60 && bytes[0] == 22 && bytes[5] == 1);
     size_t end = 5 + number(bytes + 3), at = 5 + 4 + 2 + 32;
     CHECK(end <= len);
-    at += 1u + bytes[at];          /* the session's id */
-    at += 2u + number(bytes + at); /* suites */
+    at += 1u + bytes[at];          /* session id */
+    at += 2u + number(bytes + at); /* cipher suites */
     at += 1u + bytes[at];          /* compression */
-    at += 2;                       /* the length of the extensions */
+    at += 2;                       /* length of the extensions */
     while (at + 4 <= end) {
         unsigned type = number(bytes + at), size = number(bytes + at + 2);
         const unsigned char *body = bytes + at + 4;
@@ -171,7 +171,7 @@ static netlib_tls_context *server_of(const char *list) {
     return context_of(options);
 }
 
-static void the_hello_says_so(void) {
+static void the_client_hello_has_the_listed_groups_and_shares(void) {
     static const struct {
         const char *list;
         int32_t maximum;
@@ -195,22 +195,22 @@ static void the_hello_says_so(void) {
     }
 }
 
-/* The negotiated group of two lists; if it is NULL, the error and the setting it names. */
-static void handshakes_obey(void) {
+/* The negotiated group of two lists, or NULL: then the error and the setting that it names. */
+static void handshakes_negotiate_a_group_of_both_lists(void) {
     static const struct {
         const char *client, *server;
         int32_t maximum;
-        const char *group, *next_share; /* of the client's next hello to this server */
+        const char *group, *next_share; /* the key share in the client's next hello to this server */
     } rows[] = {
         {NULL, NULL, 0, "X25519MLKEM768", "X25519MLKEM768 x25519"},
         {NULL, NULL, NETLIB_TLS_VERSION_1_2, "x25519", ""},
         {NULL, "secp256r1:secp384r1", NETLIB_TLS_VERSION_1_2, "secp256r1", ""},
-        /* The second share is taken without another hello. */
+        /* The server accepts the second key share without a HelloRetryRequest. */
         {NULL, "secp384r1:x25519", 0, "x25519", "x25519"},
-        /* Another hello, and the next time at once. */
+        /* The server sends a HelloRetryRequest. The client's next session offers the right key share at once. */
         {NULL, "secp384r1", 0, "secp384r1", "secp384r1"},
         {"secp256r1:MLKEM1024", "MLKEM1024", 0, "MLKEM1024", "MLKEM1024"},
-        /* The client's wish counts. */
+        /* The client's order decides. */
         {"secp384r1:x25519", "x25519:secp384r1", 0, "secp384r1", "secp384r1"},
         {"SecP256r1MLKEM768", "SecP256r1MLKEM768", 0, "SecP256r1MLKEM768", "SecP256r1MLKEM768"},
         {"x25519", "secp256r1", 0, NULL, NULL},
@@ -249,8 +249,8 @@ static void handshakes_obey(void) {
 }
 
 int main(void) {
-    lists_are_read();
-    the_hello_says_so();
-    handshakes_obey();
+    group_lists_are_parsed_and_checked();
+    the_client_hello_has_the_listed_groups_and_shares();
+    handshakes_negotiate_a_group_of_both_lists();
     return report("tls_groups");
 }

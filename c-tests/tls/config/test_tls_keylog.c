@@ -11,14 +11,14 @@
 
 static char folder[] = "/tmp/netlib-keylog-XXXXXX";
 
-/* A path in the folder, which the caller frees. */
+/* Returns a path in the folder. The caller frees it. */
 static char *in_folder(const char *name) {
     char *path = malloc(200);
     snprintf(path, 200, "%s/%s", folder, name);
     return path;
 }
 
-static void shake(const netlib_tls_context *client_side, const netlib_tls_context *server_side) {
+static void do_handshake(const netlib_tls_context *client_side, const netlib_tls_context *server_side) {
     netlib_error *err = NULL;
     struct pair pair = unix_pair();
     struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
@@ -48,7 +48,7 @@ struct log {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-/* The lines, sorted; none if the file does not exist. */
+/* Reads the lines and sorts them. Returns none if the file does not exist. */
 static struct log read_log(const char *path) {
     struct log log = {0};
     FILE *file = fopen(path, "r");
@@ -58,7 +58,7 @@ static struct log read_log(const char *path) {
     return log;
 }
 
-/* The NSS format: a label, a client random of 32 bytes, a secret of 32 or 48. */
+/* Checks the NSS format: a label, a client random of 32 bytes, a secret of 32 or 48 bytes. */
 static void check_line(const char *label, const char *line) {
     size_t len = strlen(label), hex = 0;
     CHECK(strncmp(line, label, len) == 0 && line[len] == ' ');
@@ -70,7 +70,7 @@ static void check_line(const char *label, const char *line) {
     CHECK_STR("\n", line + 65 + hex);
 }
 
-static void both_sides_write_what_wireshark_reads(void) {
+static void both_sides_write_lines_in_the_nss_format(void) {
     static const char *const labels12[] = {"CLIENT_RANDOM"};
     static const char *const labels13[] = {
         "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET",
@@ -92,19 +92,19 @@ static void both_sides_write_what_wireshark_reads(void) {
         size_t len = 0;
         CHECK_STR(near, netlib_tls_context_keylog_file(client_side, &len));
         CHECK_INT((long long)strlen(near), (long long)len);
-        shake(client_side, server_side);
+        do_handshake(client_side, server_side);
         struct log ours = read_log(near), theirs = read_log(far);
         CHECK_INT((long long)count, (long long)ours.count);
         for (size_t i = 0; i < count; i++) check_line(labels[i], ours.lines[i]);
-        /* The server's secrets are the client's. */
+        /* Both sides log the same secrets. */
         CHECK(memcmp(&ours, &theirs, sizeof ours) == 0);
         struct stat status;
         CHECK(stat(near, &status) == 0 && (status.st_mode & 0777) == 0600);
-        /* It is appended, by this context and by another one. */
-        shake(client_side, server_side);
+        /* Later sessions append to the file, in this context and in another one. */
+        do_handshake(client_side, server_side);
         options = netlib_tls_context_to_options(client_side);
         netlib_tls_context *other = context_of(options);
-        shake(other, server_side);
+        do_handshake(other, server_side);
         struct log longer = read_log(near);
         CHECK_INT((long long)(3 * count), (long long)longer.count);
         netlib_tls_context_free(other);
@@ -128,7 +128,7 @@ static bool holds_open(const char *path) {
     return found;
 }
 
-static void the_environment_names_a_file(void) {
+static void sslkeylogfile_and_the_setter_choose_the_file(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     char *variable = in_folder("variable"), *setting = in_folder("setting");
@@ -136,7 +136,7 @@ static void the_environment_names_a_file(void) {
         const char *variable; /* NULL: unset; "file": the path */
         int32_t use_environment;
         int set; /* 0: not called, 1: with the path, 2: with NULL */
-        int to;  /* 0: nowhere, 1: what the variable names, 2: what was set */
+        int to;  /* 0: no file, 1: the file of the variable, 2: the file that was set */
     } rows[] = {
         {NULL, 1, 0, 0}, {"", 1, 0, 0},     {"file", 1, 0, 1}, {"file", 0, 0, 0},
         {NULL, 1, 1, 2}, {"file", 1, 1, 2}, {"file", 0, 1, 2}, {"file", 1, 2, 0},
@@ -157,14 +157,14 @@ static void the_environment_names_a_file(void) {
         CHECK_INT(rows[i].to == 2, access(setting, F_OK) == 0);
         if (expected != NULL) CHECK(holds_open(expected));
         netlib_tls_context *server_side = context_of(server_options());
-        shake(context, server_side);
+        do_handshake(context, server_side);
         struct log log = read_log(expected != NULL ? expected : variable);
         CHECK_INT(expected != NULL ? 5 : 0, (long long)log.count);
         netlib_tls_context_free(server_side);
         netlib_tls_context_free(context);
         if (expected != NULL) CHECK(!holds_open(expected));
     }
-    /* One that cannot be opened is an error, with its path; nothing is left behind by a context that cannot be made. */
+    /* A file that cannot be opened is reported with its path. A failed context leaves no file behind. */
     char message[400];
     setenv("SSLKEYLOGFILE", folder, 1);
     netlib_tls_options *options = client_options();
@@ -184,8 +184,9 @@ static void the_environment_names_a_file(void) {
     free(setting);
 }
 
-/* Writing to a pipe does not wait. If the reader closes, neither the session nor the process ends. */
-static void pipes(void) {
+/* A write to a pipe does not wait. If the reader closes the pipe, the session continues and the process gets no
+ * SIGPIPE. */
+static void a_pipe_without_a_reader_stops_nothing(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     char *path = in_folder("pipe"), buffer[4096];
@@ -201,11 +202,11 @@ static void pipes(void) {
     int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     context = context_of(options);
     netlib_tls_context *server_side = context_of(server_options());
-    shake(context, server_side);
+    do_handshake(context, server_side);
     ssize_t got = read(reader, buffer, sizeof buffer);
     CHECK(got > 5 * 130 && buffer[got - 1] == '\n');
     close(reader);
-    shake(context, server_side);
+    do_handshake(context, server_side);
     sigset_t pending;
     CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 0);
     CHECK(sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
@@ -219,9 +220,9 @@ int main(void) {
     unsetenv("SSL_CERT_DIR");
     unsetenv("SSLKEYLOGFILE");
     CHECK(mkdtemp(folder) != NULL);
-    both_sides_write_what_wireshark_reads();
-    the_environment_names_a_file();
-    pipes();
+    both_sides_write_lines_in_the_nss_format();
+    sslkeylogfile_and_the_setter_choose_the_file();
+    a_pipe_without_a_reader_stops_nothing();
     static const char *const names[] = {"near12", "near13", "far12", "far13", "variable", "setting", "pipe"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = in_folder(names[i]);

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* A client without verification, so it reads no files. */
+/* Returns options of a client without verification, so that creating the context reads no file. */
 static netlib_tls_options *bare_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);
@@ -21,7 +21,7 @@ static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_O
                               NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 | INT64_C(0x300000000);
 static const int64_t USUAL = NETLIB_OP_NO_TICKET | NETLIB_OP_CIPHER_SERVER_PREFERENCE;
 
-static void defaults(void) {
+static void contexts_have_the_documented_defaults(void) {
     netlib_tls_context *context = context_of(bare_options());
     CHECK_INT(16, netlib_tls_context_protocol(context));
     CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(context));
@@ -70,7 +70,7 @@ static void set(netlib_tls_options *options, enum what what, int64_t value) {
     }
 }
 
-static void refused_values(void) {
+static void bad_values_are_refused_with_a_message(void) {
 #define SETTER(name) "netlib_tls_options_" name ": "
 #define CONFLICT SETTER("set_ssl_version") "an exact version and a minimum or maximum version exclude each other"
     static const struct {
@@ -153,14 +153,14 @@ static void refused_values(void) {
     }
 }
 
-static void accepted_values(void) {
+static void accepted_values_reach_the_getters(void) {
     static const struct {
         enum what first;
         int64_t value;
         enum what second;
         int64_t other;
         int32_t oldest, newest;
-        int64_t governed; /* what the getter has beside ALWAYS */
+        int64_t governed; /* the bits that the getter returns besides ALWAYS */
     } rows[] = {
         {MINIMUM, NETLIB_TLS_VERSION_1_3, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
         {MINIMUM, NETLIB_TLS_VERSION_MINIMUM_SUPPORTED, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2,
@@ -186,13 +186,13 @@ static void accepted_values(void) {
         {BITS, NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3,
          NETLIB_OP_CIPHER_SERVER_PREFERENCE},
-        /* What urllib3 sets; its own numbers of NO_SSLv2 and NO_SSLv3; all that is always true. */
+        /* The bits that urllib3 sets, its own numbers of NO_SSLv2 and NO_SSLv3, and all bits that are always set. */
         {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0,
          NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, 0x1000000, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0x1000000},
         {BITS, NETLIB_OP_ALL | NETLIB_OP_SINGLE_DH_USE | NETLIB_OP_SINGLE_ECDH_USE | NETLIB_OP_LEGACY_SERVER_CONNECT,
          NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_ALL | NETLIB_OP_LEGACY_SERVER_CONNECT},
-        /* One setting with two setters: the later call wins. */
+        /* Two setters for one setting: the later call wins. */
         {TICKETS, 1, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
         {TICKETS, 1, TICKETS, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {TICKETS, 1, BITS, NETLIB_OP_NO_TICKET, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
@@ -211,7 +211,7 @@ static void accepted_values(void) {
         CHECK_INT(ALWAYS | rows[i].governed, netlib_tls_context_option_bits(context));
         netlib_tls_context_free(context);
     }
-    /* Each bit that is always true is accepted. */
+    /* Each bit that is always set is accepted. */
     for (int64_t bit = 1; bit != 0 && bit <= ALWAYS; bit <<= 1) {
         if ((ALWAYS & bit) == 0) continue;
         netlib_tls_options *options = bare_options();
@@ -263,7 +263,7 @@ static bool hello_has(netlib_tls_options *options, size_t extension) {
     return found;
 }
 
-static void what_a_client_says(void) {
+static void client_hello_extensions_follow_the_options(void) {
     enum { SESSION_TICKET = 35, SUPPORTED_VERSIONS = 43, POST_HANDSHAKE_AUTH = 49, NEXT_PROTOCOL = 13172 };
     netlib_tls_options *options = bare_options();
     CHECK(hello_has(options, SUPPORTED_VERSIONS));
@@ -282,7 +282,7 @@ static void what_a_client_says(void) {
     CHECK(!hello_has(options, SESSION_TICKET));
 }
 
-static void options_of_a_context(void) {
+static void context_to_options_makes_the_same_context(void) {
     netlib_error *err = NULL;
     CHECK(netlib_tls_context_to_options(NULL) == NULL);
     netlib_tls_options *options = client_options();
@@ -294,7 +294,7 @@ static void options_of_a_context(void) {
     netlib_tls_options_set_resumption(options, 0);
     netlib_tls_context *context = NULL;
     CHECK_OK(netlib_tls_context_new(options, &context, &err));
-    /* Later calls concern the options, not the context. */
+    /* Later calls change the options, not the context. */
     netlib_tls_options_add_alpn_protocol(options, "late");
     netlib_tls_options_free(options);
 
@@ -313,7 +313,7 @@ static void options_of_a_context(void) {
         CHECK(!netlib_tls_context_resumption(same));
         netlib_tls_context_free(same);
 
-        /* One is varied; the context is not. */
+        /* Changing the options does not change the context. */
         options = netlib_tls_context_to_options(context);
         netlib_tls_options_set_ciphers(options, NULL);
         netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_2);
@@ -326,7 +326,7 @@ static void options_of_a_context(void) {
     }
     netlib_tls_context_free(context);
 
-    /* Files are read again. */
+    /* The files are read again when another context is created. */
     char path[] = "/tmp/netlib-ca-XXXXXX";
     int fd = mkstemp(path);
     FILE *from = fopen(CERTS "ca.pem", "r");
@@ -352,10 +352,10 @@ int main(void) {
     unsetenv("SSL_CERT_FILE");
     unsetenv("SSL_CERT_DIR");
     unsetenv("SSLKEYLOGFILE");
-    defaults();
-    refused_values();
-    accepted_values();
-    what_a_client_says();
-    options_of_a_context();
+    contexts_have_the_documented_defaults();
+    bad_values_are_refused_with_a_message();
+    accepted_values_reach_the_getters();
+    client_hello_extensions_follow_the_options();
+    context_to_options_makes_the_same_context();
     return report("tls_options");
 }

@@ -1,13 +1,12 @@
-/* Loads the identities of a list, each through options and a context, and expects the status that the list has for it.
- *
- * A line of the list, separated by tabs: the status's name; "file" or "memory"; the chain; the key, or "-" for none of its
- * own; "-" for no password, or "+" and the password; what the message must contain, or nothing. */
+/* Loads each identity of a list through options and a context, and checks the status that the list expects. Each line
+ * of the list has these fields, separated by tabs: the name of the status; "file" or "memory"; the chain; the key, or
+ * "-" for none; "-" for no password, or "+" and the password; a text that the message must contain, or nothing. */
 #define _GNU_SOURCE
 #include "harness.h"
 
 enum { FIELDS = 6 };
 
-/* The file's bytes, to be freed. */
+/* Reads a file. The caller frees the bytes. */
 static char *slurp(const char *path, size_t *len) {
     enum { ROOM = 65536 };
     FILE *file = fopen(path, "rb");
@@ -19,13 +18,13 @@ static char *slurp(const char *path, size_t *len) {
     return bytes;
 }
 
-static void load(char *const *field, const char *line) {
+static void check_line(char *const *field, const char *line) {
     const char *chain = field[2], *key = strcmp(field[3], "-") == 0 ? NULL : field[3];
     const char *password = field[4][0] == '-' ? NULL : field[4] + 1;
     bool from_memory = strcmp(field[1], "memory") == 0;
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    /* The order does not matter. */
+    /* Password and identity may be set in either order. */
     if (password != NULL && !from_memory) netlib_tls_options_set_key_password(options, password, NETLIB_NTS);
     if (from_memory) {
         size_t chain_len = 0, key_len = 0;
@@ -71,7 +70,7 @@ int main(int argc, char **argv) {
             char *end = strsep(&rest, "\t");
             field[i] = end != NULL ? end : copy + strlen(copy);
         }
-        load(field, line);
+        check_line(field, line);
         free(copy);
     }
     free(line);

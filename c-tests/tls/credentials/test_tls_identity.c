@@ -1,10 +1,11 @@
-/* TLS identities: the setters, and the keys of tests/certs in each of their forms. The suite keys has all combinations. */
+/* TLS identities: the setters, and the keys of tests/certs in each of their formats. The suite keys tests all
+ * combinations. */
 #include "tls_peer.h"
 
 #define SETTER "netlib_tls_options_set_identity_files: "
 
-/* What comes of an identity: the status, and the whole message if one is given. */
-static void comes_of(netlib_tls_options *options, netlib_status status, const char *message) {
+/* Checks the status of a context with this identity, and the whole message if one is given. */
+static void check_identity(netlib_tls_options *options, netlib_status status, const char *message) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_status is = netlib_tls_context_new(options, &context, &err);
@@ -21,7 +22,7 @@ static netlib_tls_options *identity(const char *chain, const char *key) {
     return options;
 }
 
-static void encrypted_keys(void) {
+static void encrypted_keys_open_with_their_password(void) {
     static const struct {
         const char *chain, *key;
     } rows[] = {
@@ -36,95 +37,96 @@ static void encrypted_keys(void) {
         char message[512];
         netlib_tls_options *options = identity(rows[i].chain, rows[i].key);
         netlib_tls_options_set_key_password(options, "secret", 6);
-        comes_of(options, NETLIB_OK, NULL);
+        check_identity(options, NETLIB_OK, NULL);
 
         options = identity(rows[i].chain, rows[i].key);
         netlib_tls_options_set_key_password(options, "wrong", NETLIB_NTS);
         snprintf(message, sizeof message, SETTER "the password does not open the private key in %s", rows[i].key);
-        comes_of(options, NETLIB_WRONG_PASSWORD, message);
+        check_identity(options, NETLIB_WRONG_PASSWORD, message);
 
         snprintf(message, sizeof message, SETTER "the private key in %s is encrypted, and no password was given",
                  rows[i].key);
-        comes_of(identity(rows[i].chain, rows[i].key), NETLIB_PASSWORD_REQUIRED, message);
+        check_identity(identity(rows[i].chain, rows[i].key), NETLIB_PASSWORD_REQUIRED, message);
 
         options = identity(CERTS "client.pem", rows[i].key);
         netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
         snprintf(message, sizeof message,
                  SETTER "the private key in %s does not belong to the first certificate in " CERTS "client.pem",
                  rows[i].key);
-        comes_of(options, NETLIB_KEY_MISMATCH, message);
+        check_identity(options, NETLIB_KEY_MISMATCH, message);
     }
 }
 
-static void passwords(void) {
+static void passwords_are_optional_replaceable_and_bounded(void) {
     const char *chain = CERTS "server.pem", *key = CERTS "server-encrypted-pbkdf2.key";
-    /* Before or after the identity, and whichever of the two setters that is. */
+    /* The password may be set before or after the identity, with either of the two identity setters. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     netlib_tls_options_set_identity_files(options, chain, key);
-    comes_of(options, NETLIB_OK, NULL);
-    /* The last one counts. */
+    check_identity(options, NETLIB_OK, NULL);
+    /* The last password wins. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "wrong", NETLIB_NTS);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
-    comes_of(options, NETLIB_OK, NULL);
-    /* NULL takes it away; an empty one is one. */
+    check_identity(options, NETLIB_OK, NULL);
+    /* NULL removes the password; an empty password is a password. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     netlib_tls_options_set_key_password(options, NULL, 0);
-    comes_of(options, NETLIB_PASSWORD_REQUIRED, NULL);
-    /* As a password is that getenv does not have. */
+    check_identity(options, NETLIB_PASSWORD_REQUIRED, NULL);
+    /* getenv returns NULL for a variable that does not exist; passing that means no password. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, NULL, NETLIB_NTS);
-    comes_of(options, NETLIB_PASSWORD_REQUIRED, NULL);
+    check_identity(options, NETLIB_PASSWORD_REQUIRED, NULL);
     options = client_options();
     netlib_tls_options_set_identity(options, "", NETLIB_NTS, NULL, 3);
-    comes_of(options, NETLIB_NULL_ARGUMENT, "netlib_tls_options_set_identity: key must not be NULL");
+    check_identity(options, NETLIB_NULL_ARGUMENT, "netlib_tls_options_set_identity: key must not be NULL");
     options = client_options();
     netlib_tls_options_set_identity(options, "", NETLIB_NTS, NULL, NETLIB_NTS);
-    comes_of(options, NETLIB_INVALID_PEM, "netlib_tls_options_set_identity: chain holds no certificate");
+    check_identity(options, NETLIB_INVALID_PEM, "netlib_tls_options_set_identity: chain holds no certificate");
     options = client_options();
     netlib_tls_options_set_ech_config_list(options, NULL, NETLIB_NTS);
-    comes_of(options, NETLIB_OK, NULL);
+    check_identity(options, NETLIB_OK, NULL);
     options = client_options();
     netlib_tls_options_set_ech_config_list(options, NULL, 3);
-    comes_of(options, NETLIB_NULL_ARGUMENT, "netlib_tls_options_set_ech_config_list: config_list must not be NULL");
+    check_identity(options, NETLIB_NULL_ARGUMENT,
+                   "netlib_tls_options_set_ech_config_list: config_list must not be NULL");
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "", 0);
-    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    check_identity(options, NETLIB_WRONG_PASSWORD, NULL);
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "", NETLIB_NTS);
-    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
-    /* The length counts, whatever the bytes. */
+    check_identity(options, NETLIB_WRONG_PASSWORD, NULL);
+    /* The length decides where the password ends; it may have any bytes. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "secret\0more", 11);
-    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    check_identity(options, NETLIB_WRONG_PASSWORD, NULL);
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "secret, and more", 6);
-    comes_of(options, NETLIB_OK, NULL);
-    /* Not needed: for a key that is not encrypted, and without an identity. */
+    check_identity(options, NETLIB_OK, NULL);
+    /* A password is allowed without need: for a key that is not encrypted, and without an identity. */
     options = identity(chain, CERTS "server.key");
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
-    comes_of(options, NETLIB_OK, NULL);
+    check_identity(options, NETLIB_OK, NULL);
     options = client_options();
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
-    comes_of(options, NETLIB_OK, NULL);
-    /* Bounded. */
+    check_identity(options, NETLIB_OK, NULL);
+    /* The length of a password is bounded. */
     char long_one[1025];
     memset(long_one, 'x', sizeof long_one);
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, long_one, 1024);
-    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    check_identity(options, NETLIB_WRONG_PASSWORD, NULL);
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, long_one, 1025);
-    comes_of(options, NETLIB_INVALID_ARGUMENT,
-             "netlib_tls_options_set_key_password: password must have at most 1024 bytes; it has 1025");
+    check_identity(options, NETLIB_INVALID_ARGUMENT,
+                   "netlib_tls_options_set_key_password: password must have at most 1024 bytes; it has 1025");
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, NULL, 3);
-    comes_of(options, NETLIB_NULL_ARGUMENT, NULL);
+    check_identity(options, NETLIB_NULL_ARGUMENT, NULL);
     netlib_tls_options_set_key_password(NULL, "secret", NETLIB_NTS);
 
-    /* From memory, and what would help. */
+    /* The same from memory, with the advice of the error. */
     static const char pem[] =
         "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
         "DEK-Info: DES-EDE3-CBC,0011223344556677\n\nAAAAAAAAAAA=\n-----END RSA PRIVATE KEY-----\n";
@@ -139,12 +141,12 @@ static void passwords(void) {
     CHECK_STR("to give the password: netlib_tls_options_set_key_password", netlib_error_advice(err, NULL));
     CHECK_STATUS(NETLIB_PASSWORD_REQUIRED, status);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
-    comes_of(options, NETLIB_WRONG_PASSWORD,
-             "netlib_tls_options_set_identity: the password does not open the private key in key");
+    check_identity(options, NETLIB_WRONG_PASSWORD,
+                   "netlib_tls_options_set_identity: the password does not open the private key in key");
 }
 
-/* An encrypted key signs as any other. */
-static void a_handshake_with_an_encrypted_key(void) {
+/* An encrypted key signs like any other. */
+static void handshakes_use_an_encrypted_key(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = identity(CERTS "server.pem", CERTS "server-encrypted-sec1.key");
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
@@ -163,8 +165,8 @@ static void a_handshake_with_an_encrypted_key(void) {
 }
 
 int main(void) {
-    encrypted_keys();
-    passwords();
-    a_handshake_with_an_encrypted_key();
+    encrypted_keys_open_with_their_password();
+    passwords_are_optional_replaceable_and_bounded();
+    handshakes_use_an_encrypted_key();
     return report("tls_identity");
 }

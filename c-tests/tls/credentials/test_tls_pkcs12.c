@@ -1,5 +1,5 @@
-/* Identities of PKCS#12: what comes of each file of tests/certs/pkcs12, broken ones, and handshakes. The suite keys has all
- * that the openssl command writes. */
+/* PKCS#12 identities: the result for each file of tests/certs/pkcs12, malformed files, and handshakes. The suite keys
+ * tests all files that the openssl command can write. */
 #include "tls_peer.h"
 
 #define P12 CERTS "pkcs12/"
@@ -23,8 +23,8 @@ static netlib_tls_options *identity(const char *path, const char *key, const cha
     return options;
 }
 
-/* Frees the options. */
-static netlib_status made(netlib_tls_options *options, char *message, size_t room) {
+/* Creates a context from the options, copies the error message and frees the options. */
+static netlib_status create_context(netlib_tls_options *options, char *message, size_t room) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_status status = netlib_tls_context_new(options, &context, &err);
@@ -36,7 +36,7 @@ static netlib_status made(netlib_tls_options *options, char *message, size_t roo
     return status;
 }
 
-static void what_comes_of_them(void) {
+static void pkcs12_files_load_or_fail_with_their_status(void) {
     static const struct {
         const char *path, *key, *password;
         netlib_status status;
@@ -65,7 +65,8 @@ static void what_comes_of_them(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char message[512];
-        CHECK_INT(rows[i].status, made(identity(rows[i].path, rows[i].key, rows[i].password), message, sizeof message));
+        CHECK_INT(rows[i].status,
+                  create_context(identity(rows[i].path, rows[i].key, rows[i].password), message, sizeof message));
         CHECK_STR(rows[i].message, message);
     }
     netlib_error *err = NULL;
@@ -82,11 +83,11 @@ static netlib_status from_memory(const char *bytes, size_t len, const char *pass
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     netlib_tls_options_set_identity(options, bytes, len, NULL, 0);
     netlib_tls_options_set_key_password(options, password, NETLIB_NTS);
-    return made(options, NULL, 0);
+    return create_context(options, NULL, 0);
 }
 
-/* The unit tests say what may come of it; here it is that something does. */
-static void broken_in_every_place(void) {
+/* Each truncated or changed file gives a documented status. Unit tests check the exact one. */
+static void every_changed_or_truncated_file_gives_a_status(void) {
     static const char *const files[] = {P12 "openssl.p12", P12 "openssl-legacy.p12", P12 "pbmac1-sha256-sha256.p12",
                                         P12 "openssl-open.p12"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -105,9 +106,8 @@ static void broken_in_every_place(void) {
     }
 }
 
-/* The server asks for a certificate and the client shows the one of the file, with the authority that is in it; and the
- * other way round. */
-static void handshakes(void) {
+/* The server requires a client certificate; the client sends the one of the file, with the authority in it. */
+static void both_sides_send_the_certificates_of_the_file(void) {
     static const struct {
         const char *path, *password;
     } rows[] = {
@@ -143,7 +143,7 @@ static void handshakes(void) {
     }
     netlib_tls_context_free(server);
 
-    /* A server shows it as any other; the client does not ask whether it is one for servers. */
+    /* The reverse: a server sends the certificate of the file, and a client without verification accepts it. */
     options = identity(P12 "openssl.p12", NULL, "secret");
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     server = context_of(options);
@@ -166,8 +166,8 @@ static void handshakes(void) {
 }
 
 int main(void) {
-    what_comes_of_them();
-    broken_in_every_place();
-    handshakes();
+    pkcs12_files_load_or_fail_with_their_status();
+    every_changed_or_truncated_file_gives_a_status();
+    both_sides_send_the_certificates_of_the_file();
     return report("tls_pkcs12");
 }

@@ -1,13 +1,13 @@
-/* Hostile peers with much to say: tickets and key updates in the middle of data both ways, messages in thousands of pieces,
- * and chains of certificates without end. What it costs is counted: bytes, records, memory in use. */
+/* Hostile peers that send a lot: tickets and key updates in the middle of data in both directions, messages in
+ * thousands of pieces, and endless certificate chains. Their cost is measured: bytes, records, memory in use. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
 
 enum { KIB = 1024 };
 
-/* Opens what the victim says; how much data there was, all of it as at_position says. */
-static size_t hear(struct scene *scene, size_t heard, unsigned *updates) {
+/* Decrypts the victim's output. Returns the length of its data, after comparing each byte with at_position. */
+static size_t read_data(struct scene *scene, size_t heard, unsigned *updates) {
     static uint8_t said[400 * KIB];
     size_t len = drain_all(scene->victim, said, sizeof said), data = 0;
     for (size_t at = 0, size = 0; at < len; at += size) {
@@ -30,8 +30,9 @@ static size_t hear(struct scene *scene, size_t heard, unsigned *updates) {
     return data;
 }
 
-/* Data both ways, with new keys at every turn and tickets to a client; the victim's own change when they are asked to. */
-static void keys_and_tickets_in_the_middle_of_data(enum side side) {
+/* Sends data in both directions, with new keys on every turn and tickets to a client. Where the test asks for it, the
+ * victim updates its own keys as well. */
+static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
     enum { TURNS = 60 };
     static uint8_t records[ROOM], data[16 * KIB];
     netlib_error *err = NULL;
@@ -53,7 +54,7 @@ static void keys_and_tickets_in_the_middle_of_data(enum side side) {
                 len += write_script(&scene, turn % 3 == 0 ? "s22:1800000101 k" : "s22:1800000100 k", records + len);
         }
         asked += turn % 3 == 0;
-        /* In pieces that are no records. */
+        /* The pieces do not end where records end. */
         for (size_t done = 0, n = 1; done < len && n > 0; done += n) {
             size_t piece = len - done < 7000 + turn ? len - done : 7000 + turn;
             CHECK_OK(netlib_tls_engine_feed(scene.victim, records + done, piece, &n, &err));
@@ -73,7 +74,7 @@ static void keys_and_tickets_in_the_middle_of_data(enum side side) {
         size_t n = 0;
         CHECK_OK(netlib_tls_engine_write(scene.victim, data, 5000, &n, &err));
         written += n;
-        heard += hear(&scene, heard, &updates);
+        heard += read_data(&scene, heard, &updates);
         CHECK_INT((long long)written, (long long)heard);
     }
     CHECK_INT((long long)sent, (long long)got);
@@ -82,8 +83,8 @@ static void keys_and_tickets_in_the_middle_of_data(enum side side) {
     end_scene(&scene);
 }
 
-/* Whoever never writes answers a thousand requests for new keys with one, when he writes. */
-static void requests_are_answered_once(void) {
+/* A peer that never writes answers a thousand KeyUpdate requests with a single KeyUpdate, on its next write. */
+static void many_key_update_requests_get_one_answer(void) {
     struct scene scene = begin_scene(V13, CLIENT, DONE);
     netlib_error *err = NULL;
     static uint8_t record[ROOM];
@@ -97,14 +98,14 @@ static void requests_are_answered_once(void) {
     }
     uint8_t first = at_position(0);
     CHECK_OK(netlib_tls_engine_write(scene.victim, &first, 1, &n, &err));
-    CHECK_INT(1, (long long)hear(&scene, 0, &updates));
+    CHECK_INT(1, (long long)read_data(&scene, 0, &updates));
     CHECK_INT(1, updates);
     end_scene(&scene);
 }
 
-/* Tickets without end, with a byte of data after each so that it is not the silence that ends it. The client that keeps them
- * keeps few: small ones and such of 60,000 bytes. */
-static void tickets_that_are_kept(void) {
+/* Sends endless tickets, with a byte of data after each so that the limit on records without data does not end the
+ * session. The client stores only a few of them, whether they are small or 60,000 bytes long. */
+static void endless_tickets_use_bounded_memory(void) {
     static uint8_t record[ROOM], ticket[ROOM];
     netlib_tls_options *options = netlib_tls_context_to_options(contexts[V13][CLIENT]);
     netlib_tls_options_set_resumption(options, 1);
@@ -139,9 +140,9 @@ static void tickets_that_are_kept(void) {
     contexts[V13][CLIENT] = other;
 }
 
-/* A message of 65,000 bytes in records of one byte each, byte after byte: refused when 68 KiB of records are there, each byte
- * taken by one call. Under keys a record is longer, so it ends sooner. */
-static void a_message_in_thousands_of_pieces(void) {
+/* Sends a message of 65,000 bytes in records of one byte each. It is refused after 68 KiB of records, passed one byte
+ * per call. Encrypted records are longer, so the limit is reached sooner. */
+static void a_message_in_thousands_of_records_is_refused(void) {
     for (int sealed = 0; sealed < 2; sealed++) {
         struct scene scene = begin_scene(V13, CLIENT, sealed ? MIDDLE : FIRST);
         struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
@@ -182,7 +183,7 @@ static char *read_file(const char *path) {
     return text;
 }
 
-/* The right certificate, and `copies` of an authority behind it, which helps or does not. */
+/* Returns a context with the right certificate followed by `copies` of an authority's certificate, useful or not. */
 static netlib_tls_context *long_chain(const char *authority, unsigned copies, bool is_server) {
     char *leaf = read_file(is_server ? CERTS "server.pem" : CERTS "client.pem"),
          *key = read_file(is_server ? CERTS "server.key" : CERTS "client.key");
@@ -198,14 +199,15 @@ static netlib_tls_context *long_chain(const char *authority, unsigned copies, bo
     return context_of(options);
 }
 
-static void chains_without_end(void) {
+static void endless_chains_are_refused(void) {
     static const struct {
         const char *authority;
         unsigned copies;
         netlib_status status;
         int32_t alert;
     } rows[] = {
-        /* Each of one name that is its issuer's too, so that the ways up are without number: counted, not walked. */
+        /* Each certificate has the same subject and issuer, so the number of possible paths is exponential. The search
+         * is cut off. */
         {CERTS "ca.pem", 10, NETLIB_CERTIFICATE_VERIFY, 46}, {CERTS "ca.pem", 100, NETLIB_CERTIFICATE_VERIFY, 46},
         {CERTS "ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},     {CERTS "other-ca.pem", 10, NETLIB_OK, -1},
         {CERTS "other-ca.pem", 100, NETLIB_OK, -1},          {CERTS "other-ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
@@ -227,7 +229,8 @@ static void chains_without_end(void) {
             if (rows[i].status == NETLIB_OK) {
                 CHECK_INT(rows[i].copies + 1, (long long)netlib_tls_engine_peer_certificate_count(victim));
             } else {
-                /* The peer knows why: a server as long as it listens, a client whose handshake is done when it reads. */
+                /* The peer learns the reason: a server during the handshake, a client whose handshake is done on its
+                 * next read. */
                 netlib_error *err = NULL;
                 size_t n = 0;
                 netlib_status told =
@@ -249,12 +252,12 @@ static void chains_without_end(void) {
 
 int main(void) {
     set_up();
-    keys_and_tickets_in_the_middle_of_data(CLIENT);
-    keys_and_tickets_in_the_middle_of_data(SERVER);
-    requests_are_answered_once();
-    tickets_that_are_kept();
-    a_message_in_thousands_of_pieces();
-    chains_without_end();
+    key_updates_and_tickets_do_not_disturb_data(CLIENT);
+    key_updates_and_tickets_do_not_disturb_data(SERVER);
+    many_key_update_requests_get_one_answer();
+    endless_tickets_use_bounded_memory();
+    a_message_in_thousands_of_records_is_refused();
+    endless_chains_are_refused();
     tear_down();
     return report("tls hostile bulk");
 }

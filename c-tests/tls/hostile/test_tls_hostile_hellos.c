@@ -1,4 +1,5 @@
-/* Hellos that no honest peer sends: to clients, in answer to theirs, and to servers, with and without a server-name callback. */
+/* Hellos that no honest peer sends: ServerHellos to clients, and ClientHellos to servers with and without a server-name
+ * callback. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
@@ -9,16 +10,16 @@ enum { NONE = -1 };
 static netlib_tls_context *client, *servers[2];
 static unsigned asked;
 
-static enum netlib_verdict stay(void *ctx, const char *name, netlib_tls_context **replacement) {
+static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
     asked++;
     return NETLIB_VERDICT_ALLOW;
 }
 
-/* A message as text: hex digits; ( ), [ ] and { } around what has its length before it in two, one and three bytes;
- * R 32 bytes of a random value; I the session id of the client's hello; H the random value of a HelloRetryRequest; D one that
- * ends as that of a server which could do TLS 1.3, d TLS 1.2; X a point of X25519; +n zeros; %n extensions without anything,
- * each of another type. */
+/* Writes a message from its text: hex digits; ( ), [ ] and { } around a part that is preceded by its length in two, one
+ * and three bytes; R for 32 random bytes; I for the session id of the client's hello; H for the random value of a
+ * HelloRetryRequest; D for a random value that ends like that of a server which supports TLS 1.3, d of one which
+ * supports TLS 1.2; X for an X25519 public key; +n for n zeros; %n for n empty extensions of different types. */
 static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
     static const char retry[] = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c",
                       downgrade[] = "444f574e475244";
@@ -72,7 +73,7 @@ static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
     return at;
 }
 
-/* The message in records of at most `piece` bytes. */
+/* Writes the message in records of at most `piece` bytes. */
 static size_t write_records(const uint8_t *message, size_t len, size_t piece, uint8_t *out) {
     size_t at = 0;
     for (size_t done = 0; done < len; done += piece) {
@@ -86,10 +87,10 @@ static size_t write_records(const uint8_t *message, size_t len, size_t piece, ui
 }
 
 struct row {
-    const char *what, *message, *then; /* another message, if the first does not end it */
+    const char *what, *message, *then; /* `then`: another message, sent if the first one does not end the session */
     netlib_status status;
     int told;
-    unsigned answers; /* records that it answers with, alerts included */
+    unsigned answers; /* records in the answer, alerts included */
 };
 
 #define VERSION "002b(0304)"
@@ -318,8 +319,8 @@ static const struct row to_servers[] = {
     {"a client's key exchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
 };
 
-/* What the callback's server answers otherwise: its reader of the first message is rustls' other one, which sends another alert
- * for these, and keeps as much of the message as of its records. */
+/* Rows for which the server with a callback answers differently: rustls' Acceptor, which reads its first message, sends
+ * another alert for these rows, and buffers as many bytes of the message as of its records. */
 static const struct row by_callback[] = {
     {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
@@ -334,7 +335,8 @@ static const struct row *expected_of(const struct row *row, const netlib_tls_con
     return row;
 }
 
-/* The ClientHello of `openssl s_client -tls1` and `-tls1_1` (OpenSSL 3.0): no signature_algorithms, no supported_versions. */
+/* The ClientHello of `openssl s_client -tls1` and `-tls1_1` (OpenSSL 3.0). It has neither signature_algorithms nor
+ * supported_versions. */
 #define OPENSSL(version) \
     "01{" version \
     " R [] (c00ac0140039003800880087c019003a0089c009c0130033003200450044c0180034004600350084002f004100ff) [00] " \
@@ -342,7 +344,7 @@ static const struct row *expected_of(const struct row *row, const netlib_tls_con
 #define AT_MOST(version) "the client offers at most " version "; netlib needs TLS 1.2"
 #define NONE_IN_COMMON "the client and this side have no TLS version in common"
 
-/* Clients whose version is too old, or who send too little for TLS 1.3. */
+/* Clients whose version is too old, or whose hello lacks what TLS 1.3 requires. */
 static const struct {
     const char *message;
     int alert;
@@ -362,7 +364,7 @@ static const struct {
      "the client offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"},
 };
 
-static void refused_clients_are_told_why(void) {
+static void refused_clients_get_the_right_alert(void) {
     static const size_t pieces[] = {16384, 1, 7};
     for (size_t i = 0; i < sizeof refused_clients / sizeof refused_clients[0] * 6; i++) {
         static uint8_t message[ROOM], records[7 * ROOM];
@@ -392,7 +394,7 @@ static void add_contexts(void) {
         netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
         netlib_tls_options_add_alpn_protocol(options, "h2");
-        if (i == 1) netlib_tls_options_set_servername_callback(options, stay, NULL, NULL);
+        if (i == 1) netlib_tls_options_set_servername_callback(options, keep_context, NULL, NULL);
         servers[i] = context_of(options);
     }
 }
@@ -418,8 +420,8 @@ static struct came answer_to(struct scene *scene, const struct row *row, size_t 
     return came;
 }
 
-/* Each row whole, and in records of 1, 2 and 5 bytes where that is not too much. */
-static void every_row(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
+/* Plays each row in one record, and in records of 1, 2 and 5 bytes unless there would be too many of them. */
+static void play_every_row(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
     static const size_t pieces[] = {16384, 1, 2, 5};
     for (size_t i = 0; i < count; i++) {
         static uint8_t message[ROOM];
@@ -436,7 +438,7 @@ static void every_row(const struct row *rows, size_t count, enum side side, cons
             CHECK_STR(netlib_status_name(expected->status), netlib_status_name(came.status));
             CHECK_INT(expected->told, came.told);
             CHECK_INT(expected->answers, came.answers);
-            /* What is told under keys cannot be read here. */
+            /* An encrypted alert cannot be read here. */
             CHECK(came.alert == NONE || came.told == NONE || came.alert == came.told);
             CHECK(came.status != NETLIB_TLS_PROTOCOL || came.told >= 0);
             CHECK(came.grown - before < 400 * 1024);
@@ -449,8 +451,9 @@ static void every_row(const struct row *rows, size_t count, enum side side, cons
     }
 }
 
-/* The end of the connection after every byte: of the hello, and of the one that answers a HelloRetryRequest. */
-static size_t every_end(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
+/* Ends the connection after every byte of the hello, and of the hello that answers a HelloRetryRequest. */
+static size_t end_after_every_byte(const struct row *rows, size_t count, enum side side,
+                                   const netlib_tls_context *context) {
     static uint8_t hello[ROOM], message[ROOM], first[ROOM], second[ROOM];
     size_t ends = 0;
     for (size_t i = 0; i < count; i++) {
@@ -488,13 +491,14 @@ static size_t every_end(const struct row *rows, size_t count, enum side side, co
 int main(void) {
     size_t ends = 0;
     add_contexts();
-    every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
-    for (int i = 0; i < 2; i++) every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
-    CHECK(asked > 0);
-    refused_clients_are_told_why();
-    ends += every_end(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
+    play_every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++)
-        ends += every_end(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
+        play_every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
+    CHECK(asked > 0);
+    refused_clients_get_the_right_alert();
+    ends += end_after_every_byte(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
+    for (int i = 0; i < 2; i++)
+        ends += end_after_every_byte(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
     printf("%zu hellos to clients, %zu to servers, twice; %zu ends in the middle of one\n",
            sizeof to_clients / sizeof to_clients[0], sizeof to_servers / sizeof to_servers[0], ends);
     netlib_tls_context_free(client);

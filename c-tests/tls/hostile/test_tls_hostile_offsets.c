@@ -1,5 +1,6 @@
-/* Hostile networks: what an honest peer sends is cut off, split or altered at every byte of its flights, and its records are
- * lost, doubled, exchanged, or have others put between them. The bytes are an engine's, so nothing waits. */
+/* Hostile networks: the flights of an honest peer are cut off, split or altered at every byte, and its records are
+ * lost, duplicated, swapped, or have other records inserted between them. The bytes come from an engine, so nothing
+ * waits. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
@@ -11,7 +12,7 @@ static const struct kind {
     const char *what;
     int32_t version;
     bool has_certificate, is_resumed;
-    size_t every; /* how many offsets are stepped on, where not all are */
+    size_t every; /* the step between tested offsets, if not every offset is tested */
 } kinds[] = {
     {"TLS 1.2", NETLIB_TLS_VERSION_1_2, false, false, 1},
     {"TLS 1.3", NETLIB_TLS_VERSION_1_3, false, false, 1},
@@ -22,7 +23,7 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], ROOM = 20000 };
 
-/* What is done to the peer's bytes. */
+/* The changes made to the peer's bytes. */
 enum act { NOTHING, BYTEWISE, CUT, SPLIT, FLIP, LOSE, DOUBLE, EXCHANGE, INSERT, ACTS };
 static const char *const act_names[] = {"nothing", "bytewise", "cut",      "split", "flip",
                                         "lose",    "double",   "exchange", "insert"};
@@ -31,14 +32,14 @@ struct run {
     const struct kind *kind;
     enum side victim;
     enum act act;
-    size_t at;            /* a byte of all that the peer sends, or for the last four a record */
-    const char *inserted; /* the record, and how long it is */
+    size_t at;            /* an offset in the peer's bytes; for the last four acts a record number */
+    const char *inserted; /* the inserted record and its length */
     size_t inserted_len;
-    /* What came of it. */
-    size_t bytes, records;   /* of the peer's, until the end */
-    size_t offset_in_record; /* of the byte `at` */
-    bool was_there;          /* there was such a byte: signatures differ in length */
-    unsigned char type;      /* of the record `at` */
+    /* The results. */
+    size_t bytes, records;   /* of the peer, until the session ended */
+    size_t offset_in_record; /* where in its record the byte `at` is */
+    bool was_there;          /* the byte `at` exists: signatures vary in length */
+    unsigned char type;      /* the type of the record `at` */
     netlib_status victims, peers;
     bool is_told, is_resumed;
     char message[200];
@@ -67,14 +68,14 @@ static void make_contexts(void) {
     }
 }
 
-/* The victim takes bytes and works on them. */
-static void give(struct run *run, netlib_tls_engine *victim, const void *bytes, size_t len) {
+/* Passes bytes to the victim and lets it process them. */
+static void pass_bytes(struct run *run, netlib_tls_engine *victim, const void *bytes, size_t len) {
     netlib_error *err = NULL;
     if (len == 0 || run->victims > NETLIB_WANT_READ) return;
     (void)feed_all(victim, bytes, len);
     netlib_status status = netlib_tls_engine_handshake(victim, &err);
     if (status == NETLIB_OK) {
-        /* What is for TLS alone after the handshake. */
+        /* After the handshake a read processes records that are not data. */
         char byte;
         size_t n = 0;
         netlib_error_free(err);
@@ -89,8 +90,8 @@ static void give(struct run *run, netlib_tls_engine *victim, const void *bytes, 
     }
 }
 
-/* A flight of the peer's on its way. */
-static void pass(struct run *run, netlib_tls_engine *victim, char *flight, size_t len) {
+/* Passes a flight of the peer to the victim, with the change applied. */
+static void pass_flight(struct run *run, netlib_tls_engine *victim, char *flight, size_t len) {
     size_t at = run->at, begin = run->bytes;
     bool is_here = at >= begin && at < begin + len;
     run->bytes += len;
@@ -102,19 +103,19 @@ static void pass(struct run *run, netlib_tls_engine *victim, char *flight, size_
         run->was_there |= is_here;
         switch (run->act) {
         case BYTEWISE:
-            for (size_t i = 0; i < len; i++) give(run, victim, flight + i, 1);
+            for (size_t i = 0; i < len; i++) pass_bytes(run, victim, flight + i, 1);
             return;
-        case CUT: give(run, victim, flight, is_here ? at - begin : at < begin ? 0 : len); return;
+        case CUT: pass_bytes(run, victim, flight, is_here ? at - begin : at < begin ? 0 : len); return;
         case SPLIT:
-            if (is_here) give(run, victim, flight, at - begin);
-            give(run, victim, is_here ? flight + (at - begin) : flight, is_here ? begin + len - at : len);
+            if (is_here) pass_bytes(run, victim, flight, at - begin);
+            pass_bytes(run, victim, is_here ? flight + (at - begin) : flight, is_here ? begin + len - at : len);
             return;
         case FLIP:
             if (is_here) flight[at - begin] = (char)(flight[at - begin] ^ 1 << (at * 5 % 8));
             break;
         default: break;
         }
-        give(run, victim, flight, len);
+        pass_bytes(run, victim, flight, len);
         return;
     }
     for (size_t record = 0, size = 0; record < len; record += size, run->records++) {
@@ -123,17 +124,17 @@ static void pass(struct run *run, netlib_tls_engine *victim, char *flight, size_
         size_t next = record + size < len ? 5 + ((size_t)(unsigned char)flight[record + size + 3] << 8) +
                                                 (unsigned char)flight[record + size + 4]
                                           : 0;
-        if (run->records == at && run->act == INSERT) give(run, victim, run->inserted, run->inserted_len);
+        if (run->records == at && run->act == INSERT) pass_bytes(run, victim, run->inserted, run->inserted_len);
         if (run->records == at && run->act == EXCHANGE && next > 0) {
-            give(run, victim, flight + record + size, next);
-            give(run, victim, flight + record, size);
+            pass_bytes(run, victim, flight + record + size, next);
+            pass_bytes(run, victim, flight + record, size);
             run->records++;
             size += next;
             continue;
         }
         if (run->records == at && run->act == LOSE) continue;
-        give(run, victim, flight + record, size);
-        if (run->records == at && run->act == DOUBLE) give(run, victim, flight + record, size);
+        pass_bytes(run, victim, flight + record, size);
+        if (run->records == at && run->act == DOUBLE) pass_bytes(run, victim, flight + record, size);
     }
 }
 
@@ -141,9 +142,9 @@ static void count(const struct run *run) {
     for (size_t i = 0; i < 8; i++) tally[run->act][i] += tallied[i] == run->victims;
 }
 
-/* One session. In the end the peer says "ping", and the connection is cut off. */
-static struct run shake(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
-                        size_t inserted_len) {
+/* Runs one session. At its end the peer sends "ping", and the connection is cut off. */
+static struct run run_session(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
+                              size_t inserted_len) {
     struct run run = {.kind = kind,
                       .victim = victim,
                       .act = act,
@@ -161,7 +162,7 @@ static struct run shake(const struct kind *kind, enum side victim, enum act act,
     for (size_t moved = 1; moved > 0;) {
         if (run.peers == NETLIB_WANT_READ) run.peers = netlib_tls_engine_handshake(from, NULL);
         moved = drain_all(from, bytes, sizeof bytes);
-        if (moved > 0) pass(&run, to, bytes, moved);
+        if (moved > 0) pass_flight(&run, to, bytes, moved);
         size_t answer = drain_all(to, bytes, sizeof bytes);
         (void)feed_all(from, bytes, answer);
         moved += answer;
@@ -178,7 +179,7 @@ static struct run shake(const struct kind *kind, enum side victim, enum act act,
         netlib_error_free(err);
         err = NULL;
     } else if (run.victims <= NETLIB_WANT_READ) {
-        /* Where bytes are missing, the end comes. */
+        /* If bytes are missing, end the input. */
         bool is_done = run.victims == NETLIB_OK;
         char byte;
         size_t n = 0;
@@ -190,7 +191,7 @@ static struct run shake(const struct kind *kind, enum side victim, enum act act,
         err = NULL;
         run.is_told = netlib_tls_engine_output_pending(to) > 0;
     }
-    /* Later calls answer the same. */
+    /* Later calls return the same. */
     if (run.victims != NETLIB_OK) {
         for (int again = 0; again < 2; again++) {
             char byte;
@@ -210,10 +211,10 @@ static void explain(const struct run *run, unsigned long failed) {
             netlib_status_name(run->victims), run->message);
 }
 
-/* So that the next session is resumed, where it is to be. */
-static void refill(const struct kind *kind) {
+/* Stores a session again, so that the next handshake resumes it where the kind requires that. */
+static void store_session(const struct kind *kind) {
     if (!kind->is_resumed) return;
-    struct run run = shake(kind, CLIENT, NOTHING, 0, NULL, 0);
+    struct run run = run_session(kind, CLIENT, NOTHING, 0, NULL, 0);
     CHECK_INT(NETLIB_OK, run.victims);
 }
 
@@ -224,13 +225,13 @@ static bool is_one_of(netlib_status status, const netlib_status *list, size_t co
     return false;
 }
 
-static void every_offset(const struct kind *kind, enum side victim) {
-    refill(kind);
-    struct run whole = shake(kind, victim, NOTHING, 0, NULL, 0);
+static void change_every_offset(const struct kind *kind, enum side victim) {
+    store_session(kind);
+    struct run whole = run_session(kind, victim, NOTHING, 0, NULL, 0);
     CHECK_INT(NETLIB_OK, whole.victims);
     CHECK_INT(kind->is_resumed, whole.is_resumed);
-    refill(kind);
-    struct run bytewise = shake(kind, victim, BYTEWISE, 0, NULL, 0);
+    store_session(kind);
+    struct run bytewise = run_session(kind, victim, BYTEWISE, 0, NULL, 0);
     CHECK_INT(NETLIB_OK, bytewise.victims);
     CHECK_INT(NETLIB_OK, bytewise.peers);
 
@@ -238,9 +239,9 @@ static void every_offset(const struct kind *kind, enum side victim) {
     size_t done_at = 0;
     for (size_t at = 0; at < whole.bytes; at += at < 12 && !under_valgrind() ? 1 : every, offsets++) {
         unsigned long failed = checks_failed;
-        refill(kind);
-        struct run cut = shake(kind, victim, CUT, at, NULL, 0);
-        /* There is one place from which on the handshake is done; signatures move it by some bytes. */
+        store_session(kind);
+        struct run cut = run_session(kind, victim, CUT, at, NULL, 0);
+        /* The handshake is done from one offset on. Signatures of different lengths move it by some bytes. */
         if (cut.victims == NETLIB_TLS_TRUNCATED && done_at == 0) done_at = at;
         bool may_be_done = done_at > 0, may_be_under_way = done_at == 0 || at < done_at + 8;
         CHECK(cut.victims == NETLIB_TLS_TRUNCATED ? may_be_done
@@ -250,20 +251,21 @@ static void every_offset(const struct kind *kind, enum side victim) {
     }
     for (size_t at = 1; at < whole.bytes; at += 7 * every) {
         unsigned long failed = checks_failed;
-        refill(kind);
-        struct run split = shake(kind, victim, SPLIT, at, NULL, 0);
+        store_session(kind);
+        struct run split = run_session(kind, victim, SPLIT, at, NULL, 0);
         CHECK_INT(NETLIB_OK, split.victims);
         CHECK_INT(NETLIB_OK, split.peers);
         explain(&split, failed);
     }
     for (size_t at = 0; at < whole.bytes; at += every) {
         unsigned long failed = checks_failed;
-        refill(kind);
-        struct run flip = shake(kind, victim, FLIP, at, NULL, 0);
+        store_session(kind);
+        struct run flip = run_session(kind, victim, FLIP, at, NULL, 0);
         static const netlib_status allowed[] = {
             NETLIB_TLS_PROTOCOL,     NETLIB_TLS_HANDSHAKE_EOF,  NETLIB_TLS_ALERT,    NETLIB_NOT_TLS,
             NETLIB_TLS_INCOMPATIBLE, NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_TRUNCATED};
-        /* Nobody vouches for the version in a record's header, nor in TLS 1.3 for the type there: the true one is inside. */
+        /* The version in a record's header is not authenticated, nor in TLS 1.3 the type there: the real type is
+         * encrypted. */
         bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 ||
                            (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_VERSION_1_3);
         CHECK(is_one_of(flip.victims, allowed, 7) || (flip.victims == NETLIB_OK && (is_harmless || !flip.was_there)));
@@ -278,12 +280,12 @@ static void every_offset(const struct kind *kind, enum side victim) {
 static const struct {
     const char *record;
     size_t len;
-    /* May a session go on with this in its handshake? Of TLS 1.2, of TLS 1.3 */
+    /* Whether a session continues after receiving this record during its handshake, in TLS 1.2 and in TLS 1.3. */
     bool goes_on[2];
 } inserts[] = {
     {"\x14\x03\x03\x00\x01\x01", 6, {false, true}},  /* change_cipher_spec */
-    {"\x14\x03\x03\x00\x01\x02", 6, {false, false}}, /* another */
-    {"\x14\x03\x03\x00\x00", 5, {false, false}},     /* records without anything */
+    {"\x14\x03\x03\x00\x01\x02", 6, {false, false}}, /* change_cipher_spec with another value */
+    {"\x14\x03\x03\x00\x00", 5, {false, false}},     /* empty records */
     {"\x15\x03\x03\x00\x00", 5, {false, false}},
     {"\x16\x03\x03\x00\x00", 5, {false, false}},
     {"\x17\x03\x03\x00\x00", 5, {false, false}},
@@ -299,16 +301,17 @@ static const struct {
     {"GET / HTTP/1.1\r\n\r\n", 18, {false, false}},
 };
 
-static void every_record(const struct kind *kind, enum side victim) {
-    refill(kind);
-    size_t records = shake(kind, victim, LOSE, 1000, NULL, 0).records;
+static void change_every_record(const struct kind *kind, enum side victim) {
+    store_session(kind);
+    size_t records = run_session(kind, victim, LOSE, 1000, NULL, 0).records;
     bool is_13 = kind->version == NETLIB_TLS_VERSION_1_3;
     for (size_t at = 0; at < records; at++) {
         for (enum act act = LOSE; act < INSERT; act++) {
             unsigned long failed = checks_failed;
-            refill(kind);
-            struct run run = shake(kind, victim, act, at, NULL, 0);
-            /* Only change_cipher_spec of TLS 1.3 means nothing, and the last one has none to be exchanged with. */
+            store_session(kind);
+            struct run run = run_session(kind, victim, act, at, NULL, 0);
+            /* Only change_cipher_spec of TLS 1.3 may be lost or swapped, and the last record has no next one to be
+             * swapped with. */
             bool is_nothing = is_13 && run.type == 20;
             bool is_last = act == EXCHANGE && run.victims == NETLIB_OK;
             CHECK(run.victims != NETLIB_OK || is_nothing || is_last);
@@ -319,8 +322,8 @@ static void every_record(const struct kind *kind, enum side victim) {
         for (size_t i = 0; i < sizeof inserts / sizeof inserts[0]; i++) {
             if (under_valgrind() && (at + i) % 8 != 0) continue;
             unsigned long failed = checks_failed;
-            refill(kind);
-            struct run run = shake(kind, victim, INSERT, at, inserts[i].record, inserts[i].len);
+            store_session(kind);
+            struct run run = run_session(kind, victim, INSERT, at, inserts[i].record, inserts[i].len);
             CHECK(run.victims != NETLIB_OK || inserts[i].goes_on[is_13]);
             CHECK(run.victims != NETLIB_TLS_PROTOCOL || run.is_told);
             if (checks_failed != failed) fprintf(stderr, "    insert %zu\n", i);
@@ -333,8 +336,8 @@ int main(void) {
     make_contexts();
     for (size_t i = 0; i < KINDS; i++) {
         for (int victim = CLIENT; victim <= SERVER; victim++) {
-            every_offset(&kinds[i], (enum side)victim);
-            every_record(&kinds[i], (enum side)victim);
+            change_every_offset(&kinds[i], (enum side)victim);
+            change_every_record(&kinds[i], (enum side)victim);
         }
     }
     for (int act = CUT; act < ACTS; act++) {

@@ -1,5 +1,5 @@
-/* Hostile peers, record by record: what is wrong is refused with the right status and told to the peer by the right alert,
- * at every moment of a session, and floods end after a number of records that is the same every time. */
+/* Hostile peers, record by record, at every moment of a session: each violation is refused with the right status and
+ * the right alert, and floods end after a fixed number of records. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
@@ -11,10 +11,10 @@ struct row {
     const char *script;
     unsigned times;
     netlib_status status;
-    int32_t alert; /* that the error names */
-    int told;      /* that the peer gets */
-    unsigned ends; /* which time ended it */
-    size_t plain;  /* how much plaintext came out */
+    int32_t alert; /* the alert in the error */
+    int told;      /* the alert that the peer gets */
+    unsigned ends; /* how many repetitions ended the session */
+    size_t plain;  /* the number of plaintext bytes delivered */
 };
 
 static const struct row rows[] = {
@@ -206,7 +206,8 @@ static const struct row rows[] = {
     {"the same, with data", "3cD 3sD", "s22:1800000101 k s23: s23:41", 2000, NETLIB_WANT_READ, NONE, NONE, 2000, 2000},
 };
 
-/* A session that goes on works: its next data comes out, or before the handshake is done its end is one in the middle. */
+/* Checks that a continuing session works: it delivers its next data or, before the handshake is done, reports an end of
+ * input as one in the middle of the handshake. */
 static void check_alive(struct scene *scene, const struct row *row) {
     netlib_error *err = NULL;
     char got[8];
@@ -235,9 +236,9 @@ static void play_row(const struct row *row, const char *where) {
     CHECK_INT(row->told, came.told);
     CHECK_INT(row->ends, came.times);
     CHECK_INT((long long)row->plain, (long long)came.plain);
-    /* A record and an answer, in buffers of 68 KiB each, and what an error and its words take. */
+    /* The bound: a record and an answer, in buffers of 68 KiB each, plus the memory of an error and its message. */
     CHECK(came.grown < 180 * 1024);
-    /* Who breaks the protocol is told so. */
+    /* A peer that breaks the protocol gets an alert. */
     CHECK((came.status != NETLIB_TLS_PROTOCOL && came.status != NETLIB_NOT_TLS) || came.told >= 0);
     if (came.status == NETLIB_WANT_READ) check_alive(&scene, row);
     else if (came.status != NETLIB_END_OF_STREAM) check_sticky(&scene, &came, row->what);
@@ -246,7 +247,7 @@ static void play_row(const struct row *row, const char *where) {
     end_scene(&scene);
 }
 
-static void every_row_at_every_moment(void) {
+static void violations_have_the_same_result_at_every_moment(void) {
     static const char *const all = "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cM 3cD 3sF 3sM 3sD";
     unsigned played = 0, seen = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -261,8 +262,8 @@ static void every_row_at_every_moment(void) {
     printf("%u scripts played\n", played);
 }
 
-/* Each alert, of each level, before the handshake and in the session. */
-static void every_alert(void) {
+/* Plays each alert, of each level, before and after the handshake. */
+static void play_every_alert(void) {
     unsigned played = 0;
     static const unsigned levels[] = {1, 2, 0, 3, 255};
     for (unsigned i = 0; i < 5 * 256; i++) {
@@ -296,8 +297,8 @@ static void every_alert(void) {
 
 int main(void) {
     set_up();
-    every_row_at_every_moment();
-    every_alert();
+    violations_have_the_same_result_at_every_moment();
+    play_every_alert();
     tear_down();
     return report("tls hostile records");
 }

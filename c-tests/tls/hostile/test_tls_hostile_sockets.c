@@ -1,6 +1,7 @@
-/* Hostile peers at the other end of a socket: the connection ends, by FIN or by RST, after every byte of the peer's flights;
- * and what is wrong inside of records is told to the peer through the socket. The peer is an engine in the test's hands:
- * whatever a call of the stream looks for has been sent, or the connection has ended, so nothing ever waits. */
+/* Hostile peers at the other end of a socket: the connection ends, by FIN or by RST, after every byte of the peer's
+ * flights; and protocol violations inside of records are reported to the peer over the socket. The peer is an engine
+ * that the test drives: whenever the stream reads, the bytes have been sent or the connection has ended, so nothing
+ * ever waits. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
@@ -11,10 +12,10 @@
 enum end { FIN, RST };
 static const char *const end_names[] = {"FIN", "RST"};
 
-/* A stream, and what is at the other end of its socket. */
+/* A stream, and the peer at the other end of its socket. */
 struct session {
     struct pair pair;
-    netlib_tls_stream *outer, *victim; /* the outer one if there is one */
+    netlib_tls_stream *outer, *victim; /* `outer` is NULL unless TLS in TLS is tested */
     netlib_tls_engine *outer_peer, *peer;
     netlib_limit *limit;
 };
@@ -26,7 +27,7 @@ static struct pair prompt_pair(void) {
     return pair;
 }
 
-/* What the victim has sent, to the peer. */
+/* Passes the victim's output to the peer. */
 static void receive_far(struct session *session) {
     static char bytes[ROOM];
     ssize_t n = 0;
@@ -43,7 +44,7 @@ static void receive_far(struct session *session) {
     }
 }
 
-/* What the peer wants to send, as it goes over the socket. */
+/* Takes the bytes that the peer wants to send over the socket. */
 static size_t from_peer(struct session *session, char *bytes, size_t room) {
     size_t n = drain_all(session->peer, bytes, room), written = 0;
     if (session->outer_peer == NULL || n == 0) return n;
@@ -80,7 +81,7 @@ static struct session begin_session(enum version version, enum side side, bool i
                                         : accept_tls(contexts[version][SERVER], session.pair.near);
     session.peer = side == CLIENT ? server_engine(contexts[version][SERVER])
                                   : client_engine(contexts[version][CLIENT], "localhost");
-    /* Only a hang would ever reach this. */
+    /* Only a hang reaches this timeout. */
     netlib_tls_stream_set_limit(session.victim, session.limit);
     CHECK_OK(netlib_tls_stream_set_blocking(session.victim, 0, &err));
     return session;
@@ -97,9 +98,9 @@ static void end_session(struct session *session) {
     while (read(key_log, log, sizeof log) > 0) {}
 }
 
-static unsigned long ended[2][2]; /* by how; in the handshake or after it */
+static unsigned long ended[2][2]; /* [FIN or RST][in the handshake or after it] */
 
-/* The peer sends `cut` bytes in all, and is gone. False: it had not as many to send. */
+/* Lets the peer send `cut` bytes in all and then end the connection. Returns false if it had fewer bytes to send. */
 static bool cut_off(enum version version, enum side side, enum end how, bool is_blocking, bool is_nested, size_t cut) {
     struct session session = begin_session(version, side, is_nested);
     static char bytes[ROOM];
@@ -131,7 +132,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
             status = netlib_tls_stream_handshake(session.victim, &err);
             is_done = status == NETLIB_OK;
             if (!is_done) {
-                /* With the system's word for a reset, or the broken pipe that this side met first. */
+                /* The error is the system's reset, or the broken pipe that a write met first. */
                 int32_t error = netlib_error_errno(err);
                 CHECK(error == 0 || error == ECONNRESET || error == EPIPE);
                 CHECK(how == FIN || error != 0);
@@ -142,7 +143,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
         ended[how][is_done]++;
         for (int again = 0; again < 2; again++) {
             status = netlib_tls_stream_read(session.victim, bytes, 10, &n, &err);
-            /* A reset may have been told already, to the write of the last flight. */
+            /* The write of the last flight may have reported the reset already. */
             netlib_status expected = !is_done                                  ? NETLIB_TLS_HANDSHAKE_EOF
                                      : how == RST && status == NETLIB_PROTOCOL ? NETLIB_PROTOCOL
                                                                                : NETLIB_TLS_TRUNCATED;
@@ -158,14 +159,14 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
     return is_gone;
 }
 
-static void every_byte(void) {
+static void connections_that_end_after_any_byte_are_reported(void) {
     for (int i = 0; i < 8; i++) {
         enum version version = i % 2 == 0 ? V12 : V13;
         enum side side = i / 2 % 2 == 0 ? CLIENT : SERVER;
         bool is_nested = i >= 4;
         size_t step = (is_nested ? 23u : 1u) * (under_valgrind() ? 61u : 1u), count = 0, cut = 0;
         for (bool more = true; more; cut += step, count++) {
-            /* Each offset by FIN and by RST, the one blocking and the other not. */
+            /* Each offset ends once by FIN and once by RST, one of them on a blocking stream. */
             more = cut_off(version, side, FIN, count % 2 == 0, is_nested, cut);
             if (more) more = cut_off(version, side, RST, count % 2 != 0, is_nested, cut);
         }
@@ -176,7 +177,7 @@ static void every_byte(void) {
 
 /* ---- sealed records over a socket ---- */
 
-/* The stream of a client whose handshake is done, and the keys of the server. */
+/* Returns the stream of a client whose handshake is done. `scene` has the keys of the server. */
 static struct session begin_sealed(enum version version, struct scene *scene) {
     struct session session = begin_session(version, CLIENT, false);
     static char bytes[ROOM];
@@ -205,8 +206,8 @@ static void send_script(struct session *session, struct scene *scene, const char
     CHECK_INT((long long)len, send(session->pair.far, records, len, MSG_NOSIGNAL));
 }
 
-/* The alerts that have come through the socket: the last one. */
-static int told_far(struct session *session, struct scene *scene) {
+/* Reads the alerts that came through the socket. Returns the last one. */
+static int alert_at_peer(struct session *session, struct scene *scene) {
     static uint8_t said[ROOM];
     int told = NOTHING_TOLD;
     ssize_t len = recv(session->pair.far, said, sizeof said, MSG_DONTWAIT);
@@ -220,8 +221,9 @@ static int told_far(struct session *session, struct scene *scene) {
     return told;
 }
 
-/* Requests to renegotiate that wait in an idle stream of TLS 1.2: one is declined and no drop, a second one is. */
-static void renegotiation_of_an_idle_stream(void) {
+/* Renegotiation requests on an idle TLS 1.2 stream: the first is declined and does not count as a drop, the second
+ * does. */
+static void renegotiation_of_an_idle_stream_is_declined_once(void) {
     for (int by_read = 0; by_read < 2; by_read++) {
         struct scene scene;
         struct session session = begin_sealed(V12, &scene);
@@ -237,12 +239,12 @@ static void renegotiation_of_an_idle_stream(void) {
             CHECK_OK(netlib_tls_stream_is_dropped(session.victim, &dropped, &why, &err));
             CHECK(!dropped && why == NETLIB_WANT_READ);
         }
-        CHECK_INT(A_WARNING + 100, told_far(&session, &scene)); /* no_renegotiation */
-        /* The session goes on as it was. */
+        CHECK_INT(A_WARNING + 100, alert_at_peer(&session, &scene)); /* no_renegotiation */
+        /* The session continues. */
         send_script(&session, &scene, "s23:41");
         CHECK_OK(netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
         CHECK_OK(netlib_tls_stream_write(session.victim, "x", 1, &n, &err));
-        CHECK_INT(NOTHING_TOLD, told_far(&session, &scene));
+        CHECK_INT(NOTHING_TOLD, alert_at_peer(&session, &scene));
         send_script(&session, &scene, "s22:00000000");
         if (by_read) {
             CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
@@ -250,21 +252,21 @@ static void renegotiation_of_an_idle_stream(void) {
             CHECK_OK(netlib_tls_stream_is_dropped(session.victim, &dropped, &why, &err));
             CHECK(dropped && why == NETLIB_TLS_PROTOCOL);
         }
-        CHECK_INT(50, told_far(&session, &scene));
+        CHECK_INT(50, alert_at_peer(&session, &scene));
         CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
         CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_write(session.victim, "x", 1, &n, &err));
         end_session(&session);
     }
 }
 
-/* What never ends is ended after the same number of records as without a socket, and the peer is told so through it. */
-static void floods_end_and_are_told(void) {
+/* Floods end after the same number of records as without a socket, and the peer gets the alert. */
+static void floods_end_with_an_alert_to_the_peer(void) {
     static const struct {
         const char *first, *then;
         unsigned ends;
     } rows[] = {
-        {"", "s22:0400001100000e1000000000000004010203040000", 6097}, /* tickets without any data */
-        {"s22:0b00fde8", "s22:00", 3027},                             /* a message in pieces */
+        {"", "s22:0400001100000e1000000000000004010203040000", 6097}, /* tickets without data */
+        {"s22:0b00fde8", "s22:00", 3027},                             /* a handshake message in pieces */
     };
     netlib_error *err = NULL;
     for (size_t i = 0; i < 2 && !under_valgrind(); i++) {
@@ -283,14 +285,14 @@ static void floods_end_and_are_told(void) {
             CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
         }
         CHECK_INT(rows[i].ends, times);
-        CHECK_INT(50, told_far(&session, &scene));
+        CHECK_INT(50, alert_at_peer(&session, &scene));
         CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
         end_session(&session);
     }
 }
 
-/* The same before there are keys, to either side. */
-static void a_handshake_without_end_is_told(void) {
+/* The same before there are keys, for both sides. */
+static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
     for (int side = CLIENT; side <= SERVER; side++) {
         struct session session = begin_session(V13, (enum side)side, false);
         netlib_error *err = NULL;
@@ -319,10 +321,10 @@ static void a_handshake_without_end_is_told(void) {
 
 int main(void) {
     set_up();
-    every_byte();
-    a_handshake_without_end_is_told();
-    renegotiation_of_an_idle_stream();
-    floods_end_and_are_told();
+    connections_that_end_after_any_byte_are_reported();
+    endless_handshakes_end_with_an_alert_to_the_peer();
+    renegotiation_of_an_idle_stream_is_declined_once();
+    floods_end_with_an_alert_to_the_peer();
     for (int how = 0; how < 2; how++)
         printf("%s: %lu in the handshake, %lu after it\n", end_names[how], ended[how][0], ended[how][1]);
     tear_down();

@@ -1,5 +1,5 @@
-/* Early data where none may be sent: netlib's servers allow none. What openssl's make of it is in the suite interop, and what
- * becomes of it in a unit test. */
+/* Early data where none can be sent: netlib's servers do not allow any. The suite interop tests openssl's servers, and
+ * a unit test tests the results. */
 #include "tls_wire.h"
 
 static const char request[] = "GET / HTTP/1.1\r\n\r\n";
@@ -10,7 +10,7 @@ static netlib_tls_options *willing_options(void) {
     return options;
 }
 
-static void settings(void) {
+static void early_data_settings_are_checked(void) {
     static const struct {
         int32_t on, protocols, resumption;
         netlib_status status;
@@ -67,8 +67,9 @@ static void check_engine(netlib_tls_engine *engine) {
     CHECK_INT((long long)before, (long long)netlib_tls_engine_output_pending(engine));
 }
 
-/* No session to resume, then a ticket without early data; both sides, before and after the handshake. */
-static void engines(void) {
+/* First without a session to resume, then with a ticket that does not allow early data; on both sides, before and after
+ * the handshake. */
+static void engines_write_no_early_data_without_a_ticket_for_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 3; round++) {
         netlib_error *err = NULL;
@@ -92,8 +93,8 @@ static void engines(void) {
     netlib_tls_context_free(far);
 }
 
-/* The example in the header, without permission for early data. */
-static void streams(void) {
+/* The example of the header, with a server that does not allow early data. */
+static void streams_write_no_early_data_without_a_ticket_for_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 2; round++) {
         netlib_error *err = NULL;
@@ -126,8 +127,8 @@ static void streams(void) {
 }
 
 int main(void) {
-    settings();
-    engines();
-    streams();
+    early_data_settings_are_checked();
+    engines_write_no_early_data_without_a_ticket_for_it();
+    streams_write_no_early_data_without_a_ticket_for_it();
     return report("tls_early_data");
 }

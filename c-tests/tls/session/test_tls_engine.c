@@ -12,14 +12,14 @@ static netlib_tls_context *client_of(int32_t version) {
 
 static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
-/* One byte at a time, in the handshake, after it and at the end. */
-static void r24_a_byte_at_a_time(void) {
+/* Passes one byte at a time, during the handshake, after it and at the end. */
+static void r24_sessions_progress_with_a_byte_at_a_time(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
         static const size_t pieces[] = {1, 7, 20000};
         for (size_t j = 0; j < 3; j++) {
-            netlib_tls_context *client = client_of(versions[i]); /* so that nothing is resumed */
+            netlib_tls_context *client = client_of(versions[i]); /* a new context, so that nothing is resumed */
             struct wire wire = wire_of(client, server, pieces[j]);
             char text[3000], got[4000];
             size_t n = 0;
@@ -42,7 +42,7 @@ static void r24_a_byte_at_a_time(void) {
             while (move_piece(&wire, wire.server, wire.client) > 0) {}
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
-            /* Each byte costs a handful of calls at most, and there is an end. */
+            /* The number of calls per byte is small and bounded. */
             CHECK(wire.steps < 8 * wire.bytes + 100);
             CHECK(wire.bytes > 7000 && wire.bytes < 20000);
             free_wire(&wire);
@@ -52,16 +52,18 @@ static void r24_a_byte_at_a_time(void) {
     netlib_tls_context_free(server);
 }
 
-/* The peer closes a session that is not there yet; the incident was a loop that waited for more of it. Such a message is
- * not authenticated, so nothing ends by it: the next step asks for input, and the transport's end is the end. */
-static void r24_close_notify_in_the_handshake(void) {
+/* The peer sends close_notify before the handshake is done; the original defect was a loop that waited for more
+ * handshake data. Such an alert is not authenticated, so it does not end the session: the next step asks for input, and
+ * the end of the transport ends the session. */
+static void r24_close_notify_in_the_handshake_starts_no_loop(void) {
     static const char close_notify[] = "\x15\x03\x03\x00\x02\x01\x00";
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     char flight[20000];
     for (size_t i = 0; i < 2; i++) {
         netlib_tls_context *client = client_of(versions[i]);
-        /* To a client that has sent its hello; to a server that waits for one; to one that has answered it. */
+        /* The alert goes to a client that has sent its hello, to a server that waits for a hello, and to a server that
+         * has answered one. */
         for (int row = 0; row < 3; row++) {
             struct wire wire = wire_of(client, server, 20000);
             netlib_tls_engine *told = row == 0 ? wire.client : wire.server;
@@ -72,7 +74,7 @@ static void r24_close_notify_in_the_handshake(void) {
                 CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
             }
             CHECK_INT(7, (long long)feed_all(told, close_notify, 7));
-            /* Once TLS 1.3 is agreed on it is an alert like any other. */
+            /* Once TLS 1.3 is negotiated it is an alert like any other. */
             bool is_over = row == 2 && versions[i] == NETLIB_TLS_VERSION_1_3;
             netlib_status next = is_over ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_WANT_READ;
             CHECK_STATUS(next, netlib_tls_engine_handshake(told, &err));
@@ -90,8 +92,8 @@ static void r24_close_notify_in_the_handshake(void) {
     netlib_tls_context_free(server);
 }
 
-/* The transport ends after some number of bytes in either direction. Unit tests cover every number. */
-static void r24_every_truncation_of_a_handshake(void) {
+/* Ends the transport after some number of bytes in either direction. Unit tests cover every number. */
+static void r24_truncated_handshakes_end_with_a_status(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -134,17 +136,17 @@ static void r24_every_truncation_of_a_handshake(void) {
 }
 
 /* Records that cost the peer little and make no progress. */
-static void r24_floods_end(void) {
+static void r24_floods_are_ended(void) {
     static const struct {
         const char *record;
         size_t len;
     } rows[] = {
-        {"\x16\x03\x03\x00\x00", 5},                 /* a handshake record without anything */
+        {"\x16\x03\x03\x00\x00", 5},                 /* an empty handshake record */
         {"\x14\x03\x03\x00\x01\x01", 6},             /* change_cipher_spec */
         {"\x15\x03\x03\x00\x02\x01\x00", 7},         /* warnings: close_notify */
         {"\x15\x03\x03\x00\x02\x01\x5a", 7},         /* warnings: user_canceled */
         {"\x15\x03\x03\x00\x02\x01\x64", 7},         /* warnings: no_renegotiation */
-        {"\x17\x03\x03\x00\x00", 5},                 /* application data without anything */
+        {"\x17\x03\x03\x00\x00", 5},                 /* empty application data */
         {"\x16\x03\x03\x00\x04\x00\x00\x00\x00", 9}, /* hello_request */
     };
     netlib_error *err = NULL;
@@ -170,7 +172,7 @@ static void r24_floods_end(void) {
 }
 
 /* An engine that is not drained or read uses bounded memory and returns a status. */
-static void what_is_kept_is_bounded(void) {
+static void undrained_and_unread_engines_use_bounded_memory(void) {
     enum { KIB = 1024, LARGE = 4 * 1024 * KIB };
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server");
@@ -187,7 +189,7 @@ static void what_is_kept_is_bounded(void) {
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_tls_engine_write(wire.client, data, LARGE, &n, &err));
     CHECK_INT(0, (long long)n);
 
-    /* Nobody reads: the engine takes 68 KiB and no more, and is none the worse for it. */
+    /* If the application does not read, the engine accepts 68 KiB and no more, and continues to work. */
     unsigned char *records = malloc(400 * KIB);
     size_t len = drain_all(wire.client, records, 400 * KIB), fed = 0;
     CHECK_INT(0, (long long)netlib_tls_engine_output_pending(wire.client));
@@ -197,7 +199,7 @@ static void what_is_kept_is_bounded(void) {
     CHECK_INT(0, (long long)n);
     CHECK(netlib_tls_engine_pending(wire.server) > 0);
 
-    /* What each call leaves is passed again, until all is across. */
+    /* The rest that a call does not accept is passed again, until everything has arrived. */
     unsigned steps = 0;
     while (read < LARGE && steps++ < 2000) {
         netlib_status status = netlib_tls_engine_read(wire.server, got + read, LARGE - read, &n, &err);
@@ -223,7 +225,7 @@ static void what_is_kept_is_bounded(void) {
     free(records);
     free_wire(&wire);
 
-    /* A handshake message without end: 65,000 bytes, one in each record. */
+    /* An endless handshake message: 65,000 bytes, one in each record. */
     wire = wire_of(client, server, 20000);
     CHECK_INT(9, (long long)feed_all(wire.server, "\x16\x03\x01\x00\x04\x01\x00\xfd\xe8", 9));
     netlib_status status = NETLIB_WANT_READ;
@@ -238,14 +240,14 @@ static void what_is_kept_is_bounded(void) {
     netlib_tls_context_free(server);
 }
 
-static void ends_and_failures(void) {
+static void ends_and_failures_are_reported_and_permanent(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server"),
                        *wrong = server_context("wrong-name");
     char got[100];
     size_t n = 0;
 
-    /* A clean end; what comes after it does not count. */
+    /* A clean end. Input after it is ignored. */
     struct wire wire = wire_of(client, server, 20000);
     CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
     CHECK_INT(5, (long long)across(&wire, false, "hello", got, sizeof got));
@@ -261,9 +263,9 @@ static void ends_and_failures(void) {
     CHECK_INT(sizeof rest, (long long)feed_all(wire.server, rest, sizeof rest));
     netlib_tls_engine_feed_eof(wire.server);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
-    /* The other direction is open. */
+    /* The other direction is still open. */
     CHECK_INT(6, (long long)across(&wire, true, "answer", got, sizeof got));
-    /* And is cut off: what came before can be read first. */
+    /* When it is cut off, data that arrived before can be read first. */
     CHECK_OK(netlib_tls_engine_write(wire.server, "more", 4, &n, &err));
     while (move_piece(&wire, wire.server, wire.client) > 0) {}
     netlib_tls_engine_feed_eof(wire.client);
@@ -272,7 +274,7 @@ static void ends_and_failures(void) {
     CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     free_wire(&wire);
 
-    /* A failure is told to the peer, and stays. */
+    /* A failure sends an alert to the peer, and is permanent. */
     wire = wire_of(client, wrong, 20000);
     struct shaken shaken = shake_wire(&wire);
     CHECK_SHAKEN(NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, shaken);
@@ -282,8 +284,8 @@ static void ends_and_failures(void) {
     CHECK_INT(0, netlib_tls_engine_version(wire.client));
     free_wire(&wire);
 
-    /* A client that says all it has to say with its last flight. The server's answer is written after the closing message has
-     * come and before that is read, and the end is not forgotten over it. */
+    /* A client sends everything, including close_notify, with its last flight. The server writes its answer after
+     * close_notify has arrived and before it is read; the end is still reported. */
     wire = wire_of(client, server, 20000);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
     while (move_piece(&wire, wire.client, wire.server) > 0) {}
@@ -298,7 +300,7 @@ static void ends_and_failures(void) {
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     free_wire(&wire);
 
-    /* What is no TLS. */
+    /* Input that is not TLS. */
     wire = wire_of(client, server, 20000);
     CHECK_INT(16, (long long)feed_all(wire.server, "GET / HTTP/1.1\r\n", 16));
     CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_engine_handshake(wire.server, &err));
@@ -306,7 +308,7 @@ static void ends_and_failures(void) {
     CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_engine_handshake(wire.client, &err));
     free_wire(&wire);
 
-    /* Reads and writes shake hands themselves; a shutdown before the handshake follows it. */
+    /* Reads and writes do the handshake themselves. A shutdown before the handshake takes effect after it. */
     wire = wire_of(client, server, 20000);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_write(wire.client, "x", 1, &n, &err));
     CHECK_INT(0, (long long)n);
@@ -319,7 +321,7 @@ static void ends_and_failures(void) {
     CHECK_OK(netlib_tls_engine_write(wire.client, NULL, 0, &n, &err));
     free_wire(&wire);
 
-    /* What the program may not ask for. */
+    /* Invalid arguments. */
     netlib_tls_engine *engine = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(client, NULL, &engine, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(client, "not a host", &engine, &err));
@@ -336,9 +338,9 @@ static void ends_and_failures(void) {
     netlib_tls_context_free(wrong);
 }
 
-/* Bytes that are not TLS where a record must begin, during and after the handshake: as from a proxy that gives up on the
- * connection. The message says what they are, and does not repeat them. */
-static void plain_text_in_mid_session(void) {
+/* Bytes that are not TLS where a record must begin, during and after the handshake, for example from a proxy that gives
+ * up on the connection. The message says what kind of bytes they are, but does not repeat them. */
+static void plaintext_in_a_session_is_reported_as_not_tls(void) {
     static const struct {
         const char *bytes, *is;
     } rows[] = {
@@ -359,7 +361,7 @@ static void plain_text_in_mid_session(void) {
         netlib_error *err = NULL;
         char got[20], message[160];
         size_t n = 0;
-        /* A record at least has come to the victim: of the hello, or of the server's first flight. */
+        /* The victim has received at least one record: of the hello, or of the server's first flight. */
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
         while (move_piece(&wire, wire.client, wire.server) > 0) {}
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
@@ -388,7 +390,7 @@ static void plain_text_in_mid_session(void) {
     netlib_tls_context_free(server);
 }
 
-/* Two threads with opposite settings: each session has its own. */
+/* Two threads with opposite settings: each session keeps its own settings. */
 struct opposite {
     const netlib_tls_context *client, *server, *others_server;
     int32_t version;
@@ -429,7 +431,7 @@ static void *opposite_main(void *argument) {
                      netlib_tls_engine_version(wire.client) != my->version || alpn == NULL ||
                      strcmp(alpn, my->alpn) != 0 || len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
         free_wire(&wire);
-        /* Against the other thread's server, which it serves at the same time. */
+        /* Its peer is the other thread's server, which serves it at the same time. */
         (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
         (void)netlib_tls_engine_new_server(my->others_server, &wire.server, NULL);
         shaken = shake_wire(&wire);
@@ -450,7 +452,7 @@ static size_t leaf_of(const netlib_tls_context *client, const netlib_tls_context
     return len;
 }
 
-static void r23_opposite_contexts_in_two_threads(void) {
+static void r23_opposite_contexts_keep_their_own_settings(void) {
     netlib_tls_context *clients[2], *servers[2];
     pthread_t threads[4];
     for (int i = 0; i < 2; i++) {
@@ -458,7 +460,8 @@ static void r23_opposite_contexts_in_two_threads(void) {
         servers[i] = opposite_context(i == 0, true);
     }
     struct opposite sides[2] = {
-        /* The strict one refuses the other's certificate; the lax one has no protocol in common with the other. */
+        /* The strict client refuses the certificate of the lax server; the lax client has no protocol in common with
+         * the strict server. */
         {clients[0],
          servers[0],
          servers[1],
@@ -498,13 +501,13 @@ static void r23_opposite_contexts_in_two_threads(void) {
 }
 
 int main(void) {
-    r24_a_byte_at_a_time();
-    r24_close_notify_in_the_handshake();
-    r24_every_truncation_of_a_handshake();
-    r24_floods_end();
-    what_is_kept_is_bounded();
-    ends_and_failures();
-    plain_text_in_mid_session();
-    r23_opposite_contexts_in_two_threads();
+    r24_sessions_progress_with_a_byte_at_a_time();
+    r24_close_notify_in_the_handshake_starts_no_loop();
+    r24_truncated_handshakes_end_with_a_status();
+    r24_floods_are_ended();
+    undrained_and_unread_engines_use_bounded_memory();
+    ends_and_failures_are_reported_and_permanent();
+    plaintext_in_a_session_is_reported_as_not_tls();
+    r23_opposite_contexts_keep_their_own_settings();
     return report("test_tls_engine");
 }

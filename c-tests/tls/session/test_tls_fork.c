@@ -1,4 +1,4 @@
-/* TLS and forks: contexts work in a child; streams and engines of the parent fail there. */
+/* TLS and fork(2): contexts work in a child; streams and engines of the parent fail there. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "tls_resume.h"
@@ -9,7 +9,7 @@
 
 enum { KINDS = 4, BUSY = 2 };
 
-/* Shared by all threads and children. */
+/* Shared by all threads and by the children. */
 static netlib_tls_context *clients[2], *servers[2];
 static atomic_int stop_shaking;
 static atomic_ulong shaken_by_threads;
@@ -20,15 +20,15 @@ static enum came shake_in_memory(int kind) { return connect_to(clients[kind & 1]
 static void *keep_shaking(void *first) {
     for (int kind = *(const int *)first; !stop_shaking; kind++) {
         CHECK(shake_in_memory(kind % KINDS) != REFUSED);
-        /* Some handshakes are full ones, which sign. */
+        /* Some handshakes are full ones, which use the private key. */
         if (kind % 5 == 0) netlib_tls_context_forget_sessions(clients[kind & 1]);
         shaken_by_threads++;
     }
     return NULL;
 }
 
-/* Ends a child without a leak check, because the parent's threads held memory. */
-static void leave(void) {
+/* Ends a child without a leak check: the parent's threads owned memory that the child cannot free. */
+static void exit_without_leak_check(void) {
     if (under_valgrind()) end_child();
     _exit(0);
 }
@@ -40,9 +40,9 @@ static bool child_shakes(int kind) {
         child.told[0] = (netlib_status)shake_in_memory(kind);
         child.told[1] = netlib_tls_context_session_count(clients[kind & 1]) > 0;
         netlib_tls_context_forget_sessions(clients[kind & 1]);
-        /* Contexts are made, freed and shared in a child as anywhere. */
+        /* A child can create, share and free contexts like any process. */
         if (kind == 0) netlib_tls_context_free(client_context());
-        leave();
+        exit_without_leak_check();
     }
     int status = -1;
     CHECK(waitpid(child.process, &status, 0) == child.process);
@@ -53,9 +53,9 @@ static bool child_shakes(int kind) {
     return done;
 }
 
-/* The threads are inside the stores, the keys of tickets, the shared private keys and the random generator while the
- * process forks. */
-static void r36_children_of_busy_threads(void) {
+/* When the process forks, the threads use the session stores, the ticket keys, the shared private keys and the random
+ * generator. */
+static void r36_children_of_busy_threads_can_do_handshakes(void) {
     const int forks = under_valgrind() ? 10 : 1000;
     pthread_t threads[BUSY];
     int first[BUSY], done = 0;
@@ -86,7 +86,7 @@ static void r36_children_of_busy_threads(void) {
 
 /* ---- streams and engines belong to the process that made them ---- */
 
-/* Calls that fail in a child; each refusal is checked. */
+/* Checks a call that must fail in a child. */
 static void check_closed(netlib_status status, netlib_error **err, const char *what, int owner, const char *call) {
     char expected[200];
     snprintf(expected, sizeof expected,
@@ -134,17 +134,17 @@ static void use_foreign_engine(netlib_tls_engine *engine, int owner) {
     CHECK_INT(0, (long long)netlib_tls_engine_pending(engine));
 }
 
-/* Handlers of pthread_atfork(3) do not run for the second kind. */
+/* Forks with fork(2), or with a raw clone(2), which does not run the handlers of pthread_atfork(3). */
 static pid_t fork_as(bool raw) { return raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork(); }
 
-/* A failed check in the child also fails here. */
+/* Waits for the child. A failed check in the child fails the test here. */
 static void join_checks(pid_t process) {
     int status = -1;
     CHECK(waitpid(process, &status, 0) == process);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void leave_with_checks(unsigned long failed_before) {
+static void exit_with_check_result(unsigned long failed_before) {
     bool failed = checks_failed > failed_before;
     if (under_valgrind()) execlp(failed ? "false" : "true", "child", (char *)NULL);
     _exit(failed);
@@ -155,7 +155,7 @@ static bool is_silent(int fd) {
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-/* Two processes that encrypt from one state would use each nonce twice. */
+/* Two processes that encrypt with the same state would use each nonce twice. */
 static void r36_a_child_cannot_use_its_parents_stream(void) {
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     for (int row = 0; row < 4; row++) {
@@ -179,9 +179,9 @@ static void r36_a_child_cannot_use_its_parents_stream(void) {
             alarm(CHILD_SECONDS);
             use_foreign_stream(stream, owner);
             netlib_tls_stream_free(stream);
-            /* Freeing sends nothing and leaves the connection alone. */
+            /* Freeing the stream sends nothing and leaves the connection open. */
             CHECK(is_silent(pair.near));
-            leave_with_checks(failed_before);
+            exit_with_check_result(failed_before);
         }
         join_checks(child);
         if (!established) {
@@ -216,7 +216,7 @@ static void r36_a_child_cannot_use_its_parents_engine(void) {
             use_foreign_engine(wire.client, owner);
             use_foreign_engine(wire.server, owner);
             free_wire(&wire);
-            leave_with_checks(failed_before);
+            exit_with_check_result(failed_before);
         }
         join_checks(child);
         CHECK_INT(4, (long long)across(&wire, false, "data", out, sizeof out));
@@ -244,14 +244,14 @@ static int32_t receive_from(void *ctx, void *buf, size_t len, size_t *n) {
 static int32_t send_to(void *ctx, const void *buf, size_t len, size_t *n) {
     struct forking_transport *transport = ctx;
     *n = len;
-    if (transport->armed && (transport->child = fork()) == 0) return NETLIB_OK; /* as if it were sent */
+    if (transport->armed && (transport->child = fork()) == 0) return NETLIB_OK; /* the parent sends the bytes */
     ssize_t sent = send(transport->fd, buf, len, MSG_NOSIGNAL);
     *n = sent > 0 ? (size_t)sent : 0;
     return sent >= 0 ? NETLIB_OK : NETLIB_IO;
 }
 
-/* The call in progress at the fork ends in the child when the callback returns. */
-static void r36_a_fork_inside_a_callback(void) {
+/* A call that is in progress at the fork ends in the child when the callback returns. */
+static void r36_a_fork_inside_a_callback_closes_the_childs_stream(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     struct pair pair = unix_pair();
@@ -273,7 +273,7 @@ static void r36_a_fork_inside_a_callback(void) {
         alarm(CHILD_SECONDS);
         check_closed(status, &err, "stream", owner, "the write that forked");
         netlib_tls_stream_free(stream);
-        leave_with_checks(failed_before);
+        exit_with_check_result(failed_before);
     }
     join_checks(transport.child);
     CHECK_STATUS(NETLIB_OK, status);
@@ -289,7 +289,7 @@ static void r36_a_fork_inside_a_callback(void) {
 int main(void) {
     r36_a_child_cannot_use_its_parents_stream();
     r36_a_child_cannot_use_its_parents_engine();
-    r36_a_fork_inside_a_callback();
-    r36_children_of_busy_threads();
+    r36_a_fork_inside_a_callback_closes_the_childs_stream();
+    r36_children_of_busy_threads_can_do_handshakes();
     return report("tls fork");
 }

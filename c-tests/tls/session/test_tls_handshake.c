@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 
-/* One session: an echo of a few bytes, and its properties. */
+/* Runs one session: echoes a few bytes, and checks the properties of the session. */
 static void echo(const netlib_tls_context *client, const netlib_tls_context *server, const char *name,
                  int32_t version) {
     netlib_error *err = NULL;
@@ -44,12 +44,12 @@ static void echo(const netlib_tls_context *client, const netlib_tls_context *ser
     server_join(&peer);
     CHECK_INT(NETLIB_END_OF_STREAM, peer.status);
     netlib_tls_stream_free(stream);
-    /* The descriptor is the caller's, as he made it. */
+    /* The descriptor still belongs to the caller, with unchanged flags. */
     CHECK((fcntl(pair.near, F_GETFL) & O_NONBLOCK) == 0);
     close(pair.near);
 }
 
-static void both_versions_and_key_types(void) {
+static void sessions_work_in_both_versions_with_all_key_types(void) {
     static const char *const identities[] = {"server", "rsa"};
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (size_t i = 0; i < 2; i++) {
@@ -59,7 +59,7 @@ static void both_versions_and_key_types(void) {
             netlib_tls_options_set_minimum_version(options, versions[j]);
             netlib_tls_options_set_maximum_version(options, versions[j]);
             netlib_tls_context *client = context_of(options);
-            /* The second session of a context is resumed; it looks the same. */
+            /* The second session of a context is resumed and has the same properties. */
             echo(client, server, "localhost", versions[j]);
             echo(client, server, "localhost", versions[j]);
             netlib_tls_context_free(client);
@@ -68,7 +68,7 @@ static void both_versions_and_key_types(void) {
     }
 }
 
-static void names_as_they_are_written(void) {
+static void server_names_are_checked_in_each_spelling(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     netlib_tls_context *client = client_context();
@@ -117,7 +117,7 @@ static void names_as_they_are_written(void) {
     netlib_tls_context_free(server);
 }
 
-static void refused_certificates_explain_themselves(void) {
+static void refused_certificates_are_explained(void) {
     static const struct {
         const char *identity;
         netlib_status status;
@@ -178,13 +178,13 @@ static void refused_certificates_explain_themselves(void) {
             }
             CHECK_STR(rows[i].advice, netlib_error_advice(err, NULL));
             CHECK_STATUS(rows[i].status, status);
-            /* Sticky. */
+            /* The failure is permanent. */
             size_t n = 0;
             CHECK_STATUS(rows[i].status, netlib_tls_stream_write(stream, "x", 1, &n, &err));
             CHECK_STATUS(rows[i].status, netlib_tls_stream_read(stream, &n, 1, &n, &err));
             CHECK_STATUS(rows[i].status, netlib_tls_stream_shutdown(stream, &err));
             netlib_tls_stream_free(stream);
-            /* The server was told why. */
+            /* The server got an alert with the reason. */
             server_join(&peer);
             CHECK_INT(NETLIB_TLS_ALERT, peer.status);
             CHECK_INT(rows[i].alert, peer.alert);
@@ -197,7 +197,7 @@ static void refused_certificates_explain_themselves(void) {
     netlib_tls_context_free(trusting);
     netlib_tls_context_free(client);
 
-    /* Another authority is trusted than the one that issued it; the name check off changes nothing about that. */
+    /* The client trusts another authority than the issuer. Switching off the name check does not change that. */
     netlib_tls_context *server = server_context("server");
     for (int32_t check = 0; check < 2; check++) {
         options = netlib_tls_options_new();
@@ -217,7 +217,7 @@ static void refused_certificates_explain_themselves(void) {
         server_join(&peer);
         netlib_tls_context_free(client);
     }
-    /* Of the name, the check off forgives everything. */
+    /* Without the name check, any name is accepted. */
     options = client_options();
     netlib_tls_options_set_check_hostname(options, 0);
     client = context_of(options);
@@ -228,7 +228,7 @@ static void refused_certificates_explain_themselves(void) {
     netlib_tls_context_free(server);
 }
 
-static void protocols_are_agreed_on(void) {
+static void the_application_protocol_is_negotiated(void) {
     static const struct {
         const char *client[2], *server[2], *agreed;
         netlib_status status;
@@ -269,7 +269,7 @@ static void protocols_are_agreed_on(void) {
     }
 }
 
-static void clients_can_have_certificates(void) {
+static void servers_verify_client_certificates(void) {
     static const struct {
         int32_t mode;
         const char *identity;
@@ -308,7 +308,7 @@ static void clients_can_have_certificates(void) {
             CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
         } else {
-            /* In TLS 1.3 the refusal comes after the client's handshake is done. */
+            /* In TLS 1.3 the refusal arrives after the client's handshake is done. */
             CHECK_STATUS(NETLIB_TLS_ALERT, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
         }
         server_join(&peer);
@@ -322,10 +322,10 @@ static void clients_can_have_certificates(void) {
 }
 
 int main(void) {
-    both_versions_and_key_types();
-    names_as_they_are_written();
-    refused_certificates_explain_themselves();
-    protocols_are_agreed_on();
-    clients_can_have_certificates();
+    sessions_work_in_both_versions_with_all_key_types();
+    server_names_are_checked_in_each_spelling();
+    refused_certificates_are_explained();
+    the_application_protocol_is_negotiated();
+    servers_verify_client_certificates();
     return report("tls handshake");
 }

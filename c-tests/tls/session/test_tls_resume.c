@@ -3,13 +3,14 @@
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
 
-/* Each changes one thing about whom a client trusts, what it shows, or which name it checks; or how it speaks. */
+/* Each setter changes one thing: whom a client trusts, which certificate it sends, which name it checks, or how it
+ * communicates. */
 static int32_t right_time(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = (double)time(NULL);
     return NETLIB_OK;
 }
-static enum netlib_verdict stay(void *ctx, const char *name, netlib_tls_context **replacement) {
+static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
     return NETLIB_VERDICT_ALLOW;
 }
@@ -32,7 +33,7 @@ SETTING(pin, netlib_tls_options_add_pin(o, PIN))
 SETTING(pins_replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
 SETTING(strict, netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_X509_STRICT))
 SETTING(wall_clock, netlib_tls_options_set_wall_clock(o, right_time, NULL, NULL))
-SETTING(server_name, netlib_tls_options_set_servername_callback(o, stay, NULL, NULL))
+SETTING(server_name, netlib_tls_options_set_servername_callback(o, keep_context, NULL, NULL))
 SETTING(protocol, netlib_tls_options_add_alpn_protocol(o, "h2"))
 SETTING(ciphers, netlib_tls_options_set_ciphers(o, "TLS_AES_256_GCM_SHA384:ECDHE-ECDSA-AES256-GCM-SHA384"))
 SETTING(groups, netlib_tls_options_set_key_exchange_groups(o, "secp256r1"))
@@ -48,9 +49,9 @@ static void (*const settings[])(netlib_tls_options *) = {
     ciphers,  groups,       early_data,       tickets,    no_environment, keylog,
 };
 
-/* curl used connections of one configuration for another. No session of a context is another's, whatever they differ in, and
- * if they differ in nothing. */
-static void r26_sessions_cross_no_setting(void) {
+/* A known defect of curl: it reused connections of one configuration for another. A context never resumes a session of
+ * another context, even if all their settings are the same. */
+static void r26_sessions_are_not_resumed_with_other_settings(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
@@ -70,7 +71,7 @@ static void r26_sessions_cross_no_setting(void) {
             netlib_tls_session_free(session);
             netlib_tls_context_free(plain);
 
-            /* And the other way round. */
+            /* The same in the other direction. */
             plain = client_of(version, NULL);
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
             if (came == FULL) {
@@ -85,8 +86,9 @@ static void r26_sessions_cross_no_setting(void) {
     netlib_tls_context_free(server);
 }
 
-/* A server resumes only sessions of its own context, so they cannot bypass another context's client verification. */
-static void r26_servers_sessions_cross_no_context(void) {
+/* A server resumes only sessions of its own context, so a session cannot bypass another context's client
+ * verification. */
+static void r26_servers_resume_only_sessions_of_their_own_context(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 2; row++) {
             netlib_tls_context *easy = server_of(NULL, NETLIB_CERT_NONE),
@@ -167,8 +169,8 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
     return came;
 }
 
-/* A context's session is resumed in every way, for the same name only. */
-static void r26_sessions_cross_no_name(void) {
+/* A session is resumed whichever way the client session is created, but only for the same name. */
+static void r26_sessions_are_not_resumed_for_other_names(void) {
     static const char *const others[] = {"a.wild.test", "b.wild.test", "127.0.0.1", "::1", "xn--bcher-kva.test"};
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -178,7 +180,7 @@ static void r26_sessions_cross_no_name(void) {
                 netlib_tls_options *options = client_options();
                 netlib_tls_options_set_maximum_version(options, version);
                 netlib_tls_options_set_check_hostname(options, checked);
-                netlib_tls_options_add_alpn_protocol(options, "http/1.1"); /* as netlib_ssl_wrap_socket offers */
+                netlib_tls_options_add_alpn_protocol(options, "http/1.1"); /* as netlib_ssl_wrap_socket does */
                 netlib_tls_context *client = context_of(options);
                 CHECK_INT(FULL, connect_by(first, client, server, "localhost"));
                 for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -201,9 +203,9 @@ static void r26_sessions_cross_no_name(void) {
     netlib_tls_context_free(server);
 }
 
-/* A context's streams that offer other protocols have sessions of their own; what netlib_ssl_wrap_socket adds to is another
- * context. */
-static void r26_sessions_cross_no_derived_context(void) {
+/* Streams of one context that offer other protocols have sessions of their own. A context that netlib_ssl_wrap_socket
+ * extends is another context. */
+static void r26_sessions_are_not_shared_with_derived_contexts(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = client_of(version, protocol);
@@ -238,7 +240,7 @@ static void r26_sessions_cross_no_derived_context(void) {
 }
 
 /* A TLS 1.3 session is used once, a TLS 1.2 session several times. */
-static void a_session_taken_out_is_its_holders(void) {
+static void a_taken_session_is_resumed_only_where_it_is_set(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_error *err = NULL;
@@ -274,7 +276,7 @@ static void a_session_taken_out_is_its_holders(void) {
         CHECK(netlib_tls_session_time(session) >= before && netlib_tls_session_time(session) <= (long long)time(NULL));
         CHECK(netlib_tls_session_is_resumable(session));
 
-        /* The context has none any more, and what it has later is not what was taken. */
+        /* The context has no session any more; a session that it stores later is a different one. */
         netlib_tls_session *clone = netlib_tls_session_clone(session);
         CHECK_INT(FULL, connect_to(client, server, "localhost"));
         CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
@@ -289,7 +291,7 @@ static void a_session_taken_out_is_its_holders(void) {
         }
         netlib_tls_session_free(clone), netlib_tls_session_free(session), netlib_tls_session_free(older);
 
-        /* It is resumed by the connection that has it, and by no other in between. */
+        /* The connection that got the session resumes it. Connections made in between do not. */
         session = session_of(client, server, "localhost");
         netlib_tls_context_forget_sessions(client);
         CHECK_INT(0, (long long)netlib_tls_context_session_count(client));
@@ -299,7 +301,7 @@ static void a_session_taken_out_is_its_holders(void) {
         CHECK_INT(RESUMED, finish(&wire));
         free_wire(&wire);
 
-        /* With none nothing is resumed, whatever was set before; and what such a connection gets is remembered. */
+        /* NULL: nothing is resumed, whatever was set before, and the session of such a connection is stored. */
         netlib_tls_session *unused = session_of(client, server, "localhost");
         wire = wire_of(client, server, 20000);
         CHECK_OK(netlib_tls_engine_set_session(wire.client, unused, &err));
@@ -311,7 +313,7 @@ static void a_session_taken_out_is_its_holders(void) {
         netlib_tls_session_free(unused);
         CHECK_INT(FULL, connect_with(client, server, "localhost", NULL));
 
-        /* A server that does not know it: a full handshake. */
+        /* A server that does not know the session does a full handshake. */
         netlib_tls_context *stranger = server_of(NULL, NETLIB_CERT_NONE);
         netlib_tls_session_free(session);
         session = session_of(client, server, "localhost");
@@ -319,7 +321,7 @@ static void a_session_taken_out_is_its_holders(void) {
         netlib_tls_context_free(stranger);
         netlib_tls_session_free(session);
 
-        /* It outlives its context, and is of no use then. */
+        /* The session outlives its context, but cannot be resumed then. */
         session = session_of(client, server, "localhost");
         netlib_tls_context_free(client);
         client = client_of(version, NULL);
@@ -330,18 +332,18 @@ static void a_session_taken_out_is_its_holders(void) {
     netlib_tls_context_free(server);
 }
 
-static void what_does_not_fit_is_refused(void) {
+static void sessions_that_do_not_match_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     netlib_tls_session *session = session_of(client, server, "localhost");
     check_refused(client, "127.0.0.1", session, "session is of the server \"localhost\", not of \"127.0.0.1\"");
     check_refused(client, NULL, session, "session is of the server \"localhost\", and this one has no name to prove");
-    /* Refused, it is as good as before. */
+    /* A refused session is still usable. */
     CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
     netlib_tls_session_free(session);
 
-    /* What netlib_ssl_wrap_socket has made offers other protocols. */
+    /* A context that netlib_ssl_wrap_socket derives offers other protocols. */
     struct pair pair = unix_pair();
     struct far_end far = {server, pair.far, false};
     netlib_tls_stream *stream = NULL;
@@ -374,7 +376,7 @@ static void what_does_not_fit_is_refused(void) {
     netlib_tls_session_free(session);
     netlib_tls_context_free(forgetful);
 
-    /* One of TLS 1.2 does not survive a handshake that fails, so that the next is a full one. */
+    /* A TLS 1.2 session does not survive a failed handshake, so the next handshake is a full one. */
     netlib_tls_context_free(client);
     client = client_of(NETLIB_TLS_VERSION_1_2, NULL);
     session = session_of(client, server, "localhost");
@@ -392,7 +394,7 @@ static void what_does_not_fit_is_refused(void) {
 }
 
 /* Streams on descriptors resume like engines. */
-static void streams_take_and_give(void) {
+static void streams_take_and_resume_sessions(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = client_of(version, NULL);
@@ -424,8 +426,8 @@ static void streams_take_and_give(void) {
     netlib_tls_context_free(server);
 }
 
-/* At most 8 sessions per name and 256 in total. The most recently used ones stay. */
-static void memory_is_bounded(void) {
+/* A context stores at most 8 sessions per name and 256 in total, the most recently used ones. */
+static void the_number_of_stored_sessions_is_bounded(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     for (int i = 0; i < 12; i++) CHECK_INT(i == 0 ? FULL : RESUMED, connect_to(client, server, "localhost"));
@@ -446,7 +448,7 @@ static void memory_is_bounded(void) {
     netlib_tls_context_free(server);
 }
 
-/* Threads that share a context take only tickets of their own connections, and use each once. */
+/* Threads that share a context resume only from tickets of their own connections, and use each ticket once. */
 struct sharing {
     netlib_tls_context *client, *server;
     const char *name;
@@ -487,7 +489,7 @@ static void *share_the_memory(void *argument) {
     return NULL;
 }
 
-static void threads_share_a_contexts_sessions(void) {
+static void threads_resume_each_ticket_once(void) {
     netlib_tls_context *client = client_context(), *server = server_of(NULL, NETLIB_CERT_NONE);
     struct sharing sharing[4];
     pthread_t threads[4];
@@ -504,14 +506,14 @@ static void threads_share_a_contexts_sessions(void) {
 }
 
 int main(void) {
-    r26_sessions_cross_no_setting();
-    r26_servers_sessions_cross_no_context();
-    r26_sessions_cross_no_name();
-    r26_sessions_cross_no_derived_context();
-    a_session_taken_out_is_its_holders();
-    what_does_not_fit_is_refused();
-    streams_take_and_give();
-    memory_is_bounded();
-    threads_share_a_contexts_sessions();
+    r26_sessions_are_not_resumed_with_other_settings();
+    r26_servers_resume_only_sessions_of_their_own_context();
+    r26_sessions_are_not_resumed_for_other_names();
+    r26_sessions_are_not_shared_with_derived_contexts();
+    a_taken_session_is_resumed_only_where_it_is_set();
+    sessions_that_do_not_match_are_refused();
+    streams_take_and_resume_sessions();
+    the_number_of_stored_sessions_is_bounded();
+    threads_resume_each_ticket_once();
     return report("tls resume");
 }

@@ -1,6 +1,6 @@
-/* Secrets in memory that has been freed. The program's own malloc never uses memory twice and never changes a block that was
- * freed, so after everything is freed the heap still has all that was not wiped. Known secrets are looked for in it: those
- * of sessions from the key log and what is derived from them, private keys, passwords, credentials and plaintext. */
+/* Searches freed memory for secrets. This program's own malloc never reuses memory and never changes a freed block, so
+ * the heap still has everything that was not wiped. The known secrets are those of sessions, from the key log and
+ * derived from it, and private keys, passwords, credentials and plaintext. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_keys.h"
@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-/* A sanitizer replaces malloc itself. */
+/* A sanitizer replaces malloc. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HAS_OWN_MALLOC 0
@@ -27,7 +27,7 @@
 static char *arena;
 static size_t used;
 
-/* Every block in call order; concurrent calls may be swapped. */
+/* Blocks in the order of the calls; concurrent calls may be swapped. */
 static struct {
     size_t start, size;
 } blocks[1 << 20];
@@ -37,7 +37,7 @@ static size_t block_count;
 #define ARENA ((size_t)1 << 31)
 enum { HEADER = 16 };
 
-static void *take(size_t size, size_t alignment) {
+static void *allocate(size_t size, size_t alignment) {
     if (arena == NULL) {
         void *all = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (all == MAP_FAILED) abort();
@@ -57,12 +57,12 @@ static void *take(size_t size, size_t alignment) {
     return arena + start;
 }
 
-void *malloc(size_t size) { return take(size, HEADER); }
+void *malloc(size_t size) { return allocate(size, HEADER); }
 
-/* Memory of the arena is zero until it is given out, once. */
+/* The arena is zero at first, and each part of it is handed out only once. */
 void *calloc(size_t count, size_t size) {
     size_t all;
-    return __builtin_mul_overflow(count, size, &all) ? NULL : take(all, HEADER);
+    return __builtin_mul_overflow(count, size, &all) ? NULL : allocate(all, HEADER);
 }
 
 void free(void *block) { (void)block; }
@@ -74,16 +74,16 @@ static size_t size_of(const void *block) {
 }
 
 void *realloc(void *block, size_t size) {
-    void *moved = take(size, HEADER);
+    void *moved = allocate(size, HEADER);
     if (block != NULL && moved != NULL) memcpy(moved, block, size_of(block) < size ? size_of(block) : size);
     return moved;
 }
 
-void *memalign(size_t alignment, size_t size) { return take(size, alignment); }
-void *aligned_alloc(size_t alignment, size_t size) { return take(size, alignment); }
+void *memalign(size_t alignment, size_t size) { return allocate(size, alignment); }
+void *aligned_alloc(size_t alignment, size_t size) { return allocate(size, alignment); }
 
 int posix_memalign(void **block, size_t alignment, size_t size) {
-    *block = take(size, alignment);
+    *block = allocate(size, alignment);
     return *block == NULL ? ENOMEM : 0;
 }
 #endif
@@ -106,7 +106,7 @@ static void add_secret(const char *kind, const char *name, const void *bytes, si
     secret->len = len;
 }
 
-/* A TLS 1.3 traffic secret with SHA-256, and the values derived from it. */
+/* Adds a TLS 1.3 traffic secret with SHA-256, and the values derived from it. */
 static void add_traffic_secret(const char *label, const uint8_t secret[32], size_t key_len) {
     uint8_t derived[32];
     bool is_traffic = strstr(label, "TRAFFIC") != NULL;
@@ -122,7 +122,7 @@ static void add_traffic_secret(const char *label, const uint8_t secret[32], size
     add_secret("next of ", label, derived, 32);
 }
 
-/* A TLS 1.2 master secret, and the keys of both directions. */
+/* Adds a TLS 1.2 master secret, and the keys of both directions. */
 static void add_master_secret(const uint8_t master[48], const uint8_t randoms[2][32], size_t key_len, size_t iv_len) {
     uint8_t block[88];
     add_secret("", "master secret", master, 48);
@@ -168,10 +168,10 @@ static size_t add_logged(const uint8_t randoms[2][32], size_t key_len, size_t iv
     return count;
 }
 
-/* The first 30 bytes of an EC key in PKCS#8, and the PEM that they stand for as far as the end of its first line. */
+/* Adds the first 30 bytes of an EC key in PKCS#8, and the PEM text of these bytes up to the end of its first line. */
 static void add_key(const char *name, const char *pem) {
     const char *at =
-        strchr(strstr(pem, "PRIVATE KEY-----"), '\n') + 1 + 48; /* past 36 bytes of algorithm and version */
+        strchr(strstr(pem, "PRIVATE KEY-----"), '\n') + 1 + 48; /* skips 36 bytes of algorithm and version */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint8_t der[30];
     add_secret("PEM of ", name, at, 16);
@@ -222,12 +222,12 @@ static netlib_tls_context *context_with(const char *identity, const char *cipher
     return context_of(options);
 }
 
-/* ClientHello and ServerHello have the random at the same offset. */
+/* Copies the random value, which has the same offset in ClientHello and ServerHello. */
 static void note_random(const uint8_t *flight, size_t len, uint8_t random[32]) {
     if (len > 43 && flight[0] == 22 && (flight[5] == 1 || flight[5] == 2)) memcpy(random, flight + 11, 32);
 }
 
-/* Both sides of a session, with data and an update of keys, to a clean end; the randoms of its first flights. */
+/* Runs both sides of a session, with data and a key update, to a clean end. Stores the random values of the hellos. */
 static bool session_of(const netlib_tls_context *client, const netlib_tls_context *server, uint8_t randoms[2][32]) {
     static uint8_t flight[100000];
     struct wire wire = wire_of(client, server, 20000);
@@ -255,13 +255,13 @@ static bool session_of(const netlib_tls_context *client, const netlib_tls_contex
         if (i < 2) CHECK_OK(netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     }
     bool is_resumed = netlib_tls_engine_is_resumed(wire.client) != 0;
-    /* What a reader has not taken is in a buffer when the engine is freed. */
+    /* Data that the application has not read is in a buffer when the engine is freed. */
     free_wire(&wire);
     return is_resumed;
 }
 
-/* Every suite with SHA-256 in both versions, three times per context; the later sessions are resumed. */
-static void sessions(void) {
+/* Uses every suite with SHA-256 in both versions, three times per context; the later sessions are resumed. */
+static void run_sessions(void) {
     static const struct {
         const char *ciphers;
         int32_t version;
@@ -285,8 +285,8 @@ static void sessions(void) {
     }
 }
 
-/* Through a stream, which reads and writes past the engine's steps. */
-static void streams(void) {
+/* The same through a stream, which has a fast path for reads and writes. */
+static void run_streams(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server");
     struct pair pair = unix_pair();
@@ -314,8 +314,8 @@ static void streams(void) {
     netlib_tls_context_free(server);
 }
 
-/* A password is refused; credentials go into headers and come out of a URL. */
-static void credentials(void) {
+/* Passes a password that is refused, and credentials in headers and in a URL. */
+static void use_credentials(void) {
     static const char *const keys[] = {"client-encrypted.key"};
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -350,8 +350,8 @@ static void credentials(void) {
 
 /* ---- the search ---- */
 
-/* docs/explanation/security.md says who leaves each of these: all but the last are in blocks of rustls'. A buffer of records is netlib's; it is
- * known by its size, and nothing may be left in one. */
+/* docs/explanation/security.md says which code leaves each of these. All but the last are in blocks that belong to
+ * rustls. The record buffers belong to netlib and are recognized by their size; nothing may be left in them. */
 static const char *const may_be_left[] = {
     "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
     "SERVER_HANDSHAKE_TRAFFIC_SECRET",
@@ -379,10 +379,10 @@ static size_t size_of_block_at(size_t at) {
     return 0;
 }
 
-static void nothing_else_is_left(void) {
+static void only_known_secrets_are_left_in_freed_memory(void) {
     unsigned long found[LEFT] = {0};
     bool verbose = getenv("SECRETS_VERBOSE") != NULL;
-    /* What is added while this looks around does not count. */
+    /* Memory that the search itself allocates is not searched. */
     size_t end = used;
     for (size_t i = 0; i < secret_count; i++) {
         const char *at = arena;
@@ -412,9 +412,9 @@ int main(void) {
     add_secret("", "password of a URL", URL_PASSWORD, sizeof URL_PASSWORD - 1);
     add_key("private key of the server", read_file(CERTS "server.key"));
     add_key("private key of the client", read_file(CERTS "client.key"));
-    sessions();
-    streams();
-    credentials();
-    nothing_else_is_left();
+    run_sessions();
+    run_streams();
+    use_credentials();
+    only_known_secrets_are_left_in_freed_memory();
     return report("tls secrets");
 }

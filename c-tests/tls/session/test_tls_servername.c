@@ -7,9 +7,9 @@
 struct chooser {
     int32_t answer;
     const netlib_tls_context *replacement; /* NULL: none */
-    netlib_tls_stream *stream;             /* of which it asks something; NULL: none */
+    netlib_tls_stream *stream;             /* the stream on which the callback calls a getter; NULL: none */
     unsigned calls;
-    char name[300]; /* "-": none */
+    char name[300]; /* "-": no name */
     pthread_t thread;
 };
 
@@ -21,7 +21,7 @@ static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls
     CHECK(*replacement == NULL);
     *replacement = netlib_tls_context_clone(chooser->replacement);
     if (chooser->stream != NULL) {
-        /* Would wait for itself if the stream's lock were held. */
+        /* This call would wait forever if the stream's lock were held. */
         CHECK_INT(0, netlib_tls_stream_version(chooser->stream));
         CHECK_INT(NETLIB_OK, netlib_tls_stream_set_read_timeout(chooser->stream, LONG, NULL));
     }
@@ -37,7 +37,7 @@ static netlib_tls_options *asking_options(struct chooser *chooser) {
     return options;
 }
 
-/* A client that accepts any certificate, to see the one that was sent. */
+/* Returns a client that accepts any certificate, so that the test can see which one was sent. */
 static netlib_tls_context *lax_client(int32_t version, const char *protocol) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -57,7 +57,7 @@ static netlib_tls_context *other_server(void) {
 }
 
 /* Returns true if the server sent the certificate with that name in tests/certs. */
-static bool shows(const netlib_tls_engine *client, const char *file) {
+static bool has_sent_certificate(const netlib_tls_engine *client, const char *file) {
     char path[256];
     size_t len = 0;
     snprintf(path, sizeof path, CERTS "%s", file);
@@ -75,7 +75,7 @@ static bool shows(const netlib_tls_engine *client, const char *file) {
     return same;
 }
 
-static void what_it_may_answer(void) {
+static void each_answer_of_the_callback_has_its_result(void) {
     enum replacement { NONE, OTHER, OF_A_CLIENT };
     static const struct {
         const char *asked, *heard;
@@ -95,10 +95,10 @@ static void what_it_may_answer(void) {
          "alert 112 (unrecognized_name)"},
         {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "asks for no name"},
-        /* The reference is taken over all the same. */
+        /* The reference is taken over even if the session is refused. */
         {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "\"localhost\""},
-        /* A callback that raises in another language returns 0. */
+        /* A callback that raises an exception in another language returns 0. */
         {"localhost", "localhost", 0, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
          "failed: it returned 0"},
         {"localhost", "localhost", 0, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
@@ -121,7 +121,7 @@ static void what_it_may_answer(void) {
                 netlib_tls_context *server = context_of(asking_options(&chooser));
                 netlib_tls_context *client = lax_client(version, NULL);
                 struct wire wire = {client_engine(client, rows[i].asked), server_engine(server), pieces[j], 0, 0};
-                /* What a session needs of its contexts it keeps. */
+                /* The session keeps its contexts alive. */
                 netlib_tls_context_free(server);
                 netlib_tls_context_free(client);
                 struct shaken shaken = shake_wire(&wire);
@@ -136,7 +136,7 @@ static void what_it_may_answer(void) {
                     fprintf(stderr, "    row %zu: %s\n", i, shaken.message[1]);
                 if (rows[i].shown != NULL) {
                     char got[20];
-                    CHECK(shows(wire.client, rows[i].shown));
+                    CHECK(has_sent_certificate(wire.client, rows[i].shown));
                     const char *heard = netlib_tls_engine_server_name(wire.server, NULL);
                     CHECK_STR(rows[i].heard, heard != NULL ? heard : "-");
                     CHECK_INT(5, (long long)across(&wire, false, "hello", got, sizeof got));
@@ -151,7 +151,7 @@ static void what_it_may_answer(void) {
 }
 
 /* Versions, protocols and client verification are those of the selected context only. */
-static void everything_is_the_replacements(void) {
+static void the_selected_context_replaces_all_settings(void) {
     static const struct {
         int32_t minimum;
         int32_t mode;
@@ -179,7 +179,7 @@ static void everything_is_the_replacements(void) {
         netlib_tls_context *other = context_of(options);
         struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
         options = asking_options(&chooser);
-        /* Were it asked, the first context would refuse every one of these clients. */
+        /* The first context would refuse each of these clients. */
         netlib_tls_options_add_alpn_protocol(options, "acme-tls/1");
         netlib_tls_context *server = context_of(options);
         netlib_tls_context *client = lax_client(rows[i].version, rows[i].offer);
@@ -191,7 +191,7 @@ static void everything_is_the_replacements(void) {
         CHECK_STR(rows[i].client == NETLIB_OK ? "h2" : NULL, netlib_tls_engine_alpn_protocol(wire.client, NULL));
         CHECK_INT(rows[i].client == NETLIB_OK ? rows[i].version : 0, netlib_tls_engine_version(wire.server));
         free_wire(&wire);
-        /* The chosen context's own callback is not asked: it would choose for ever. */
+        /* The callback of the chosen context is not called: it would choose another context forever. */
         struct chooser second = {.answer = 112};
         netlib_tls_context *asks_too = context_of(asking_options(&second));
         chooser.replacement = asks_too;
@@ -208,8 +208,9 @@ static void everything_is_the_replacements(void) {
     }
 }
 
-/* A first message that is not a ClientHello is answered as without a callback, which is not called. */
-static void what_is_no_hello(void) {
+/* If the first message is not a ClientHello, the server answers as without a callback, and the callback is not
+ * called. */
+static void the_callback_is_not_called_without_a_client_hello(void) {
     static const struct {
         const char *bytes;
         size_t len;
@@ -217,8 +218,8 @@ static void what_is_no_hello(void) {
     } rows[] = {
         {"GET / HTTP/1.1\r\n\r\n", 18, NETLIB_NOT_TLS},
         {"\x16\x09\x09\x00\x05", 5, NETLIB_NOT_TLS},
-        {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},                      /* a server's hello */
-        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},                 /* one of one byte */
+        {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},                      /* a ServerHello */
+        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},                 /* one byte of hello */
         {"\x16\x03\x01\x00\x02\x01\x00\x15\x03\x03\x00\x02\x01\x5a", 14, NETLIB_TLS_PROTOCOL}, /* an alert in it */
         {"\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT},
         {"\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL},
@@ -252,7 +253,7 @@ static void what_is_no_hello(void) {
         }
     }
     CHECK_INT(0, chooser.calls);
-    /* A warning before the hello is let pass, as without a callback, and does not lead around it. */
+    /* A warning before the hello is ignored, as without a callback, and the callback is still called. */
     netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
     struct wire wire = wire_of(client, asking, 20000);
     chooser.answer = NETLIB_VERDICT_REFUSE;
@@ -260,7 +261,7 @@ static void what_is_no_hello(void) {
     CHECK_SHAKEN(NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, shake_wire(&wire));
     CHECK_INT(1, chooser.calls);
     free_wire(&wire);
-    /* The transport's end in the middle of it: nobody is asked. */
+    /* If the transport ends in the middle of the hello, the callback is not called. */
     for (size_t cut = 0; cut < 300; cut += 3) {
         char hello[4000];
         netlib_tls_engine *from = client_engine(client, "localhost"), *to = server_engine(asking);
@@ -274,7 +275,7 @@ static void what_is_no_hello(void) {
         netlib_tls_engine_free(to);
     }
     CHECK_INT(1, chooser.calls);
-    /* One that never ends. */
+    /* An endless hello. */
     netlib_tls_engine *engine = server_engine(asking);
     netlib_status status = NETLIB_WANT_READ;
     unsigned steps = 0;
@@ -293,8 +294,8 @@ static void what_is_no_hello(void) {
     netlib_tls_context_free(plain);
 }
 
-/* On descriptors the callback runs on the thread that does the handshake, without the stream's lock. */
-static void streams_ask_too(void) {
+/* On descriptors the callback runs on the thread that does the handshake, and the stream's lock is not held. */
+static void streams_call_the_callback_on_the_handshake_thread(void) {
     netlib_error *err = NULL;
     netlib_tls_context *other = other_server();
     netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, "h2");
@@ -321,7 +322,7 @@ static void streams_ask_too(void) {
         close(pair.near);
         netlib_tls_context_free(server);
     }
-    /* It uses the stream it is asked for. */
+    /* The callback uses the stream that is doing the handshake. */
     struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
     netlib_tls_context *server = context_of(asking_options(&chooser));
     struct pair pair = unix_pair();
@@ -343,13 +344,13 @@ static void streams_ask_too(void) {
     netlib_tls_context_free(server);
     netlib_tls_context_free(client);
     netlib_tls_context_free(other);
-    /* Without an identity of its own there is no server. */
+    /* A server needs an identity, even with a callback. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_servername_callback(options, choose, NULL, NULL);
     netlib_tls_context *none = context_of(options);
     netlib_tls_engine *engine = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_server(none, &engine, &err));
-    /* A client asks nobody. */
+    /* The callback of a client's context is never called. */
     engine = client_engine(none, "localhost");
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));
     netlib_tls_engine_free(engine);
@@ -357,9 +358,9 @@ static void streams_ask_too(void) {
 }
 
 int main(void) {
-    what_it_may_answer();
-    everything_is_the_replacements();
-    what_is_no_hello();
-    streams_ask_too();
+    each_answer_of_the_callback_has_its_result();
+    the_selected_context_replaces_all_settings();
+    the_callback_is_not_called_without_a_client_hello();
+    streams_call_the_callback_on_the_handshake_thread();
     return report("test_tls_servername");
 }

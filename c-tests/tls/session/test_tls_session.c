@@ -16,7 +16,7 @@ static netlib_tls_context *both_of(int32_t version, bool is_server, const char *
     return context_of(options);
 }
 
-static void nothing_is_known_before(const netlib_tls_engine *engine) {
+static void check_nothing_known(const netlib_tls_engine *engine) {
     size_t len = 1;
     CHECK_INT(0, netlib_tls_engine_version(engine));
     CHECK(netlib_tls_engine_cipher_suite(engine, NULL) == NULL);
@@ -32,8 +32,8 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
     return text != NULL && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
 }
 
-/* A session can be resumed after the handshake in TLS 1.2, and after the next read in TLS 1.3, which has the ticket. */
-static void full_and_resumed(void) {
+/* A TLS 1.2 session can be resumed after the handshake, a TLS 1.3 session after the next read, which has the ticket. */
+static void full_and_resumed_sessions_have_the_same_parameters(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     for (size_t i = 0; i < 2; i++) {
@@ -46,8 +46,8 @@ static void full_and_resumed(void) {
                 struct wire wire = wire_of(client, server, 20000);
                 char got[100];
                 size_t n = 0;
-                nothing_is_known_before(wire.client);
-                nothing_is_known_before(wire.server);
+                check_nothing_known(wire.client);
+                check_nothing_known(wire.server);
                 CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
                 netlib_tls_engine *sides[2] = {wire.client, wire.server};
                 for (int j = 0; j < 2; j++) {
@@ -56,7 +56,7 @@ static void full_and_resumed(void) {
                     const char *suite = netlib_tls_engine_cipher_suite(sides[j], &len);
                     CHECK(suite != NULL && strlen(suite) == len && strncmp(suite, "TLS_", 4) == 0);
                     CHECK_STR(netlib_tls_engine_cipher_suite(sides[1 - j], NULL), suite);
-                    /* A resumed session of TLS 1.2 exchanges nothing. */
+                    /* A resumed TLS 1.2 session has no key exchange. */
                     const char *group = netlib_tls_engine_key_exchange_group(sides[j], NULL);
                     if (versions[i] == NETLIB_TLS_VERSION_1_3) CHECK_STR("X25519MLKEM768", group);
                     else if (round > 0) CHECK_STR(NULL, group);
@@ -65,7 +65,8 @@ static void full_and_resumed(void) {
                     CHECK_STR("localhost", netlib_tls_engine_server_name(sides[j], &len));
                     CHECK_INT(9, (long long)len);
                     CHECK(netlib_tls_engine_is_resumed(sides[j]) == (round > 0));
-                    /* Each knows the other's certificate, of a resumed session too. */
+                    /* Each side has the other's certificate (the server only if it requests one). This also applies
+                     * to a resumed session. */
                     size_t count = j == 0 || mode != NETLIB_CERT_NONE ? 1 : 0;
                     CHECK_INT((long long)count, (long long)netlib_tls_engine_peer_certificate_count(sides[j]));
                     const uint8_t *leaf = netlib_tls_engine_peer_certificate(sides[j], 0, &len);
@@ -81,7 +82,7 @@ static void full_and_resumed(void) {
                 }
                 CHECK_INT(5, (long long)across(&wire, true, "hello", got, sizeof got));
                 CHECK_INT(5, (long long)across(&wire, false, "hallo", got, sizeof got));
-                /* What was lent stays. */
+                /* Borrowed values stay valid. */
                 CHECK(netlib_tls_engine_server_name(wire.client, NULL) ==
                       netlib_tls_engine_server_name(wire.client, NULL));
                 CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
@@ -93,8 +94,8 @@ static void full_and_resumed(void) {
     }
 }
 
-/* The server selects in its own order. A client that offers no protocol gets none. */
-static void the_server_picks_the_protocol(void) {
+/* The server selects a protocol in its own order. If the client offers none, none is selected. */
+static void the_server_selects_the_protocol_in_its_own_order(void) {
     static const struct {
         const char *client[2], *server[2];
         const char *picked;
@@ -128,8 +129,8 @@ static void the_server_picks_the_protocol(void) {
     }
 }
 
-/* No resumption for another name, another context or without a name. */
-static void what_is_not_resumed(void) {
+/* A session is not resumed for another name, by another context, or without a name. */
+static void other_names_and_contexts_are_not_resumed(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *server = both_of(NETLIB_TLS_VERSION_1_3, true, NULL, NETLIB_CERT_NONE);
@@ -173,8 +174,8 @@ static void what_is_not_resumed(void) {
     netlib_tls_context_free(nameless);
 }
 
-/* A stream returns the same. */
-static void streams_tell_the_same(void) {
+/* The getters of a stream return the same as those of an engine. */
+static void streams_return_the_same_parameters_as_engines(void) {
     netlib_error *err = NULL;
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = both_of(version, false, NULL, NETLIB_CERT_REQUIRED);
@@ -208,7 +209,8 @@ static void streams_tell_the_same(void) {
     }
 }
 
-/* In TLS 1.2 a ticket is a plaintext handshake message: NewSessionTicket (4) before the server's Finished. */
+/* Returns true if the server sends a ticket. In TLS 1.2 a ticket is a plaintext handshake message: NewSessionTicket (4)
+ * before the server's Finished. */
 static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
     netlib_tls_context *contexts[2];
     for (int is_server = 0; is_server < 2; is_server++) {
@@ -247,7 +249,7 @@ static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
     return found;
 }
 
-static void tickets_are_given_if_both_sides_want_them(void) {
+static void tickets_are_sent_if_both_sides_enable_them(void) {
     for (int row = 0; row < 8; row++) {
         bool at_client = row & 1, at_server = row & 2, resumes = row & 4;
         CHECK_INT(at_client && at_server && resumes, gives_ticket(at_client, at_server, resumes));
@@ -255,7 +257,7 @@ static void tickets_are_given_if_both_sides_want_them(void) {
 }
 
 /* A session is resumed if neither side has disabled it. */
-static void both_sides_may_refuse_to_resume(void) {
+static void either_side_can_disable_resumption(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (int row = 0; row < 16; row++) {
         bool at_client = row & 2, at_server = row & 4, tickets = row & 8;
@@ -282,8 +284,9 @@ static void both_sides_may_refuse_to_resume(void) {
     }
 }
 
-/* A client with several certificates selects one by these names. TLS 1.2 sends them in a plaintext CertificateRequest. */
-static void a_server_names_the_authorities_that_it_accepts(void) {
+/* A client with several certificates selects one by these names. A TLS 1.2 server sends them in a plaintext
+ * CertificateRequest. */
+static void servers_send_the_names_of_their_authorities(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *client = context_of(options);
@@ -299,7 +302,7 @@ static void a_server_names_the_authorities_that_it_accepts(void) {
     size_t len = drain_all(wire.server, flight, sizeof flight);
     for (size_t at = 0; at + 9 <= len;) {
         size_t end = at + 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4]);
-        /* A record may have several messages. */
+        /* A record may contain several messages. */
         for (size_t m = at + 5; m + 4 <= end && end <= len;) {
             size_t size = (size_t)(flight[m + 1] << 16 | flight[m + 2] << 8 | flight[m + 3]);
             if (flight[m] == 13) {
@@ -325,8 +328,9 @@ static void subject_of(const void *der, size_t len, char subject[100]) {
     netlib_certificate_free(certificate);
 }
 
-/* The peer's own certificate first, then the others in the order sent; also for a resumed session. */
-static void a_chain_keeps_its_order(void) {
+/* The peer's own certificate is the first, the others follow in the order in which they were sent; also in a resumed
+ * session. */
+static void the_peer_chain_keeps_its_order(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");
     netlib_tls_context *client = context_of(options);
@@ -355,13 +359,13 @@ static void a_chain_keeps_its_order(void) {
 }
 
 int main(void) {
-    a_chain_keeps_its_order();
-    both_sides_may_refuse_to_resume();
-    a_server_names_the_authorities_that_it_accepts();
-    full_and_resumed();
-    tickets_are_given_if_both_sides_want_them();
-    the_server_picks_the_protocol();
-    what_is_not_resumed();
-    streams_tell_the_same();
+    the_peer_chain_keeps_its_order();
+    either_side_can_disable_resumption();
+    servers_send_the_names_of_their_authorities();
+    full_and_resumed_sessions_have_the_same_parameters();
+    tickets_are_sent_if_both_sides_enable_them();
+    the_server_selects_the_protocol_in_its_own_order();
+    other_names_and_contexts_are_not_resumed();
+    streams_return_the_same_parameters_as_engines();
     return report("test_tls_session");
 }

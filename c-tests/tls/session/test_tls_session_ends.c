@@ -12,15 +12,15 @@ static void identity(netlib_tls_options *options) {
     netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
 }
 
-/* The notAfter of a certificate, in the caller's clock. */
-static double told;
-static int32_t told_time(void *ctx, double *seconds) {
+/* The time that the caller's clock reports, to be compared with a certificate's validity. */
+static double clock_seconds;
+static int32_t report_clock(void *ctx, double *seconds) {
     (void)ctx;
-    *seconds = told;
+    *seconds = clock_seconds;
     return NETLIB_OK;
 }
 
-/* When the certificate expired.pem was valid. */
+/* Reads the validity of the certificate expired.pem. */
 static void read_validity(double *first, double *last) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = NULL;
@@ -35,21 +35,21 @@ static void read_validity(double *first, double *last) {
     netlib_certificate_free(certificate);
 }
 
-/* A certificate can expire after it was verified, and resumption does not verify it again. */
-static void sessions_end_with_the_certificate(void) {
+/* A certificate can expire after it was verified, and a resumed session does not verify it again. */
+static void sessions_expire_with_the_certificate(void) {
     double first, last;
     read_validity(&first, &last);
 
     netlib_tls_context *server = server_context("expired");
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 3; row++) {
-            /* Where time does not matter, there is no end. */
+            /* If validity is not verified, the session does not expire. */
             netlib_tls_options *options = client_options();
             netlib_tls_options_set_maximum_version(options, version);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
+            netlib_tls_options_set_wall_clock(options, report_clock, NULL, NULL);
             if (row == 2) none(options);
             netlib_tls_context *client = context_of(options);
-            told = row == 0 ? last - 1000 : last;
+            clock_seconds = row == 0 ? last - 1000 : last;
             CHECK_INT(FULL, connect_to(client, server, "localhost"));
             CHECK_INT(row == 1 ? FULL : RESUMED, connect_to(client, server, "localhost"));
             CHECK((netlib_tls_context_session_count(client) > 0) == (row != 1));
@@ -63,8 +63,8 @@ static void sessions_end_with_the_certificate(void) {
     netlib_tls_context_free(server);
 }
 
-/* If the clock is changed, nothing is resumed at a time when the certificate is not valid. */
-static void sessions_obey_a_clock_that_is_set(void) {
+/* While the clock is outside the certificate's validity, nothing is resumed. */
+static void sessions_follow_changes_of_the_clock(void) {
     netlib_error *err = NULL;
     double first, last;
     read_validity(&first, &last);
@@ -82,24 +82,24 @@ static void sessions_obey_a_clock_that_is_set(void) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_tls_options *options = client_options();
             netlib_tls_options_set_maximum_version(options, version);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
+            netlib_tls_options_set_wall_clock(options, report_clock, NULL, NULL);
             netlib_tls_context *client = context_of(options);
             bool stays = rows[i].came == RESUMED;
-            told = last - 1000;
+            clock_seconds = last - 1000;
             netlib_tls_session *session = session_of(client, server, "localhost");
             CHECK_INT(version == NETLIB_TLS_VERSION_1_2 ? FULL : RESUMED, connect_to(client, server, "localhost"));
-            told = rows[i].then;
+            clock_seconds = rows[i].then;
             CHECK_INT(rows[i].came, connect_to(client, server, "localhost"));
             CHECK((netlib_tls_context_session_count(client) > 0) == stays);
-            /* One in the program's hands; it cannot tell before the clock is asked. */
+            /* The application took this session. That it is not usable is known only after the clock is called. */
             struct wire wire = wire_of(client, server, 20000);
             CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
             CHECK_INT(rows[i].came, finish(&wire));
             CHECK_INT(stays && version == NETLIB_TLS_VERSION_1_2, netlib_tls_session_is_resumable(session));
             free_wire(&wire);
             netlib_tls_session_free(session);
-            /* And back: the server proves its identity anew. */
-            told = last - 1000;
+            /* With the clock set back: if the session was dropped, a full handshake verifies the server again. */
+            clock_seconds = last - 1000;
             CHECK_INT(stays ? RESUMED : FULL, connect_to(client, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
             netlib_tls_context_free(client);
@@ -108,11 +108,11 @@ static void sessions_obey_a_clock_that_is_set(void) {
     netlib_tls_context_free(server);
 }
 
-/* A session expires with the intermediate certificate and with the CRL, too. */
-static void sessions_end_with_all_that_proved_them(void) {
+/* A session also expires with the intermediate certificate and with the CRL. */
+static void sessions_expire_with_intermediates_and_crls(void) {
     static const struct {
         const char *chain, *list;
-        double then; /* from here the handshake would be refused, a second earlier not */
+        double then; /* the first second at which a handshake would be refused */
     } rows[] = {
         {"good.pem", NULL, 4733510400.0},        /* 2120 */
         {"expired-int.pem", NULL, 1609459200.0}, /* 2021 */
@@ -135,14 +135,14 @@ static void sessions_end_with_all_that_proved_them(void) {
                 netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF);
             }
             netlib_tls_options_set_maximum_version(options, version);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
+            netlib_tls_options_set_wall_clock(options, report_clock, NULL, NULL);
             netlib_tls_context *client = context_of(options);
-            told = 1590000000; /* 2020 */
+            clock_seconds = 1590000000; /* 2020 */
             CHECK_INT(FULL, connect_to(client, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
-            told = rows[i].then - 1;
+            clock_seconds = rows[i].then - 1;
             CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
-            told = rows[i].then + 1;
+            clock_seconds = rows[i].then + 1;
             CHECK_INT(REFUSED, connect_to(client, server, "localhost"));
             netlib_tls_context_free(client);
             netlib_tls_context_free(server);
@@ -150,8 +150,8 @@ static void sessions_end_with_all_that_proved_them(void) {
     }
 }
 
-/* A server that has used TLS 1.3 is not offered an older session. */
-static void a_newer_version_ends_an_older_session(void) {
+/* After a server has used TLS 1.3, no older session is offered to it. */
+static void a_newer_version_drops_older_sessions(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -169,21 +169,21 @@ static void a_newer_version_ends_an_older_session(void) {
     netlib_tls_context_free(older);
 }
 
-/* A client that resumes sends no certificate. The one it sent before must still be valid. */
-static void clients_expire_too(void) {
+/* A client that resumes a session sends no certificate. The certificate that it sent before must still be valid. */
+static void sessions_expire_with_the_client_certificate(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
             netlib_tls_options *options = netlib_tls_options_new();
             netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
             netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
             netlib_tls_options_set_verify_mode(options, mode);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
+            netlib_tls_options_set_wall_clock(options, report_clock, NULL, NULL);
             netlib_tls_context *server = context_of(options), *client = client_of(version, identity);
             bool asks = mode != NETLIB_CERT_NONE;
-            told = 4733510400.0; /* The last second of its certificate. */
+            clock_seconds = 4733510400.0; /* the last second of the client certificate */
             CHECK_INT(FULL, connect_to(client, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
-            told += 1;
+            clock_seconds += 1;
             struct wire wire = wire_of(client, server, 20000);
             struct shaken shaken = shake_wire(&wire);
             CHECK_INT(asks ? NETLIB_CERTIFICATE_VERIFY : NETLIB_OK, shaken.server);
@@ -204,10 +204,10 @@ static void clients_expire_too(void) {
     }
 }
 int main(void) {
-    sessions_end_with_the_certificate();
-    sessions_obey_a_clock_that_is_set();
-    sessions_end_with_all_that_proved_them();
-    a_newer_version_ends_an_older_session();
-    clients_expire_too();
+    sessions_expire_with_the_certificate();
+    sessions_follow_changes_of_the_clock();
+    sessions_expire_with_intermediates_and_crls();
+    a_newer_version_drops_older_sessions();
+    sessions_expire_with_the_client_certificate();
     return report("tls session ends");
 }

@@ -28,7 +28,7 @@ static inline netlib_tls_context *server_of(const char *protocol, int32_t mode) 
     return context_of(options);
 }
 
-/* The result of a connection between two engines. Delivers the tickets. */
+/* Ends a connection between two engines and delivers the tickets. Returns the result. */
 enum came { REFUSED, FULL, RESUMED };
 
 static inline enum came finish(struct wire *wire) {
@@ -48,7 +48,7 @@ static inline enum came connect_to(const netlib_tls_context *client, const netli
     return came;
 }
 
-/* The session of a new connection. */
+/* Returns the session of a new connection. */
 static inline netlib_tls_session *session_of(const netlib_tls_context *client, const netlib_tls_context *server,
                                              const char *name) {
     netlib_error *err = NULL;

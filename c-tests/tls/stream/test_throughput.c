@@ -8,13 +8,14 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-/* More than any peer sends here. */
+/* More bytes than any peer sends here. */
 #define MUCH 1000000000
 
-/* Short beside what a drip takes to its end, of which no test waits. */
+/* Short compared with the time that a drip takes in all; no test waits for its end. */
 #define WINDOW 0.05
 
-/* A peer that sends so much every millisecond until it is told to stop, and then the rest at once: at least one more step. */
+/* A peer that sends `step` bytes every millisecond until drip_stop, and then the rest at once: at least one more
+ * step. */
 struct drip {
     int fd;
     const char *bytes;
@@ -58,9 +59,9 @@ static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *m
     return total;
 }
 
-/* What the server sends, a little at a time: records of a byte, of which each would restart a read timeout; tickets, which are
- * records without data; one large record. Reading can go on afterwards, and nothing is lost. */
-static void drips_are_ended(void) {
+/* The server sends slowly: records of one byte, each of which would restart a read timeout; tickets, which are records
+ * without data; one large record. Reading can continue afterwards, and no data is lost. */
+static void slow_senders_are_ended(void) {
     enum { RECORDS, TICKETS, LARGE, SILENCE, KINDS };
     netlib_error *err = NULL;
     static char bytes[400000], large[16385], message[400], expected[400];
@@ -92,7 +93,7 @@ static void drips_are_ended(void) {
         CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
         message[strlen(expected)] = '\0';
         CHECK_STR(expected, message);
-        /* Whoever goes on has a new window. */
+        /* The next read starts a new window. */
         came += read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
         drip_stop(&drip);
         CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 0, 0.0, &err));
@@ -103,8 +104,8 @@ static void drips_are_ended(void) {
     }
 }
 
-/* The bytes of a handshake count, too. A slow handshake can be continued. */
-static void handshakes_count(void) {
+/* Handshake bytes count towards the minimum as well. A slow handshake can be continued. */
+static void handshake_bytes_count_towards_the_minimum(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     struct session session = {.pair = unix_pair(), .far = server_engine(server)};
@@ -129,7 +130,7 @@ static void handshakes_count(void) {
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
     end(&session);
 
-    /* As much as the minimum in each window: all of it is there before the last byte is waited for. */
+    /* Each window gets exactly the minimum: all bytes have arrived before the stream waits for the last one. */
     session = (struct session){.pair = unix_pair(), .far = server_engine(server)};
     session.near = wrap(client, session.pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
@@ -146,8 +147,8 @@ static void spin(double seconds) {
     for (double until = netlib_current_time() + seconds; netlib_current_time() < until;) {}
 }
 
-/* A non-blocking stream waits from WANT_READ to the next call, which reads before it checks the throughput. */
-static void without_blocking(void) {
+/* A non-blocking stream waits from WANT_READ until the next call, which reads before it checks the throughput. */
+static void non_blocking_streams_read_before_they_check(void) {
     netlib_error *err = NULL;
     char bytes[1000], message[400];
     size_t n = 0;
@@ -161,7 +162,7 @@ static void without_blocking(void) {
     while (status == NETLIB_WANT_READ) status = netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err);
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
 
-    /* Late, but there when it is looked for. */
+    /* The data arrived late, but before the next call. */
     size_t len = from_server(&session, "late", bytes, sizeof bytes);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(session.near, message, 1, &n, &err));
     spin(WINDOW);
@@ -171,8 +172,8 @@ static void without_blocking(void) {
     end(&session);
 }
 
-/* The limit that expires first gives the status. */
-static void other_limits(void) {
+/* The limit that expires first determines the status. */
+static void the_limit_that_expires_first_gives_the_status(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     size_t n = 0;
@@ -194,7 +195,7 @@ static void other_limits(void) {
     netlib_tls_stream_set_limit(session.near, NULL);
     netlib_limit_free(limit);
 
-    /* What is no minimum, and what is refused. */
+    /* Values that switch the minimum off, and values that are refused. */
     static const struct {
         size_t bytes;
         double seconds;
@@ -235,8 +236,9 @@ static int32_t just_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* The drip is of the outer stream's record, on a descriptor and on functions that wait; guarded is who is read. */
-static void nested(void) {
+/* The outer stream's record arrives slowly, over a descriptor and over blocking callbacks. The minimum of the stream
+ * that is read applies. */
+static void the_minimum_applies_to_the_inner_stream(void) {
     netlib_error *err = NULL;
     static char bytes[60000], text[16001], message[400];
     size_t n = 0;
@@ -250,9 +252,9 @@ static void nested(void) {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }
         netlib_tls_stream *inner = NULL;
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* does not count */
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* without effect */
         CHECK_OK(netlib_tls_wrap_stream(client, outer.near, "localhost", &inner, &err));
-        /* The far side in this thread: the near one shakes hands in another. */
+        /* The peer runs in this thread, because the other thread does the handshake of the near stream. */
         netlib_tls_engine *far = server_engine(server);
         pthread_t thread;
         CHECK_OK(netlib_tls_stream_set_read_timeout(inner, LONG, &err));
@@ -298,8 +300,8 @@ static void nested(void) {
     }
 }
 
-/* The same for a caller that reads its descriptor itself. */
-static void descriptors(void) {
+/* The same for an application that reads the descriptor itself. */
+static void slow_descriptors_are_ended(void) {
     netlib_error *err = NULL;
     netlib_throughput *throughput = NULL;
     static char bytes[20000];
@@ -327,7 +329,7 @@ static void descriptors(void) {
     netlib_throughput_free(throughput);
     while (recv(pair.near, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
 
-    /* The times, told apart; one that is over begins anew. */
+    /* Each limit has its own status; after one has expired, the next call starts a new window. */
     CHECK_OK(netlib_throughput_new(2, LONG, &throughput, &err));
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_throughput_wait_for_read(throughput, pair.near, 0.0, NULL, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_throughput_wait_for_read(throughput, pair.near, NAN, NULL, &err));
@@ -356,12 +358,12 @@ static void descriptors(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    drips_are_ended();
-    handshakes_count();
-    without_blocking();
-    other_limits();
-    nested();
-    descriptors();
+    slow_senders_are_ended();
+    handshake_bytes_count_towards_the_minimum();
+    non_blocking_streams_read_before_they_check();
+    the_limit_that_expires_first_gives_the_status();
+    the_minimum_applies_to_the_inner_stream();
+    slow_descriptors_are_ended();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("throughput");

@@ -15,13 +15,13 @@ struct ring {
     bool ended;
 };
 
-/* One end of a connection over two pipes, and the results its callbacks return instead of working. */
+/* One end of a connection over two pipes, and the result that its callbacks return instead of transferring data. */
 struct end {
     struct ring *in, *out;
-    size_t most; /* a call moves no more than that */
+    size_t most; /* the most bytes that one call transfers */
     size_t calls;
-    int32_t answer; /* unless 0, instead of working */
-    size_t count;   /* what is stored with it; SIZE_MAX: nothing */
+    int32_t answer; /* if not 0, returned instead of transferring data */
+    size_t count;   /* the count that is stored with `answer`; SIZE_MAX: none */
 };
 
 static int32_t ring_read(void *ctx, void *buf, size_t len, size_t *n) {
@@ -81,7 +81,7 @@ static void free_both(struct both *both) {
 
 static bool is_want(netlib_status status) { return status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE; }
 
-static void shake_hands(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     netlib_status one = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
     for (int turn = 0; turn < 100000 && (one != NETLIB_OK || other != NETLIB_OK); turn++) {
@@ -93,8 +93,9 @@ static void shake_hands(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_STATUS(NETLIB_OK, other);
 }
 
-/* One thread, a pipe smaller than a record, calls that move a few bytes; blocking streams on non-blocking callbacks. */
-static void want_comes_back(void) {
+/* One thread, a pipe smaller than a record, calls that transfer a few bytes; blocking streams on non-blocking
+ * callbacks. */
+static void want_statuses_of_callbacks_are_returned(void) {
     static const struct {
         size_t most;
         size_t depth;
@@ -167,7 +168,7 @@ static int32_t answering_write(void *ctx, const void *buf, size_t len, size_t *n
 }
 
 /* Every result of either callback after the handshake, and the status of the next call. */
-static void what_they_may_answer(void) {
+static void each_answer_of_a_callback_has_its_status(void) {
     static const struct {
         int32_t answer;
         size_t count;
@@ -189,11 +190,12 @@ static void what_they_may_answer(void) {
         {-1, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: -1"},
         {1, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: 1"},
         {INT32_MIN, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: -2147483648"},
-        /* What it did with the bytes is not known. */
+        /* After a failed write it is unknown which bytes were sent. */
         {NETLIB_OK, SIZE_MAX, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "stored no count"},
         {NETLIB_OK, SIZE_MAX - 1, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "counted 18446744073709551614"},
         {NETLIB_OK, 1 << 20, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "counted 1048576 bytes where"},
-        /* An end: for a read the peer's, without its closing message; a write has none. */
+        /* NETLIB_END_OF_STREAM from a read callback: the peer's end without close_notify. A write callback has no
+         * end. */
         {NETLIB_OK, 0, NETLIB_TLS_TRUNCATED, NETLIB_CALLBACK_FAILED, true, ""},
         {NETLIB_END_OF_STREAM, 0, NETLIB_TLS_TRUNCATED, NETLIB_CALLBACK_FAILED, false, ""},
         {NETLIB_TLS_TRUNCATED, 0, NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED, false, ""},
@@ -207,10 +209,10 @@ static void what_they_may_answer(void) {
             both.near_end.count = 1;
             CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", answering_read, answering_write, &both.near_end,
                                                NULL, &both.near, &err));
-            shake_hands(both.near, both.far);
+            do_handshake(both.near, both.far);
             char buffer[8];
             size_t n = 9;
-            /* What is on its way in does not matter: the ring is emptied. */
+            /* Pending input is irrelevant: the ring is emptied. */
             CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(both.near, buffer, sizeof buffer, &n, &err));
             CHECK_OK(netlib_tls_stream_write(both.far, "back", 4, &n, &err));
             both.near_end.answer = rows[i].answer;
@@ -228,7 +230,8 @@ static void what_they_may_answer(void) {
             if (status != expected) fprintf(stderr, "    row %zu, %s\n", i, reads ? "read" : "write");
             CHECK_STATUS(expected, status);
 
-            /* Once they work again, a call that failed can be made again, but for the end and a failure that is final. */
+            /* Once the callbacks work again, a failed call can be repeated, except after the end and after a permanent
+             * failure. */
             both.near_end.answer = NETLIB_OK;
             both.near_end.count = 1;
             bool ended = reads && rows[i].of_read == NETLIB_TLS_TRUNCATED;
@@ -255,7 +258,7 @@ static void what_they_may_answer(void) {
     free_both(&both);
 }
 
-/* Callbacks that use streams: their own, which fails, and another one, which is TLS in TLS. */
+/* Callbacks that use streams: their own, which fails, and another one, which makes TLS in TLS. */
 struct user {
     netlib_tls_stream *own, *other;
     size_t refused, calls;
@@ -296,14 +299,14 @@ static int32_t user_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return netlib_tls_stream_write(user->other, buf, len, n, NULL);
 }
 
-static void calls_from_a_callback(void) {
+static void a_callback_may_use_other_streams_only(void) {
     netlib_error *err = NULL;
     struct both both;
     make_both(&both, 5000);
     struct user near = {.other = both.near}, far = {.other = both.far};
     CHECK_OK(netlib_tls_wrap_callbacks(client, "127.0.0.1", user_read, user_write, &near, NULL, &near.own, &err));
     CHECK_OK(netlib_tls_accept_callbacks(server, user_read, user_write, &far, NULL, &far.own, &err));
-    shake_hands(near.own, far.own);
+    do_handshake(near.own, far.own);
     char buffer[8];
     size_t n = 0;
     CHECK_OK(netlib_tls_stream_write(near.own, "inside", 6, &n, &err));
@@ -311,7 +314,7 @@ static void calls_from_a_callback(void) {
     CHECK_INT(6, (long long)n);
     CHECK(near.calls > 2 && near.refused == 6 * near.calls);
     CHECK(far.calls > 2 && far.refused == 6 * far.calls);
-    /* The end of the stream below, proper or not, is its status. */
+    /* A clean or unclean end of the stream below is the status of this stream. */
     CHECK_OK(netlib_tls_stream_shutdown(both.near, &err));
     CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_stream_read(far.own, buffer, sizeof buffer, &n, &err));
     netlib_tls_stream_free(near.own);
@@ -320,7 +323,7 @@ static void calls_from_a_callback(void) {
 }
 
 /* The limit is checked before each callback. */
-static void the_limit_is_looked_at(void) {
+static void the_limit_is_checked_before_each_callback(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     struct both both;
@@ -339,7 +342,7 @@ static void the_limit_is_looked_at(void) {
     }
     CHECK_INT((long long)calls, (long long)both.near_end.calls);
     netlib_tls_stream_set_limit(both.near, NULL);
-    shake_hands(both.near, both.far);
+    do_handshake(both.near, both.far);
     netlib_tls_stream_set_limit(both.near, limit);
     calls = both.near_end.calls;
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(both.near, "x", 1, &n, &err));
@@ -348,7 +351,7 @@ static void the_limit_is_looked_at(void) {
     free_both(&both);
 }
 
-/* Callbacks that block, like a blocking socket; a reader and a writer thread are in them at the same time. */
+/* Callbacks that block, like a blocking socket. A reader thread and a writer thread are in them at the same time. */
 struct wire {
     int fd;
     pthread_mutex_t lock;
@@ -376,7 +379,7 @@ static int32_t wire_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void functions_that_wait(void) {
+static void blocking_callbacks_serve_a_reader_and_a_writer(void) {
     netlib_error *err = NULL;
     struct pair pair = tcp_pair();
     struct wire near_wire = {pair.near, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
@@ -402,7 +405,8 @@ static void functions_that_wait(void) {
     netlib_tls_stream_free(far);
     close_pair(pair);
 
-    /* While one thread is in the read function, another one may write but not read, nor shut down both ways, nor wrap. */
+    /* While one thread is in the read callback, another thread may write, but not read, shut down both directions, or
+     * wrap the stream. */
     pair = unix_pair();
     near_wire.fd = pair.near;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
@@ -458,7 +462,7 @@ static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* No call runs forever, whatever the peer sends: it fails or returns WANT_READ. */
+/* No call runs forever, whatever the peer sends: each call fails or returns WANT_READ. */
 static void r24_each_step_makes_progress_or_returns(void) {
 #define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
     static const struct {
@@ -466,11 +470,11 @@ static void r24_each_step_makes_progress_or_returns(void) {
         size_t first_len, then_len;
         netlib_status status;
     } rows[] = {
-        /* close_notify in the middle of the handshake: alone, again and again, before more. */
+        /* close_notify in the middle of the handshake: alone, repeated, and before more data. */
         {CLOSE, "", 7, 0, NETLIB_WANT_READ},
         {CLOSE, CLOSE, 7, 7, NETLIB_TLS_PROTOCOL},
         {CLOSE, "\x17\x03\x03\x00\x01x", 7, 6, NETLIB_TLS_PROTOCOL},
-        /* Warnings without end, records without content, a message without end, half a record. */
+        /* Endless warnings, empty records, an endless message, half a record. */
         {"", "\x15\x03\x03\x00\x02\x01\x5a", 0, 7, NETLIB_TLS_PROTOCOL},
         {"", "\x16\x03\x03\x00\x00", 0, 5, NETLIB_TLS_PROTOCOL},
         {"\x16\x03\x03\x00\x04\x02\x00\xff\xff", "\x16\x03\x03\x00\x04zzzz", 9, 9, NETLIB_TLS_PROTOCOL},
@@ -500,11 +504,11 @@ static void r24_each_step_makes_progress_or_returns(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    want_comes_back();
-    what_they_may_answer();
-    calls_from_a_callback();
-    the_limit_is_looked_at();
-    functions_that_wait();
+    want_statuses_of_callbacks_are_returned();
+    each_answer_of_a_callback_has_its_status();
+    a_callback_may_use_other_streams_only();
+    the_limit_is_checked_before_each_callback();
+    blocking_callbacks_serve_a_reader_and_a_writer();
     r24_each_step_makes_progress_or_returns();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <poll.h>
 
-/* Checks is_dropped with `why`, which the call must set, and without. */
-static void check_look(netlib_status expected, netlib_tls_stream *stream, const char *file, int line) {
+/* Checks is_dropped with `why`, which the call must set, and without it. */
+static void check_is_dropped(netlib_status expected, netlib_tls_stream *stream, const char *file, int line) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_INTERNAL;
     int32_t dropped = expected == NETLIB_WANT_READ;
@@ -20,7 +20,7 @@ static void check_look(netlib_status expected, netlib_tls_stream *stream, const 
     check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped, without why");
 }
 
-#define CHECK_LOOK(expected, stream) check_look((expected), (stream), __FILE__, __LINE__)
+#define CHECK_LOOK(expected, stream) check_is_dropped((expected), (stream), __FILE__, __LINE__)
 
 static void check_read(netlib_status expected, const char *text, netlib_tls_stream *stream, const char *file,
                        int line) {
@@ -34,8 +34,8 @@ static void check_read(netlib_status expected, const char *text, netlib_tls_stre
 
 #define CHECK_READ(expected, text, stream) check_read((expected), (text), (stream), __FILE__, __LINE__)
 
-/* Tickets in one piece, and byte by byte with a partial record pending most of the time. */
-static void tickets_are_no_drop(void) {
+/* The tickets arrive in one piece, and byte by byte with a partial record pending most of the time. */
+static void tickets_do_not_count_as_a_drop(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     struct session session = begin(unix_pair());
@@ -43,13 +43,13 @@ static void tickets_are_no_drop(void) {
     send_raw(&session, session.tickets, session.tickets_len);
     int32_t dropped = 0;
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
-    CHECK(dropped); /* which is what a descriptor alone can say */
+    CHECK(dropped); /* the answer for the descriptor, which cannot know about tickets */
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
-    CHECK(!dropped); /* taken in */
+    CHECK(!dropped); /* the stream has processed the tickets */
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
 
-    /* The session goes on, and its data is there for the reader however often it was looked at. */
+    /* The session continues, and its data is still there for the reader, however often is_dropped was called. */
     size_t len = from_server(&session, "hello", bytes, sizeof bytes);
     send_raw(&session, bytes, len);
     CHECK_LOOK(NETLIB_OK, session.near);
@@ -64,7 +64,7 @@ static void tickets_are_no_drop(void) {
         send_raw(&session, session.tickets + i, 1);
         CHECK_LOOK(NETLIB_WANT_READ, session.near);
     }
-    /* Half a record of data is not yet known to be data. */
+    /* While half of a record is missing, the stream does not know that it is data. */
     len = from_server(&session, "hello", bytes, sizeof bytes);
     send_raw(&session, bytes, len - 1);
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
@@ -76,7 +76,7 @@ static void tickets_are_no_drop(void) {
 
 enum what { DATA, CLOSE, ALERT, GARBAGE, DAMAGE, HALF, CUT, RESET };
 
-static void do_what(struct session *session, enum what what) {
+static void apply_event(struct session *session, enum what what) {
     netlib_error *err = NULL;
     char bytes[1000];
     size_t len = 0;
@@ -86,7 +86,7 @@ static void do_what(struct session *session, enum what what) {
         CHECK_OK(netlib_tls_engine_shutdown(session->far, &err));
         len = drain_all(session->far, bytes, sizeof bytes);
         break;
-    case ALERT: /* of a server that is told nonsense */
+    case ALERT: /* from a server that has received invalid bytes */
         feed_all(session->far, "\x17\x03\x03\x00\x20nonsense nonsense nonsense nonse", 37);
         CHECK(netlib_tls_engine_read(session->far, bytes, sizeof bytes, &len, NULL) >= NETLIB_CERTIFICATE_VERIFY);
         len = drain_all(session->far, bytes, sizeof bytes);
@@ -106,8 +106,9 @@ static void do_what(struct session *session, enum what what) {
     if (what == CUT || what == RESET) session->pair.far = -1;
 }
 
-/* The input, the reason it counts as a drop, and later reads: first data if there is any, then the same reason. */
-static void drops_are_told_apart(void) {
+/* Rows: the input, the reason why it counts as a drop, and later reads: first data if there is any, then the same
+ * reason. */
+static void each_kind_of_drop_is_reported_with_its_reason(void) {
     static const struct {
         enum what what[3];
         size_t count;
@@ -134,10 +135,10 @@ static void drops_are_told_apart(void) {
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         for (int tickets = 0; tickets < 2; tickets++) {
             struct session session = begin(prompt_pair());
-            /* Before what is looked for, or long before it. */
+            /* The data arrives just before is_dropped is called, or long before it. */
             send_raw(&session, session.tickets, session.tickets_len);
             if (!tickets) CHECK_LOOK(NETLIB_WANT_READ, session.near);
-            for (size_t i = 0; i < rows[row].count; i++) do_what(&session, rows[row].what[i]);
+            for (size_t i = 0; i < rows[row].count; i++) apply_event(&session, rows[row].what[i]);
             unsigned long failed = checks_failed;
             CHECK_LOOK(rows[row].why, session.near);
             CHECK_LOOK(rows[row].why, session.near);
@@ -151,8 +152,8 @@ static void drops_are_told_apart(void) {
     }
 }
 
-/* An expired limit is no drop; a shutdown by this side is one. */
-static void this_side(void) {
+/* An expired limit is no drop. A shutdown by this side is one. */
+static void a_shutdown_is_a_drop_and_an_expired_limit_is_not(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
     size_t n = 0;
@@ -169,7 +170,7 @@ static void this_side(void) {
     netlib_limit_free(limit);
     CHECK_OK(netlib_tls_stream_shutdown(session.near, &err));
     CHECK_LOOK(NETLIB_CLOSED, session.near);
-    do_what(&session, CLOSE);
+    apply_event(&session, CLOSE);
     CHECK_LOOK(NETLIB_END_OF_STREAM, session.near);
     end(&session);
 
@@ -180,7 +181,7 @@ static void this_side(void) {
     CHECK_LOOK(NETLIB_WANT_WRITE, session.near);
     end(&session);
 
-    /* A descriptor that is closed. */
+    /* The descriptor is closed. */
     session = begin(unix_pair());
     close(session.pair.near);
     session.pair.near = -1;
@@ -188,7 +189,7 @@ static void this_side(void) {
     end(&session);
 }
 
-static void before_the_handshake(void) {
+static void is_dropped_leaves_the_handshake_intact(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     struct session session = {.pair = prompt_pair()};
@@ -201,7 +202,7 @@ static void before_the_handshake(void) {
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     size_t len = drain_all(session.far, bytes, sizeof bytes);
-    /* In pieces: the handshake gets all of them in their order. */
+    /* In pieces: the handshake later gets all of them in order. */
     for (size_t i = 0; i < len; i += 400) {
         send_raw(&session, bytes + i, len - i < 400 ? len - i : 400);
         CHECK_LOOK(NETLIB_WANT_READ, session.near);
@@ -211,7 +212,7 @@ static void before_the_handshake(void) {
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
     end(&session);
 
-    /* More than a buffer of what only the handshake can judge stays where it is. */
+    /* is_dropped leaves more than a buffer of handshake bytes alone: only the handshake can interpret them. */
     static const char zeros[100000];
     session = (struct session){.pair = unix_pair()};
     session.near = wrap(client, session.pair.near, "localhost");
@@ -221,7 +222,7 @@ static void before_the_handshake(void) {
     CHECK_LOOK(NETLIB_NOT_TLS, session.near);
     end(&session);
 
-    /* The ends that there are before it is done. */
+    /* The connection ends before the handshake is done. */
     for (int row = 0; row < 4; row++) {
         session = (struct session){.pair = prompt_pair()};
         session.near = wrap(client, session.pair.near, "localhost");
@@ -234,7 +235,7 @@ static void before_the_handshake(void) {
         if (row == 2) reset_connection(session.pair.far);
         else if (row < 3) close(session.pair.far);
         if (row < 3) session.pair.far = -1;
-        /* An alert is for the handshake to find. */
+        /* The handshake reports an alert; is_dropped does not look for one. */
         CHECK_LOOK(row == 3 ? NETLIB_WANT_READ : NETLIB_TLS_HANDSHAKE_EOF, session.near);
         CHECK_STATUS(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF,
                      netlib_tls_stream_handshake(session.near, &err));
@@ -244,18 +245,18 @@ static void before_the_handshake(void) {
     }
 }
 
-/* Valgrind runs one thread at a time and also schedules spinning threads. */
+/* Sleeps, because valgrind runs one thread at a time and also schedules spinning threads. */
 static void let_others_run(void) { poll(NULL, 0, 1); }
 
 static void *read_until_told(void *argument) {
     size_t n = 0;
     char buf[10];
-    netlib_status status; /* BUSY while the other thread looks */
+    netlib_status status; /* BUSY while the other thread calls is_dropped */
     while ((status = netlib_tls_stream_read(argument, buf, sizeof buf, &n, NULL)) == NETLIB_BUSY) let_others_run();
     return (void *)(intptr_t)status;
 }
 
-static void busy(void) {
+static void is_dropped_during_another_call_is_busy(void) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_OK, status = NETLIB_OK;
     int32_t dropped = 1;
@@ -264,7 +265,7 @@ static void busy(void) {
     send_raw(&session, session.tickets, session.tickets_len);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, read_until_told, session.near) == 0);
-    /* Until the other thread is there. */
+    /* Waits until the other thread is in its call. */
     while ((status = netlib_tls_stream_is_dropped(session.near, &dropped, &why, NULL)) == NETLIB_OK) {
         let_others_run();
     }
@@ -276,7 +277,7 @@ static void busy(void) {
     CHECK_INT(NETLIB_OK, (intptr_t)read);
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
 
-    /* While another stream runs inside this one. */
+    /* The same while another stream runs inside this one. */
     netlib_tls_stream *inner = NULL;
     CHECK_OK(netlib_tls_wrap_stream(client, session.near, "localhost", &inner, &err));
     CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
@@ -286,7 +287,7 @@ static void busy(void) {
 }
 
 /* TLS in TLS: tickets of both streams, data of the inner one, the end of either. */
-static void nested(void) {
+static void is_dropped_reports_the_end_of_either_layer(void) {
     netlib_error *err = NULL;
     size_t n = 0;
     for (int row = 0; row < 4; row++) {
@@ -345,7 +346,7 @@ static int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void over_functions(void) {
+static void is_dropped_works_over_callbacks(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     int32_t dropped = 1;
@@ -368,7 +369,7 @@ static void over_functions(void) {
     functions.stream = NULL;
     CHECK_INT(0, recv(session.pair.near, bytes, 1, MSG_DONTWAIT) > 0);
 
-    /* A function that fails says nothing about the connection, unless it says that it is gone. */
+    /* A failed callback says nothing about the connection, except if its status says that the connection is gone. */
     functions.failure = 1;
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
     CHECK(!dropped);
@@ -376,7 +377,7 @@ static void over_functions(void) {
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
     functions.failure = 0;
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
-    do_what(&session, DATA);
+    apply_event(&session, DATA);
     CHECK_LOOK(NETLIB_OK, session.near);
     CHECK_READ(NETLIB_OK, "data", session.near);
     functions.failure = NETLIB_PROTOCOL;
@@ -387,13 +388,13 @@ static void over_functions(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    tickets_are_no_drop();
-    drops_are_told_apart();
-    this_side();
-    before_the_handshake();
-    busy();
-    nested();
-    over_functions();
+    tickets_do_not_count_as_a_drop();
+    each_kind_of_drop_is_reported_with_its_reason();
+    a_shutdown_is_a_drop_and_an_expired_limit_is_not();
+    is_dropped_leaves_the_handshake_intact();
+    is_dropped_during_another_call_is_busy();
+    is_dropped_reports_the_end_of_either_layer();
+    is_dropped_works_over_callbacks();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_dropped");

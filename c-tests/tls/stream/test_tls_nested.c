@@ -25,7 +25,7 @@ static netlib_tls_stream *accept_in(netlib_tls_stream *outer) {
     return stream;
 }
 
-/* Both ends of a connection with `depth` nested sessions; 0 is the outermost. */
+/* Both ends of a connection with `depth` nested sessions. Index 0 is the outermost one. */
 struct nest {
     struct pair pair;
     size_t depth;
@@ -47,7 +47,7 @@ static netlib_tls_stream *near_of(const struct nest *nest) { return nest->near[n
 static netlib_tls_stream *far_of(const struct nest *nest) { return nest->far[nest->depth - 1]; }
 
 static void free_nest(struct nest *nest) {
-    /* In whatever order: an inner stream keeps the outer one alive. */
+    /* Any order works: an inner stream keeps the outer one alive. */
     for (size_t i = 0; i < nest->depth; i++) {
         netlib_tls_stream_free(nest->near[i]);
         netlib_tls_stream_free(nest->far[nest->depth - 1 - i]);
@@ -55,17 +55,17 @@ static void free_nest(struct nest *nest) {
     close_pair(nest->pair);
 }
 
-static void do_not_wait(struct nest *nest) {
+static void set_non_blocking(struct nest *nest) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(near_of(nest), 0, &err));
     CHECK_OK(netlib_tls_stream_set_blocking(far_of(nest), 0, &err));
 }
 
 /* Does the handshake on both ends in one thread. */
-static void shake_hands(struct nest *nest) {
+static void do_handshakes(struct nest *nest) {
     netlib_error *err = NULL;
     netlib_status near = NETLIB_WANT_READ, far = NETLIB_WANT_READ;
-    do_not_wait(nest);
+    set_non_blocking(nest);
     for (int turn = 0; turn < 100 && (near != NETLIB_OK || far != NETLIB_OK); turn++) {
         near = netlib_tls_stream_handshake(near_of(nest), &err);
         CHECK(near == NETLIB_OK || near == NETLIB_WANT_READ);
@@ -78,8 +78,8 @@ static void shake_hands(struct nest *nest) {
     netlib_tls_stream_set_blocking(far_of(nest), 1, NULL);
 }
 
-/* Reader and writer threads at both ends, before any handshake. */
-static void both_ways_at_once(void) {
+/* Reader and writer threads at both ends, all started before any handshake. */
+static void nested_streams_read_and_write_at_the_same_time(void) {
     netlib_error *err = NULL;
     static const struct {
         size_t depth, total, near_chunk, far_chunk;
@@ -119,8 +119,8 @@ static void both_ways_at_once(void) {
     }
 }
 
-/* One thread, both ends, non-blocking calls, and a socket with small buffers. */
-static void without_waiting(void) {
+/* One thread serves both ends with non-blocking calls, over a socket with small buffers. */
+static void nested_non_blocking_streams_transfer_everything(void) {
     netlib_error *err = NULL;
     for (size_t depth = 2; depth <= 3; depth++) {
         struct nest nest = make_nest(unix_pair(), depth);
@@ -128,7 +128,7 @@ static void without_waiting(void) {
         setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         setsockopt(nest.pair.far, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
-        do_not_wait(&nest);
+        set_non_blocking(&nest);
         size_t n = 0;
         char byte;
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
@@ -189,7 +189,7 @@ static void *proxy_main(void *argument) {
     if (proxy->outer_status == NETLIB_OK) {
         CHECK_OK(netlib_tls_accept_stream(proxy->inner, outer, &inner, &err));
         proxy->inner_status = netlib_tls_stream_handshake(inner, &err);
-        /* A refusal of the certificate comes after a TLS 1.3 server is done. */
+        /* A TLS 1.3 server is done before the client refuses its certificate. */
         if (proxy->inner_status == NETLIB_OK) proxy->inner_status = netlib_tls_stream_read(inner, &byte, 1, &n, &err);
     }
     proxy->alert = netlib_error_tls_alert(err);
@@ -212,7 +212,7 @@ static void r19_each_layer_proves_its_own_name(void) {
         {other, server, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
         {server, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"127.0.0.1\""},
         {other, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
-        /* The name of one layer proves nothing at the other. */
+        /* A name that is verified at one layer does not count at the other. */
         {server, server, "localhost", "elsewhere.example", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
         {server, server, "elsewhere.example", "localhost", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
     };
@@ -240,12 +240,12 @@ static void r19_each_layer_proves_its_own_name(void) {
         netlib_tls_stream_free(outer);
         close_pair(proxy.pair);
     }
-    /* No name, no session: at the inner layer too. */
+    /* The inner layer requires a name as well. */
     netlib_error *err = NULL;
     netlib_tls_stream *outer = wrap(client, -1, "localhost"), *inner = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_stream(client, outer, NULL, &inner, &err));
     CHECK(inner == NULL);
-    /* And the outer one is free again. */
+    /* The outer stream is free again. */
     netlib_status status = netlib_tls_stream_handshake(outer, &err);
     CHECK_STATUS(NETLIB_IO, status);
     netlib_tls_stream_free(outer);
@@ -261,13 +261,13 @@ static void r19_each_layer_proves_its_own_name(void) {
     } while (0)
 
 /* The inner stream owns the outer one until it is freed. */
-static void the_outer_is_busy(void) {
+static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 1);
     netlib_tls_stream *near = nest.near[0], *far = nest.far[0], *third = NULL;
     char buffer[64];
     size_t n = 0;
-    shake_hands(&nest);
+    do_handshakes(&nest);
     CHECK_OK(netlib_tls_stream_write(far, "first", 5, &n, &err));
     CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_INT(5, (long long)n);
@@ -288,13 +288,13 @@ static void the_outer_is_busy(void) {
     CHECK(netlib_tls_stream_cipher_suite(near, NULL) != NULL);
 
     struct nest pair = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
-    shake_hands(&pair);
+    do_handshakes(&pair);
     CHECK_OK(netlib_tls_stream_write(inner, "inside", 6, &n, &err));
     CHECK_OK(netlib_tls_stream_read(inner_far, buffer, sizeof buffer, &n, &err));
     CHECK_INT(6, (long long)n);
     CHECK(memcmp(buffer, "inside", 6) == 0);
 
-    /* Both ways, in one thread: the second answers what the first awaits. */
+    /* Both directions in one thread: each call gives the other side what it waits for. */
     CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(inner, &err));
     CHECK_OK(netlib_tls_stream_shutdown_both(inner_far, &err));
@@ -308,16 +308,16 @@ static void the_outer_is_busy(void) {
     CHECK(memcmp(buffer, "after", 5) == 0);
     CHECK_OK(netlib_tls_stream_shutdown(near, &err));
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
-    /* What has been shut down carries nothing. */
+    /* A stream that has been shut down carries no inner stream. */
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
     free_nest(&nest);
 
-    /* Bytes of an unfinished write belong to the program, which must finish it first. */
+    /* An unfinished write belongs to the application, which must finish it first. */
     nest = make_nest(unix_pair(), 1);
     near = nest.near[0];
     int little = 4096;
     setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
-    shake_hands(&nest);
+    do_handshakes(&nest);
     CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
     static char much[200000];
     netlib_status status;
@@ -329,16 +329,17 @@ static void the_outer_is_busy(void) {
     CHECK_STATUS(NETLIB_BUSY, status);
     free_nest(&nest);
 
-    /* Those of an inner stream that is freed in the middle bind nobody: the outer one goes on behind them. */
+    /* An unfinished write of an inner stream that is freed does not block the outer stream, which continues after its
+     * bytes. */
     nest = make_nest(unix_pair(), 1);
     near = nest.near[0];
     far = nest.far[0];
     setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
-    shake_hands(&nest);
+    do_handshakes(&nest);
     inner = wrap_in(near, "localhost");
     inner_far = accept_in(far);
     struct nest both = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
-    shake_hands(&both);
+    do_handshakes(&both);
     CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
     do status = netlib_tls_stream_write(inner, much, sizeof much, &n, &err);
     while (status == NETLIB_OK);
@@ -356,15 +357,15 @@ static void the_outer_is_busy(void) {
     CHECK_INT('!', last);
     free_nest(&nest);
 
-    /* There is a bound, so that a nest cannot use up the stack. */
+    /* The depth is bounded, so that nested streams cannot use up the stack. */
     nest = make_nest(unix_pair(), MOST);
     CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_wrap_stream(client, near_of(&nest), "localhost", &third, &err));
     CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_accept_stream(server, far_of(&nest), &third, &err));
     free_nest(&nest);
 }
 
-/* Which layer ended, and with which status. */
-static void ends_are_told_apart(void) {
+/* The status tells which layer ended, and how. */
+static void the_status_tells_which_layer_ended(void) {
     static const struct {
         bool inner_closes, outer_closes;
         netlib_status status;
@@ -381,7 +382,7 @@ static void ends_are_told_apart(void) {
             netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
             char buffer[16];
             size_t n = 0;
-            shake_hands(&nest);
+            do_handshakes(&nest);
             CHECK_OK(netlib_tls_stream_write(far, "data", 4, &n, &err));
             if (rows[i].inner_closes) CHECK_OK(netlib_tls_stream_shutdown(far, &err));
             netlib_tls_stream_free(far);
@@ -393,22 +394,22 @@ static void ends_are_told_apart(void) {
             CHECK_INT(4, (long long)n);
             for (int again = 0; again < 2; again++) {
                 netlib_status status = netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err);
-                /* The error of the stream below says that it was that which was cut. */
+                /* The error says that the stream below was cut off. */
                 size_t causes = rows[i].inner_closes || rows[i].outer_closes ? 0 : 1;
                 CHECK_INT((long long)causes, (long long)netlib_error_cause_count(err));
                 CHECK_STATUS(rows[i].status, status);
             }
-            /* Both ways: the peer's closing message came, or will not. */
+            /* Shutdown of both directions: the peer's close_notify has arrived, or will never arrive. */
             CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL,
                          netlib_tls_stream_shutdown_both(near, &err));
             free_nest(&nest);
         }
     }
-    /* In the handshake: the outer peer hangs up. */
+    /* In the handshake: the peer of the outer stream closes the connection. */
     for (int properly = 0; properly < 2; properly++) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(unix_pair(), 1);
-        shake_hands(&nest);
+        do_handshakes(&nest);
         netlib_tls_stream *inner = wrap_in(nest.near[0], "localhost");
         if (properly) CHECK_OK(netlib_tls_stream_shutdown(nest.far[0], &err));
         shutdown(nest.pair.far, SHUT_WR);
@@ -416,15 +417,15 @@ static void ends_are_told_apart(void) {
         netlib_tls_stream_free(inner);
         free_nest(&nest);
     }
-    /* A reset: before the inner handshake is done nothing of a request was sent. */
+    /* A reset: before the inner handshake is done, no part of a request was sent. */
     for (int after = 0; after < 2; after++) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(tcp_pair(), 1);
-        shake_hands(&nest);
+        do_handshakes(&nest);
         netlib_tls_stream *inner = wrap_in(nest.near[0], "localhost"), *inner_far = accept_in(nest.far[0]);
         if (after) {
             struct nest pair = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
-            shake_hands(&pair);
+            do_handshakes(&pair);
         }
         reset_connection(nest.pair.far);
         nest.pair.far = -1;
@@ -455,14 +456,14 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-/* The inner stream's settings apply, not the outer one's. */
-static void the_inner_settings_rule(void) {
+/* The settings of the inner stream apply, not those of the outer one. */
+static void limits_of_the_inner_stream_apply(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
     netlib_tls_stream *near = near_of(&nest);
     char byte;
     size_t n = 0;
-    shake_hands(&nest);
+    do_handshakes(&nest);
     netlib_limit *ended = NULL, *limit = NULL;
     CHECK_OK(netlib_limit_new(0, &ended, &err));
     for (size_t i = 0; i < 2; i++) {
@@ -478,7 +479,7 @@ static void the_inner_settings_rule(void) {
     CHECK(seconds_since(began) >= 0.03);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
 
-    /* A deadline, and a cancel by another thread, end a read at the bottom. */
+    /* A deadline, or a cancel by another thread, ends a read on the socket of the outermost stream. */
     CHECK_OK(netlib_limit_new(0.03, &limit, &err));
     netlib_tls_stream_set_limit(near, limit);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(near, &byte, 1, &n, &err));
@@ -491,7 +492,7 @@ static void the_inner_settings_rule(void) {
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(near, "x", 1, &n, &err));
     netlib_tls_stream_set_limit(near, NULL);
-    /* None of these was the session's end, and nothing is sent twice. */
+    /* None of these ended the session, and nothing is sent twice. */
     CHECK_OK(netlib_tls_stream_write(near, "xy", 2, &n, &err));
     char two[4];
     CHECK_OK(netlib_tls_stream_read(far_of(&nest), two, sizeof two, &n, &err));
@@ -517,13 +518,13 @@ static void the_inner_settings_rule(void) {
 }
 
 /* A write that times out can be continued; nothing is lost or sent twice. */
-static void a_write_goes_on_after_its_timeout(void) {
+static void a_write_can_be_continued_after_a_timeout(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
     netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
     int little = 4096;
     setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
-    shake_hands(&nest);
+    do_handshakes(&nest);
     enum { TOTAL = 300000 };
     static unsigned char sent[TOTAL], received[TOTAL];
     for (size_t i = 0; i < TOTAL; i++) sent[i] = at_position(i);
@@ -552,13 +553,13 @@ static void a_write_goes_on_after_its_timeout(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    both_ways_at_once();
-    without_waiting();
+    nested_streams_read_and_write_at_the_same_time();
+    nested_non_blocking_streams_transfer_everything();
     r19_each_layer_proves_its_own_name();
-    the_outer_is_busy();
-    ends_are_told_apart();
-    the_inner_settings_rule();
-    a_write_goes_on_after_its_timeout();
+    the_outer_stream_is_busy_until_the_inner_one_is_freed();
+    the_status_tells_which_layer_ended();
+    limits_of_the_inner_stream_apply();
+    a_write_can_be_continued_after_a_timeout();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls nested");

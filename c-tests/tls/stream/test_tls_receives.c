@@ -1,5 +1,5 @@
-/* The system calls of a read: one where nothing but input is to end the wait; with a limit or a timeout, or on a
- * descriptor that does not block, it is awaited first. This program's recv and poll stand before the C library's. */
+/* The system calls of a read: a single recv if only input can end the wait; with a limit or a timeout, or on a
+ * non-blocking descriptor, a poll first. This program's recv and poll replace the C library's. */
 #define _GNU_SOURCE
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
@@ -11,11 +11,11 @@
 
 static struct {
     int receives, polls;
-    /* Where it is set, the peer writes a byte as soon as somebody polls. */
+    /* If set, the peer writes a byte as soon as poll is called. */
     netlib_tls_stream *answers_a_poll;
 } seen;
 
-static void let_it_answer(void) {
+static void make_peer_answer(void) {
     netlib_tls_stream *peer = seen.answers_a_poll;
     netlib_error *err = NULL;
     size_t n = 0;
@@ -24,19 +24,19 @@ static void let_it_answer(void) {
 }
 
 ssize_t recv(int fd, void *room, size_t len, int flags) {
-    /* A read that does not wait would go on for ever. */
-    if (++seen.receives == 100) let_it_answer();
+    /* A recv that does not wait would otherwise be repeated forever. */
+    if (++seen.receives == 100) make_peer_answer();
     return syscall(SYS_recvfrom, fd, room, len, flags, NULL, NULL);
 }
 
 int poll(struct pollfd *fds, nfds_t count, int ms) {
     seen.polls++;
-    let_it_answer();
+    make_peer_answer();
     struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
     return (int)syscall(SYS_ppoll, fds, count, ms < 0 ? NULL : &wait, NULL, 0);
 }
 
-static void established(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
     CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
@@ -44,7 +44,7 @@ static void established(netlib_tls_stream *near, netlib_tls_stream *far) {
         (void)netlib_tls_stream_handshake(near, NULL);
         (void)netlib_tls_stream_handshake(far, NULL);
     }
-    /* The tickets of the server are read, too. */
+    /* Also reads the tickets of the server. */
     char byte;
     size_t n = 0;
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(near, &byte, 1, &n, &err));
@@ -52,9 +52,9 @@ static void established(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
 }
 
-/* A byte that has arrived already, or arrives during poll. */
-static void reads(const char *what, netlib_tls_stream *near, netlib_tls_stream *far, bool at_once, int receives,
-                  int polls) {
+/* Checks the calls for a byte that has arrived already, or that arrives during poll. */
+static void check_calls_of_read(const char *what, netlib_tls_stream *near, netlib_tls_stream *far, bool at_once,
+                                int receives, int polls) {
     netlib_error *err = NULL;
     char byte = 0;
     size_t n = 0;
@@ -73,27 +73,27 @@ int main(void) {
     netlib_tls_context *client = client_context(), *server = server_context("server");
     struct pair pair = unix_pair();
     netlib_tls_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
-    established(near, far);
+    do_handshake(near, far);
 
-    reads("nothing but input ends it", near, far, true, 1, 0);
+    check_calls_of_read("nothing but input ends it", near, far, true, 1, 0);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
-    reads("a timeout", near, far, true, 1, 1);
-    reads("a timeout, and nothing there", near, far, false, 1, 1);
+    check_calls_of_read("a timeout", near, far, true, 1, 1);
+    check_calls_of_read("a timeout, and nothing there", near, far, false, 1, 1);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
     netlib_tls_stream_set_limit(near, limit);
-    reads("a limit", near, far, false, 1, 1);
+    check_calls_of_read("a limit", near, far, false, 1, 1);
     netlib_tls_stream_set_limit(near, NULL);
     netlib_limit_free(limit);
     CHECK_OK(netlib_tls_stream_set_minimum_throughput(near, 1, LONG, &err));
-    reads("a minimum throughput", near, far, false, 1, 1);
+    check_calls_of_read("a minimum throughput", near, far, false, 1, 1);
     CHECK_OK(netlib_tls_stream_set_minimum_throughput(near, 0, LONG, &err));
-    reads("none of them any more", near, far, true, 1, 0);
+    check_calls_of_read("none of them any more", near, far, true, 1, 0);
 
     CHECK(fcntl(pair.near, F_SETFL, O_NONBLOCK) == 0);
-    reads("a descriptor that does not block", near, far, false, 2, 1);
-    reads("the same, of which that is known", near, far, false, 1, 1);
+    check_calls_of_read("a descriptor that does not block", near, far, false, 2, 1);
+    check_calls_of_read("the same, of which that is known", near, far, false, 1, 1);
 
     netlib_tls_stream_free(near);
     netlib_tls_stream_free(far);

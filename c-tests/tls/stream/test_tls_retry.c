@@ -49,15 +49,15 @@ static void check_kept(netlib_tls_engine *engine, netlib_status status, enum net
 
 static const char to_http[] = "r485454502f312e31203430302042616420526571756573740d0a0d0a";
 
-/* `script` NULL: the connection ends. */
-static void points_of_failure(void) {
+/* `script` is NULL if the connection ends. */
+static void the_retry_kind_depends_on_what_was_sent(void) {
     static const struct {
         enum moment moment;
         enum sent sent;
         const char *script;
         netlib_status status[2]; /* TLS 1.2 and 1.3 */
         enum netlib_retry_kind kind;
-        bool is_kept; /* the session has failed, rather than only its input */
+        bool is_kept; /* true: the session has failed; false: only its input has ended */
     } rows[] = {
         {FIRST, NOTHING, NULL, {NETLIB_TLS_HANDSHAKE_EOF, NETLIB_TLS_HANDSHAKE_EOF}, CONNECT, false},
         {FIRST, NOTHING, to_http, {NETLIB_NOT_TLS, NETLIB_NOT_TLS}, OTHER, true},
@@ -67,7 +67,7 @@ static void points_of_failure(void) {
         {MIDDLE, NOTHING, to_http, {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
         {MIDDLE, NOTHING, "p21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, OTHER, true},
         {MIDDLE, NOTHING, "p23:+40", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
-        /* An idle session, from whose failure the next request learns that it was not sent. */
+        /* An idle session. From its failure the next request learns that it was not sent. */
         {DONE, NOTHING, NULL, {NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED}, READ, false},
         {DONE, NOTHING, "s21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, OTHER, true},
         {DONE, NOTHING, "p23:+40", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
@@ -81,7 +81,7 @@ static void points_of_failure(void) {
         {DONE, REQUEST, "s22:ff000000", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
         {DONE, REQUEST, "p23:+20000", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
         {DONE, REQUEST, to_http, {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
-        /* The response has begun; without a request, too: a server that speaks first has been heard. */
+        /* The response has begun. This includes a server that sends data before any request. */
         {DONE, PART_OF_RESPONSE, NULL, {NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED}, READ, false},
         {DONE, PART_OF_RESPONSE, "s21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, READ, true},
         {DONE, PART_OF_RESPONSE, "p23:+40", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
@@ -111,13 +111,13 @@ static void points_of_failure(void) {
 }
 
 /* Encrypted data counts as sent, even if it was not transmitted. */
-static void requests_that_did_not_leave(void) {
+static void encrypted_data_counts_as_sent(void) {
     for (int is_written = 0; is_written < 2; is_written++) {
         struct scene scene = begin_scene(V13, CLIENT, DONE);
         netlib_error *err = NULL;
         uint8_t record[100];
         size_t n = 0;
-        CHECK_OK(netlib_tls_engine_write(scene.victim, post, 0, &n, &err)); /* no byte */
+        CHECK_OK(netlib_tls_engine_write(scene.victim, post, 0, &n, &err)); /* an empty write */
         if (is_written) CHECK_OK(netlib_tls_engine_write(scene.victim, post, 1, &n, &err));
         feed_all(scene.victim, record, write_script(&scene, "p23:+40", record));
         netlib_error *failure = read_failure(scene.victim);
@@ -127,7 +127,7 @@ static void requests_that_did_not_leave(void) {
     }
 }
 
-static void refused_certificates(void) {
+static void refused_certificates_have_retry_kind_other(void) {
     static const struct {
         const char *certificate, *name;
         netlib_status status;
@@ -154,10 +154,11 @@ static void refused_certificates(void) {
 
 /* ---- early data ---- */
 
-/* A ticket that allows 16384 bytes of early data, as no server of netlib's gives: lifetime, age_add, nonce, ticket, extension. */
+/* A ticket that allows 16384 bytes of early data, which netlib's own servers never send: lifetime, age_add, nonce,
+ * ticket, extension. */
 static const char ticket[] = "s22:0400001e 00000e10 00000001 0100 0008 0102030405060708 0008 002a 0004 00004000";
 
-/* A client with the request in early data; the context stores the session. */
+/* Returns a client with the request in early data. The context stores the session. */
 static netlib_tls_engine *early_client(const netlib_tls_context *context) {
     netlib_error *err = NULL;
     size_t n = 0;
@@ -168,7 +169,7 @@ static netlib_tls_engine *early_client(const netlib_tls_context *context) {
     return engine;
 }
 
-/* Without its spaces, which separate words. */
+/* Removes the spaces, which separate words. */
 static void get_ticket(void) {
     char script[200];
     static uint8_t records[ROOM];
@@ -242,8 +243,9 @@ struct order_server {
     int orders;
 };
 
-/* One exchange through him, who flips a bit of the first record of the response: what the client's HTTP layer reports, or NULL
- * if there is a response. A bit of the length makes the client wait, until the connection ends. */
+/* One exchange through an attacker who flips a bit of the first record of the response. Returns the error of the
+ * client's HTTP layer, or NULL if there is a response. If the bit is in the length, the client waits until the
+ * connection ends. */
 static netlib_error *exchange(enum version version, struct order_server *shop, size_t at, uint8_t bit,
                               size_t *record_len) {
     static const char response[] = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
@@ -288,7 +290,7 @@ static int place_order(enum version version, const netlib_retry *policy, size_t 
     return shop.orders;
 }
 
-static void r31_a_flipped_bit_orders_once(void) {
+static void r31_a_flipped_bit_does_not_repeat_an_order(void) {
     for (int version = V12; version <= V13; version++) {
         size_t len = 1, flips = 0;
         for (size_t at = 0; at < len; at++) {
@@ -309,11 +311,11 @@ static void r31_a_flipped_bit_orders_once(void) {
 
 int main(void) {
     set_up();
-    points_of_failure();
-    requests_that_did_not_leave();
-    refused_certificates();
+    the_retry_kind_depends_on_what_was_sent();
+    encrypted_data_counts_as_sent();
+    refused_certificates_have_retry_kind_other();
     r32_early_data_counts_as_sent();
-    r31_a_flipped_bit_orders_once();
+    r31_a_flipped_bit_does_not_repeat_an_order();
     tear_down();
     return report("tls_retry");
 }

@@ -85,14 +85,14 @@ static void check_kept(netlib_tls_stream *stream, netlib_status status, enum net
                                   call_shutdown, call_early_data, call_shutdown_both};
     CHECK(netlib_tls_stream_set_blocking(stream, 1, NULL) == NETLIB_OK);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        if (calls[i] == call_handshake) continue; /* it is done */
+        if (calls[i] == call_handshake) continue; /* the handshake is done */
         check_call(calls[i], stream, status, kind, what);
     }
 }
 
 /* ---- on a socket ---- */
 
-static void every_way_to_read(void) {
+static void failed_reads_have_their_retry_kind(void) {
     static const struct {
         const char *what;
         call *act;
@@ -118,7 +118,7 @@ static void every_way_to_read(void) {
 }
 
 /* The second write, or its first record, finds the connection reset. */
-static void every_way_to_write(void) {
+static void failed_writes_have_their_retry_kind(void) {
     static const struct {
         const char *what;
         call *act;
@@ -132,7 +132,7 @@ static void every_way_to_write(void) {
     }
 }
 
-static void timeouts_and_ends(void) {
+static void timeouts_and_ends_have_their_retry_kind(void) {
     static const struct {
         const char *what;
         bool is_reset, is_closed;
@@ -154,7 +154,7 @@ static void timeouts_and_ends(void) {
         check_call(call_read, session.near, rows[i].status, READ, rows[i].what);
         end(&session);
     }
-    /* Stopped by the caller: never repeated, whatever was sent. */
+    /* Cancelled by the caller: never retried, whatever was sent. */
     struct session session = begin(prompt_pair());
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
@@ -167,7 +167,7 @@ static void timeouts_and_ends(void) {
     end(&session);
 }
 
-static void in_the_handshake(void) {
+static void failed_handshakes_have_their_retry_kind(void) {
     static const struct {
         const char *what, *bytes;
         size_t len;
@@ -178,7 +178,7 @@ static void in_the_handshake(void) {
         {"no TLS", "HTTP/1.1 400 X\r\n\r\n", 18, NETLIB_NOT_TLS, OTHER},
         {"an alert", "\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT, OTHER},
     };
-    /* A write makes the handshake first, and has nothing accepted when that fails. */
+    /* A write does the handshake first, and accepts no data if that fails. */
     static call *const calls[] = {call_handshake, call_write, call_read};
     for (size_t i = 0; i < 3 * sizeof rows / sizeof rows[0]; i++) {
         struct pair pair = prompt_pair();
@@ -190,7 +190,7 @@ static void in_the_handshake(void) {
         netlib_tls_stream_free(stream);
         close_pair(pair);
     }
-    /* Nobody listens. */
+    /* No server listens. */
     struct pair gone = tcp_pair();
     struct sockaddr_in address;
     socklen_t len = sizeof address;
@@ -211,8 +211,8 @@ struct nest {
     netlib_tls_stream *near[2], *far[2];
 };
 
-static void until_done(netlib_tls_stream *near, netlib_tls_stream *far, netlib_status expected,
-                       netlib_error **failure) {
+static void handshake_until(netlib_tls_stream *near, netlib_tls_stream *far, netlib_status expected,
+                            netlib_error **failure) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
     CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
@@ -228,7 +228,7 @@ static void until_done(netlib_tls_stream *near, netlib_tls_stream *far, netlib_s
     if (expected == NETLIB_OK) CHECK_INT(NETLIB_OK, other);
 }
 
-/* The outer session is up, and has carried a CONNECT. `name` is the one that the inner server must prove. */
+/* Sets up the outer session and sends a CONNECT over it. `name` is the name that the inner server must prove. */
 static struct nest begin_nest(const char *name) {
     static const char connect[] = "CONNECT localhost:443 HTTP/1.1\r\n\r\n";
     struct nest nest = {.pair = prompt_pair()};
@@ -237,7 +237,7 @@ static struct nest begin_nest(const char *name) {
     size_t n = 0;
     nest.near[0] = wrap(client, nest.pair.near, "localhost");
     nest.far[0] = accept_tls(server, nest.pair.far);
-    until_done(nest.near[0], nest.far[0], NETLIB_OK, &err);
+    handshake_until(nest.near[0], nest.far[0], NETLIB_OK, &err);
     CHECK_OK(netlib_tls_stream_write(nest.near[0], connect, sizeof connect - 1, &n, &err));
     CHECK_OK(netlib_tls_stream_read(nest.far[0], bytes, sizeof bytes, &n, &err));
     CHECK_OK(netlib_tls_stream_write(nest.far[0], "HTTP/1.1 200 OK\r\n\r\n", 19, &n, &err));
@@ -268,7 +268,7 @@ static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status e
 }
 
 /* The outer stream has carried the CONNECT and the inner handshake, but no request. */
-static void nested_before_the_request(void) {
+static void nested_failures_before_the_request_have_their_kind(void) {
     static const struct {
         const char *what, *name;
         bool is_garbage, is_over;
@@ -286,10 +286,10 @@ static void nested_before_the_request(void) {
             CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
         if (rows[i].is_over) CHECK(shutdown(nest.pair.far, SHUT_WR) == 0);
         if (rows[i].is_garbage || rows[i].is_over) failure = inner_failure(&nest, call_handshake, rows[i].status);
-        else until_done(nest.near[1], nest.far[1], rows[i].status, &failure);
+        else handshake_until(nest.near[1], nest.far[1], rows[i].status, &failure);
         check_outcomes(rows[i].kind, failure, NULL, rows[i].what);
         netlib_error_free(failure);
-        /* The inner stream remembers its failure with its own kind. The outer one has carried data of its own. */
+        /* The inner stream keeps its failure with its own retry kind. The outer stream has sent data of its own. */
         failure = inner_failure(&nest, call_write, rows[i].status);
         check_outcomes(rows[i].kind, failure, NULL, rows[i].what);
         netlib_error_free(failure);
@@ -302,14 +302,14 @@ static void nested_before_the_request(void) {
     }
 }
 
-static void nested_after_the_request(void) {
+static void nested_failures_after_the_request_have_their_kind(void) {
     for (int row = 0; row < 3; row++) {
         static const char *const whats[] = {"the outer record is garbage", "the inner record is garbage",
                                             "the connection ends"};
         struct nest nest = begin_nest("localhost");
         netlib_error *err = NULL;
         size_t n = 0;
-        until_done(nest.near[1], nest.far[1], NETLIB_OK, &err);
+        handshake_until(nest.near[1], nest.far[1], NETLIB_OK, &err);
         CHECK_OK(netlib_tls_stream_write(nest.near[1], post, sizeof post - 1, &n, &err));
         if (row == 0) CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
         if (row == 1) {
@@ -327,7 +327,8 @@ static void nested_after_the_request(void) {
 
 /* ---- over callbacks ---- */
 
-/* A transport of the caller's that is a stream itself, and reports its statuses: its data do not count for this one. */
+/* A transport of the caller that is itself a stream and returns its statuses. Data sent over that stream before does
+ * not count for this one. */
 static netlib_status carried_read(void *ctx, void *buf, size_t len, size_t *n) {
     return netlib_tls_stream_read(ctx, buf, len, n, NULL);
 }
@@ -336,19 +337,19 @@ static netlib_status carried_write(void *ctx, const void *buf, size_t len, size_
     return netlib_tls_stream_write(ctx, buf, len, n, NULL);
 }
 
-static void over_callbacks(void) {
+static void failures_over_callbacks_have_their_retry_kind(void) {
     for (int is_sent = 0; is_sent < 2; is_sent++) {
         struct nest nest = {.pair = prompt_pair()};
         netlib_error *err = NULL;
         size_t n = 0;
         nest.near[0] = wrap(client, nest.pair.near, "localhost");
         nest.far[0] = accept_tls(server, nest.pair.far);
-        until_done(nest.near[0], nest.far[0], NETLIB_OK, &err);
+        handshake_until(nest.near[0], nest.far[0], NETLIB_OK, &err);
         CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", carried_read, carried_write, nest.near[0], NULL,
                                            &nest.near[1], &err));
         CHECK_OK(netlib_tls_accept_stream(server, nest.far[0], &nest.far[1], &err));
         if (is_sent) {
-            until_done(nest.near[1], nest.far[1], NETLIB_OK, &err);
+            handshake_until(nest.near[1], nest.far[1], NETLIB_OK, &err);
             CHECK_OK(netlib_tls_stream_write(nest.near[1], post, sizeof post - 1, &n, &err));
         }
         CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
@@ -361,7 +362,7 @@ static void over_callbacks(void) {
 
 /* ---- a man in the middle, on a socket ---- */
 
-static void r31_a_flipped_bit_orders_once_on_a_socket(void) {
+static void r31_a_flipped_bit_does_not_repeat_an_order_on_a_socket(void) {
     static const size_t places[] = {0, 3, 4, 5, 20}; /* type, both bytes of the length, ciphertext */
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         netlib_error *err = NULL;
@@ -403,14 +404,14 @@ static void r31_a_flipped_bit_orders_once_on_a_socket(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    every_way_to_read();
-    every_way_to_write();
-    timeouts_and_ends();
-    in_the_handshake();
-    nested_before_the_request();
-    nested_after_the_request();
-    over_callbacks();
-    r31_a_flipped_bit_orders_once_on_a_socket();
+    failed_reads_have_their_retry_kind();
+    failed_writes_have_their_retry_kind();
+    timeouts_and_ends_have_their_retry_kind();
+    failed_handshakes_have_their_retry_kind();
+    nested_failures_before_the_request_have_their_kind();
+    nested_failures_after_the_request_have_their_kind();
+    failures_over_callbacks_have_their_retry_kind();
+    r31_a_flipped_bit_does_not_repeat_an_order_on_a_socket();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_retry_streams");

@@ -7,11 +7,12 @@
 
 /* The stack size in the header. */
 #define STATED ((size_t)64 * 1024)
-/* A margin that no call uses, so that a growth is detected before a program crashes. */
+/* A margin that no call uses, so that growth is detected before a program crashes. */
 #define MARGIN ((size_t)12 * 1024)
 #define GUARD ((size_t)64 * 1024)
 
-/* Set by main. A library that is not optimised, or instrumented, needs more; valgrind runs such a one. */
+/* Set by main. A library that is unoptimised or instrumented needs more stack; under valgrind the library is
+ * unoptimised. */
 static size_t stack_size;
 static bool is_optimised;
 
@@ -36,8 +37,8 @@ struct work {
 
 static unsigned char *stack;
 static bool measures;
-/* Fills the stack before each work to see how much was used. An unoptimised library is not held to the stated size,
- * and valgrind, which runs it, refuses to look at the stack of a thread that has ended. */
+/* Fills the stack before each work, to see how much of it was used. An unoptimised library does not have to keep within
+ * the stated size, and valgrind, which runs such a library, refuses to read the stack of a thread that has ended. */
 static bool paints;
 
 static void *work_main(void *work) {
@@ -45,7 +46,7 @@ static void *work_main(void *work) {
     return NULL;
 }
 
-/* The thread's own data is at the top of its stack and counts as used. */
+/* Returns the used part of the stack. The thread's own data is at its top and counts as used. */
 static size_t used(void) {
     size_t untouched = 0;
     while (untouched < stack_size && stack[untouched] == 0xa5) untouched++;
@@ -70,35 +71,35 @@ static void run_small(const struct work *work, size_t margin) {
 
 /* ---- contexts ---- */
 
-static void identity(const char *chain, const char *key, const char *password) {
+static void load_identity(const char *chain, const char *key, const char *password) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, chain, key);
     if (password != NULL) netlib_tls_options_set_key_password(options, password, NETLIB_NTS);
     netlib_tls_context_free(context_of(options));
 }
 
-static void key_plain(void) { identity(CERTS "server.pem", CERTS "server.key", NULL); }
-static void key_rsa(void) { identity(CERTS "rsa.pem", CERTS "rsa.key", NULL); }
-static void key_scrypt(void) { identity(CERTS "server.pem", CERTS "server-encrypted-scrypt.key", "secret"); }
-static void key_pbkdf2(void) { identity(CERTS "server.pem", CERTS "server-encrypted-pbkdf2.key", "secret"); }
-static void key_traditional(void) { identity(CERTS "rsa.pem", CERTS "rsa-encrypted-pkcs1.key", "secret"); }
-static void key_pkcs12(void) { identity(CERTS "pkcs12/openssl.p12", NULL, "secret"); }
-static void key_pkcs12_legacy(void) { identity(CERTS "pkcs12/openssl-legacy.p12", NULL, "secret"); }
+static void load_plain_key(void) { load_identity(CERTS "server.pem", CERTS "server.key", NULL); }
+static void load_rsa_key(void) { load_identity(CERTS "rsa.pem", CERTS "rsa.key", NULL); }
+static void load_scrypt_key(void) { load_identity(CERTS "server.pem", CERTS "server-encrypted-scrypt.key", "secret"); }
+static void load_pbkdf2_key(void) { load_identity(CERTS "server.pem", CERTS "server-encrypted-pbkdf2.key", "secret"); }
+static void load_traditional_key(void) { load_identity(CERTS "rsa.pem", CERTS "rsa-encrypted-pkcs1.key", "secret"); }
+static void load_pkcs12_key(void) { load_identity(CERTS "pkcs12/openssl.p12", NULL, "secret"); }
+static void load_legacy_pkcs12_key(void) { load_identity(CERTS "pkcs12/openssl-legacy.p12", NULL, "secret"); }
 
-static void context_system(void) {
+static void create_context_with_system_trust(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_system_trust(options, 1);
     netlib_tls_options_set_embedded_trust(options, 1);
     netlib_tls_context_free(context_of(options));
 }
 
-static void context_crls(void) {
+static void create_context_with_crls(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_add_crl_file(options, CERTS "verify/all.crl");
     netlib_tls_context_free(context_of(options));
 }
 
-static void chains(void) {
+static void run_chains(void) {
     static const char *const names[] = {"good.pem", "good-backwards.pem", "expired.pem", "constrained.pem",
                                         "malformed-int.pem"};
     static char chain[40000];
@@ -128,7 +129,7 @@ struct side {
     netlib_tls_context *context;
     int fd;
     bool is_server;
-    int depth; /* how many streams run inside one another */
+    int depth; /* the number of streams that run inside one another */
     unsigned resumed;
 };
 
@@ -192,8 +193,8 @@ static netlib_tls_context *side_context(bool is_server) {
     return context_of(options);
 }
 
-/* A full and a resumed session. */
-static void session(void) {
+/* Runs a full and a resumed session. */
+static void run_session(void) {
     struct side client = {side_context(false), -1, false, settings.depth, 0},
                 server = {side_context(true), -1, true, settings.depth, 0};
     for (int round = 0; round < 2; round++) {
@@ -209,14 +210,14 @@ static void session(void) {
         pthread_attr_destroy(&attributes);
         close_pair(pair);
     }
-    /* One that is in many others finds no session left. */
+    /* A session of a deeply nested stream may not be stored any more. */
     CHECK(client.resumed > 0 || settings.depth > 2);
     netlib_tls_context_free(client.context);
     netlib_tls_context_free(server.context);
 }
 
-/* A refused certificate, with the full explanation. */
-static void refused(void) {
+/* Runs a handshake with a refused certificate, including the full explanation. */
+static void run_refusal(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = client_context();
     struct pair pair = unix_pair();
@@ -231,7 +232,7 @@ static void refused(void) {
     netlib_tls_context_free(context);
 }
 
-static void sessions(void) {
+static void run_sessions(void) {
     static const struct settings rows[] = {
         {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 1},
         {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 1},
@@ -254,8 +255,8 @@ static void sessions(void) {
                  settings.version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", settings.key,
                  settings.mutual ? ", both with certificates" : "", settings.grease ? ", ECH GREASE" : "",
                  settings.depth);
-        struct work work = {name, session};
-        /* The deepest nest has what is left. */
+        struct work work = {name, run_session};
+        /* The deepest stream may use the margin. */
         run_small(&work, settings.depth > 2 ? 0 : MARGIN);
     }
 }
@@ -272,7 +273,7 @@ static int32_t find(void *ctx, const char *host, int32_t port, double seconds_le
     return netlib_addresses_add(addresses, &address, sizeof address, NULL);
 }
 
-static void connecting(void) {
+static void run_connects(void) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
     memset(&address, 0, sizeof address);
@@ -291,7 +292,7 @@ static void connecting(void) {
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
     CHECK_OK(netlib_create_connection("name.test", port, options, limit, &fd, &err));
     close(fd);
-    /* The lookup is on a thread of netlib's. */
+    /* The lookup runs on a thread of netlib. */
     CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &fd, &err));
     close(fd);
     CHECK_OK(netlib_connect_new("name.test", port, options, &connect, &err));
@@ -303,7 +304,7 @@ static void connecting(void) {
     close(listener);
 }
 
-static void urls_and_retries(void) {
+static void run_urls_and_retries(void) {
     netlib_error *err = NULL, *failed = NULL;
     netlib_url *url = NULL, *none = NULL;
     netlib_retry *retry = NULL;
@@ -320,19 +321,19 @@ static void urls_and_retries(void) {
 
 int main(int argc, char **argv) {
     static const struct work works[] = {
-        {"context, ECDSA key", key_plain},
-        {"context, RSA key", key_rsa},
-        {"context, key with scrypt", key_scrypt},
-        {"context, key with PBKDF2", key_pbkdf2},
-        {"context, traditional encrypted key", key_traditional},
-        {"context, PKCS#12", key_pkcs12},
-        {"context, legacy PKCS#12", key_pkcs12_legacy},
-        {"context, system and embedded authorities", context_system},
-        {"context, CRLs", context_crls},
-        {"chains that are judged", chains},
-        {"a certificate that is refused", refused},
-        {"connecting", connecting},
-        {"URLs and retries", urls_and_retries},
+        {"context, ECDSA key", load_plain_key},
+        {"context, RSA key", load_rsa_key},
+        {"context, key with scrypt", load_scrypt_key},
+        {"context, key with PBKDF2", load_pbkdf2_key},
+        {"context, traditional encrypted key", load_traditional_key},
+        {"context, PKCS#12", load_pkcs12_key},
+        {"context, legacy PKCS#12", load_legacy_pkcs12_key},
+        {"context, system and embedded authorities", create_context_with_system_trust},
+        {"context, CRLs", create_context_with_crls},
+        {"chains that are judged", run_chains},
+        {"a certificate that is refused", run_refusal},
+        {"connecting", run_connects},
+        {"URLs and retries", run_urls_and_retries},
     };
     measures = argc > 1 && strcmp(argv[1], "--measure") == 0;
     is_optimised = has_optimised_library();
@@ -343,7 +344,7 @@ int main(int argc, char **argv) {
     if (region == MAP_FAILED || mprotect(region + GUARD, stack_size, PROT_READ | PROT_WRITE) != 0) abort();
     stack = region + GUARD;
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) run_small(&works[i], MARGIN);
-    sessions();
+    run_sessions();
     munmap(region, stack_size + GUARD);
     return report("tls stack");
 }

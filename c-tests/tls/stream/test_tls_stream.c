@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void what_the_peer_may_do(void) {
+static void bad_handshakes_of_the_peer_have_their_status(void) {
     static const struct {
         enum server_does does;
         const char *raw;
@@ -57,7 +57,7 @@ static void what_the_peer_may_do(void) {
     netlib_tls_stream_free(stream);
     close_pair(pair);
 
-    /* No version in common: the server's alert, and the reason on its side. */
+    /* No version in common: the client gets the server's alert, and the server reports the reason. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *old = context_of(options);
@@ -78,7 +78,7 @@ static void what_the_peer_may_do(void) {
     CHECK(strstr(peer.message, "no TLS version in common") != NULL);
     netlib_tls_stream_free(stream);
     close(pair.near);
-    /* A server's context without trust cannot connect. */
+    /* A server's context without trust anchors cannot connect. */
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, netlib_tls_wrap_fd(new, -1, "localhost", &stream, &err));
 
     netlib_tls_context_free(old);
@@ -87,7 +87,7 @@ static void what_the_peer_may_do(void) {
     netlib_tls_context_free(server);
 }
 
-static void ends_are_told_apart(void) {
+static void each_end_of_a_session_has_its_status(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -109,14 +109,15 @@ static void ends_are_told_apart(void) {
         for (int again = 0; again < 2; again++) {
             CHECK_STATUS(rows[i].status, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
         }
-        /* The peer is gone altogether: no signal, and only a clean end makes our own last word needless. */
+        /* The peer has closed the connection: no signal is raised, and the shutdown succeeds only after a clean end. */
         netlib_status gone = netlib_tls_stream_shutdown(stream, &err);
         CHECK_INT(rows[i].does == SERVE_CLEAN ? 0 : EPIPE, netlib_error_errno(err));
         CHECK_STATUS(rows[i].does == SERVE_CLEAN ? NETLIB_OK : NETLIB_PROTOCOL, gone);
         netlib_tls_stream_free(stream);
         close(pair.near);
     }
-    /* A client that says all it has to say and is gone before the server's last flight: what it said can be read. */
+    /* A client sends everything, then closes before the server's last flight. The server can read what the client
+     * sent. */
     struct pair gone = unix_pair();
     netlib_tls_stream *brief = wrap(client, gone.near, "localhost");
     netlib_tls_stream *slow = accept_tls(server, gone.far);
@@ -160,32 +161,32 @@ static void ends_are_told_apart(void) {
         CHECK_STATUS(expected, status);
         CHECK_STATUS(expected, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
         CHECK_STATUS(expected, netlib_tls_stream_write(stream, buffer, sizeof buffer, &n, &err));
-        /* Before the handshake is done nothing of a request has reached the server. */
+        /* Before the handshake is done, no part of a request has reached the server. */
         CHECK_INT(after ? NETLIB_RETRY_KIND_READ : NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(expected));
         netlib_tls_stream_free(stream);
         netlib_tls_stream_free(other);
         close(pair.near);
     }
-    /* Bad descriptors are the program's mistakes, and no failure of the session. */
+    /* An invalid descriptor is a mistake of the application and no failure of the session. */
     netlib_tls_stream *stream = wrap(client, -1, "localhost");
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     netlib_tls_stream_free(stream);
 
-    /* A listening socket would be waited on for ever. */
+    /* Waiting for a listening socket would never end. */
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(listen(listener, 1) == 0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(client, listener, "localhost", &stream, &err));
     CHECK(stream == NULL);
     close(listener);
-    /* The result of a receive that failed is no length. */
+    /* The result of a failed recv is not a length. */
     stream = wrap(client, -1, "localhost");
     char some[4] = "abc";
     size_t sent = 0;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_write(stream, some, (size_t)-1, &sent, &err));
     netlib_tls_stream_free(stream);
 
-    /* A shutdown before the handshake: nothing is sent, and nothing can be written. */
+    /* A shutdown before the handshake sends nothing, and nothing can be written after it. */
     struct pair pair = unix_pair();
     char byte;
     size_t n = 0;
@@ -193,7 +194,7 @@ static void ends_are_told_apart(void) {
     CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
     CHECK(recv(pair.far, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(stream, "x", 1, &n, &err));
-    /* Reading still shakes hands, and the peer is told then. */
+    /* A read still does the handshake, and the peer then gets close_notify. */
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
     server_start(&peer);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, &byte, 1, &n, &err));
@@ -205,8 +206,8 @@ static void ends_are_told_apart(void) {
     netlib_tls_context_free(server);
 }
 
-/* Reader and writer threads on both sides, before any handshake. */
-static void both_ways_at_once(void) {
+/* Reader and writer threads on both sides, all started before any handshake. */
+static void streams_read_and_write_at_the_same_time(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -241,8 +242,8 @@ static void both_ways_at_once(void) {
     netlib_tls_context_free(server);
 }
 
-/* One thread, both ends, non-blocking calls, and a socket with small buffers. */
-static void without_waiting(void) {
+/* One thread serves both ends with non-blocking calls, over a socket with small buffers. */
+static void non_blocking_streams_transfer_everything(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -299,9 +300,9 @@ static void without_waiting(void) {
 }
 
 int main(void) {
-    what_the_peer_may_do();
-    ends_are_told_apart();
-    both_ways_at_once();
-    without_waiting();
+    bad_handshakes_of_the_peer_have_their_status();
+    each_end_of_a_session_has_its_status();
+    streams_read_and_write_at_the_same_time();
+    non_blocking_streams_transfer_everything();
     return report("tls stream");
 }

@@ -8,9 +8,9 @@
 #include <poll.h>
 #include <time.h>
 
-/* Two ends after the handshake. */
-static void established(const netlib_tls_context *client, const netlib_tls_context *server, struct pair pair,
-                        netlib_tls_stream **near, netlib_tls_stream **far) {
+/* Connects two streams and does the handshake. */
+static void do_handshake(const netlib_tls_context *client, const netlib_tls_context *server, struct pair pair,
+                         netlib_tls_stream **near, netlib_tls_stream **far) {
     netlib_error *err = NULL;
     *near = wrap(client, pair.near, "localhost");
     *far = accept_tls(server, pair.far);
@@ -26,7 +26,7 @@ static void established(const netlib_tls_context *client, const netlib_tls_conte
     CHECK_OK(netlib_tls_stream_set_blocking(*far, 1, &err));
 }
 
-static void timeouts_end_calls_and_not_sessions(void) {
+static void a_timeout_ends_the_call_and_not_the_session(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -34,7 +34,7 @@ static void timeouts_end_calls_and_not_sessions(void) {
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)at_position(i);
     size_t n = 0;
 
-    /* In the handshake: nobody answers. Then somebody does. */
+    /* In the handshake: the peer does not answer at first, and answers later. */
     struct pair pair = unix_pair();
     netlib_tls_stream *near = wrap(client, pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
@@ -50,10 +50,10 @@ static void timeouts_end_calls_and_not_sessions(void) {
     netlib_tls_stream_free(near);
     close(pair.near);
 
-    /* Reading, after which reading goes on. */
+    /* After a read timeout, reading continues. */
     netlib_tls_stream *far = NULL;
     pair = unix_pair();
-    established(client, server, pair, &near, &far);
+    do_handshake(client, server, pair, &near, &far);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.0, &err));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.005, &err));
@@ -62,7 +62,7 @@ static void timeouts_end_calls_and_not_sessions(void) {
     CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_INT(4, (long long)n);
 
-    /* Writing to somebody who does not read, then to one who does: the same bytes again, none of them twice. */
+    /* The peer does not read at first, and reads later. The same bytes are passed again; none is sent twice. */
     CHECK_OK(netlib_tls_stream_set_write_timeout(near, 0.01, &err));
     CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
     CHECK_INT(0, (long long)n);
@@ -108,7 +108,7 @@ static void *wait_in_a_call(void *argument) {
     return NULL;
 }
 
-/* Waits until the thread is in the call, which is when its role is taken. */
+/* Waits until the thread is in its call, that is, until the stream has a reader or a writer. */
 static void until_taken(netlib_tls_stream *stream, bool writes) {
     for (;;) {
         size_t n = 0;
@@ -134,7 +134,7 @@ static void limits_end_every_wait(void) {
             if (stage == 0) {
                 near = wrap(client, pair.near, "localhost");
             } else {
-                established(client, server, pair, &near, &far);
+                do_handshake(client, server, pair, &near, &far);
             }
             netlib_limit *limit = NULL;
             CHECK_OK(netlib_limit_new(cancel ? NETLIB_TIMEOUT_NONE : 0.02, &limit, &err));
@@ -149,7 +149,7 @@ static void limits_end_every_wait(void) {
             CHECK(pthread_join(thread, NULL) == 0);
             netlib_status expected = cancel ? NETLIB_CANCELLED : NETLIB_DEADLINE_EXCEEDED;
             CHECK_INT(expected, waiter.status);
-            /* It stays so, until the stream has another limit. */
+            /* Later calls return the same, until the stream has another limit. */
             if (stage < 2) {
                 CHECK_STATUS(expected, netlib_tls_stream_read(near, &byte, 1, &n, &err));
             }
@@ -168,13 +168,13 @@ static void limits_end_every_wait(void) {
     netlib_tls_context_free(server);
 }
 
-static void one_reader_and_one_writer(void) {
+static void a_second_reader_or_writer_gets_busy(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
     struct pair pair = unix_pair();
     netlib_tls_stream *near = NULL, *far = NULL;
-    established(client, server, pair, &near, &far);
+    do_handshake(client, server, pair, &near, &far);
     struct waiter waiter = {near, false, NETLIB_OK, 0};
     pthread_t thread;
     char byte;
@@ -182,7 +182,7 @@ static void one_reader_and_one_writer(void) {
     CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
     until_taken(near, false);
     CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_read(near, &byte, 1, &n, &err));
-    /* Writing is not disturbed by the reader, who is waiting. */
+    /* A waiting reader does not disturb a writer. */
     CHECK_OK(netlib_tls_stream_write(near, "ping", 4, &n, &err));
     char buffer[8];
     CHECK_OK(netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
@@ -225,7 +225,7 @@ static void *drip(void *argument) {
     return NULL;
 }
 
-static void a_peer_that_sends_byte_by_byte(void) {
+static void handshakes_and_reads_work_with_single_bytes(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -258,9 +258,9 @@ static void a_peer_that_sends_byte_by_byte(void) {
 }
 
 int main(void) {
-    timeouts_end_calls_and_not_sessions();
+    a_timeout_ends_the_call_and_not_the_session();
     limits_end_every_wait();
-    one_reader_and_one_writer();
-    a_peer_that_sends_byte_by_byte();
+    a_second_reader_or_writer_gets_busy();
+    handshakes_and_reads_work_with_single_bytes();
     return report("tls waiting");
 }

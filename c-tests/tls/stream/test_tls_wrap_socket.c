@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-/* A server with both protocols; `asks` requests a client certificate. */
+/* Returns a server context with both protocols. If `asks` is true, the server requests a client certificate. */
 static netlib_tls_context *server_of(bool asks) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -28,22 +28,22 @@ enum {
     TLS12 = 32,
     TLS13 = 64,
     NOT_VERIFIED = 128,
-    ABSENT = 256, /* NULL */
+    ABSENT = 256, /* pass NULL */
     SYSTEM = 512,
     EXACT12 = 1024,
     CHACHA = 2048,
     CA_DIR = 4096,
-    ENCRYPTED = 8192, /* the identity's key, with its password */
+    ENCRYPTED = 8192, /* the identity's key is encrypted, and its password is set */
     LOCKED = 16384,   /* the same without the password */
     EMBEDDED = 32768,
     NO_SYSTEM = 65536,
-    P256 = 131072,  /* the one group */
+    P256 = 131072,  /* P-256 as the only group */
     EARLY = 262144, /* early data */
-    HTTP = 524288,  /* after "h2", if that is there too */
+    HTTP = 524288,  /* "http/1.1", after "h2" if both are set */
     PKCS12 = 1048576,
 };
 
-/* A folder with the CA certificate. */
+/* The path of a CA directory with the CA certificate. */
 static char directory[] = "/tmp/netlib-cas-XXXXXX", in_directory[64];
 
 static netlib_tls_options *options_with(int has) {
@@ -83,7 +83,7 @@ static netlib_tls_options *options_with(int has) {
     return options;
 }
 
-static void as_urllib3_wraps(void) {
+static void options_and_context_combine_as_in_urllib3(void) {
     static const struct {
         int options, context;
         const char *ssl_cert_file; /* the system's authorities */
@@ -93,7 +93,7 @@ static void as_urllib3_wraps(void) {
         int32_t version;
         size_t client_certificates;
     } rows[] = {
-        /* Neither: the system's authorities. */
+        /* Neither options nor context: the system's authorities are used. */
         {ABSENT, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {0, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
@@ -113,13 +113,13 @@ static void as_urllib3_wraps(void) {
         {CA, ABSENT, NULL, NULL, NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | EXACT12 | TLS12, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | TLS12 | CHACHA, ABSENT, NULL, "localhost", NETLIB_NO_CIPHER_SUITES, "", 0, 0},
-        /* A context alone, whose protocols give way. */
+        /* A context alone. Its protocols are replaced. */
         {ABSENT, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, CA | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {0, CA | H2 | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {ABSENT, NOT_VERIFIED | H2, NULL, NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
-        /* A context wins, */
+        /* Both: the context's settings win, */
         {NOT_VERIFIED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {TLS13, CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {EXACT12, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
@@ -135,7 +135,7 @@ static void as_urllib3_wraps(void) {
         {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
-        /* A context that trusts nobody, as a server's may: those that are added are all there are. */
+        /* A context without trust anchors, which a server may have: only the added authorities are trusted. */
         {0, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_NO_TRUST_ANCHORS, "", 0, 0},
         {EMBEDDED, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {CA, IDENTITY | NO_SYSTEM, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
@@ -144,19 +144,20 @@ static void as_urllib3_wraps(void) {
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
         {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 1},
         {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
-        /* Groups are the context's, also of one that is made of it. */
+        /* The groups of the context are used, also by a context that is derived from it. */
         {CA | P256, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {0, CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {P256, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA, OTHER_CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | P256, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
-        /* Early data is of one protocol; a context's own is given up for the options' several, whatever else they bring. */
+        /* Early data requires a single protocol. If the options have several, the context's early data is switched off,
+         * whatever else the options have. */
         {CA | EARLY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | EARLY | H2 | HTTP, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {0, CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {H2 | HTTP, CA | EARLY, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
         {H2 | HTTP | CA, OTHER_CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
-        /* PKCS#12 is an identity like others: the client's certificate and its authority's. */
+        /* A PKCS#12 identity is used like any other: the certificate of the client and its authority's. */
         {CA | PKCS12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
         {PKCS12, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
         {IDENTITY, CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
@@ -202,12 +203,12 @@ static void as_urllib3_wraps(void) {
     }
 }
 
-static void the_limit_ends_the_handshake_alone(void) {
+static void the_limit_applies_to_the_handshake_only(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_limit *limit = NULL;
     netlib_tls_context *context = client_context();
-    /* Nobody answers. */
+    /* The peer does not answer. */
     struct pair pair = unix_pair();
     CHECK_OK(netlib_limit_new(0.05, &limit, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED,
@@ -220,7 +221,7 @@ static void the_limit_ends_the_handshake_alone(void) {
     netlib_limit_free(limit);
     close_pair(pair);
 
-    /* What comes after the handshake has no limit. */
+    /* Calls after the handshake have no limit. */
     netlib_tls_context *server_side = server_of(false);
     pair = unix_pair();
     struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};
@@ -242,7 +243,7 @@ static void the_limit_ends_the_handshake_alone(void) {
 }
 
 /* The context's cached configuration for clients without a name is not used for another protocol. */
-static void a_contexts_protocols_give_way_without_a_name_too(void) {
+static void protocols_are_replaced_for_a_client_without_a_name(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = context_of(options_with(NOT_VERIFIED | H2)), *server_side = server_of(false);
@@ -268,7 +269,7 @@ static void a_contexts_protocols_give_way_without_a_name_too(void) {
 }
 
 /* CRLs are loaded with the CA certificates, as in Python's load_verify_locations. */
-static void lists_are_added_to_a_context(void) {
+static void crls_are_added_to_a_context(void) {
     static const struct {
         const char *authority, *list; /* in the options */
         netlib_status status;
@@ -307,12 +308,12 @@ static void lists_are_added_to_a_context(void) {
     netlib_tls_context_free(context);
 }
 
-static void what_cannot_be_wrapped(void) {
+static void bad_arguments_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = client_context();
     CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, NULL, context, "localhost", NULL, &stream, &err));
-    /* A bad option is reported although the context wins. */
+    /* A bad option is reported, even though the context wins. */
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, 9);
     netlib_status status = netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err);
@@ -320,7 +321,7 @@ static void what_cannot_be_wrapped(void) {
               netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
     netlib_tls_options_free(options);
-    /* Authorities that cannot be added. */
+    /* The authorities cannot be added. */
     options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, "/nonexistent/ca.pem");
     CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err));
@@ -336,11 +337,11 @@ int main(void) {
     snprintf(in_directory, sizeof in_directory, "%s/ca.pem", directory);
     char authority[4096];
     CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
-    as_urllib3_wraps();
-    the_limit_ends_the_handshake_alone();
-    a_contexts_protocols_give_way_without_a_name_too();
-    lists_are_added_to_a_context();
-    what_cannot_be_wrapped();
+    options_and_context_combine_as_in_urllib3();
+    the_limit_applies_to_the_handshake_only();
+    protocols_are_replaced_for_a_client_without_a_name();
+    crls_are_added_to_a_context();
+    bad_arguments_are_refused();
     unlink(in_directory);
     CHECK(rmdir(directory) == 0);
     return report("tls_wrap_socket");

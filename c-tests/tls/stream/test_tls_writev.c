@@ -1,4 +1,4 @@
-/* Writes of several pieces, and shutdown of both directions. */
+/* Writes of several slices, and shutdown of both directions. */
 #define _GNU_SOURCE
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
@@ -36,13 +36,13 @@ static void free_ends(struct ends *ends) {
     close_pair(ends->pair);
 }
 
-/* The lengths of the pieces, and the expected plaintext lengths of the records. */
-static void pieces_share_records(void) {
+/* The lengths of the slices, and the expected plaintext lengths of the records. */
+static void slices_share_records(void) {
     enum { FULL = 16384 };
     static const struct {
         size_t pieces[6];
         size_t count;
-        size_t repeat; /* the first piece, so often */
+        size_t repeat; /* how often the first slice is repeated */
         size_t records[8];
     } rows[] = {
         {{5}, 1, 1, {5}},
@@ -55,7 +55,7 @@ static void pieces_share_records(void) {
         /* Headers and a body. */
         {{200, 40000}, 2, 1, {FULL, FULL, 40200 - 2 * FULL}},
         {{40000, 2}, 2, 1, {FULL, FULL, 40002 - 2 * FULL}},
-        /* A body in chunks: "5000\r\n", data, "\r\n". */
+        /* A chunked body: "5000\r\n", data, "\r\n". */
         {{6, 20480, 2, 6, 20480, 2}, 6, 1, {FULL, FULL, 40976 - 2 * FULL}},
     };
     static unsigned char data[200000], received[200000], raw[300000];
@@ -78,7 +78,7 @@ static void pieces_share_records(void) {
         CHECK_OK(netlib_tls_stream_set_write_timeout(ends.near, LONG, &err));
         CHECK_OK(netlib_tls_stream_writev(ends.near, slices, count, &n, &err));
         CHECK_INT((long long)total, (long long)n);
-        /* The records, as they are on the wire: a header, the type and the tag are 22 bytes. */
+        /* Checks the records on the wire: header, type and tag are 22 bytes. */
         ssize_t got = recv(ends.pair.far, raw, sizeof raw, MSG_PEEK | MSG_DONTWAIT);
         size_t at = 0, record = 0;
         while (got > 0 && at + 5 <= (size_t)got && record < 8) {
@@ -100,7 +100,7 @@ static void pieces_share_records(void) {
     }
 }
 
-static void what_is_no_slice(void) {
+static void invalid_slices_send_nothing(void) {
     netlib_error *err = NULL;
     struct ends ends = make_ends();
     static netlib_slice slices[1025];
@@ -121,14 +121,14 @@ static void what_is_no_slice(void) {
     slices[0].len = slices[1].len = (size_t)-1 / 2;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, slices, 3, &n, &err));
     CHECK_INT(0, (long long)n);
-    /* Nothing of all that was sent. */
+    /* Nothing was sent. */
     char byte;
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(ends.far, &byte, 1, &n, &err));
     free_ends(&ends);
 }
 
-/* Non-blocking, over a socket with small buffers: the rest is passed again in other pieces. */
-static void a_write_goes_on_in_other_pieces(void) {
+/* A non-blocking write over a socket with small buffers: the rest is passed again in other slices. */
+static void a_write_continues_with_other_slices(void) {
     netlib_error *err = NULL;
     enum { TOTAL = 300000 };
     static unsigned char sent[TOTAL], received[TOTAL];
@@ -162,7 +162,7 @@ static void a_write_goes_on_in_other_pieces(void) {
     CHECK(memcmp(sent, received, TOTAL) == 0);
     CHECK(wants > 0);
 
-    /* Fewer than what waits to be counted. */
+    /* The second call passes fewer bytes than are already encrypted. */
     static unsigned char much[TOTAL];
     netlib_status status;
     netlib_slice all = {much, sizeof much}, two[2] = {{much, 1}, {much, 1}};
@@ -187,8 +187,8 @@ static void *send_much(void *argument) {
     return NULL;
 }
 
-/* Blocking: as many bytes as shutdown discards, and more. */
-static void r30_what_is_thrown_away_is_bounded(void) {
+/* A blocking stream gets as many bytes as shutdown discards, and then more than that. */
+static void r30_shutdown_discards_a_bounded_amount(void) {
     netlib_error *err = NULL;
     static const struct {
         size_t total;
@@ -210,7 +210,7 @@ static void r30_what_is_thrown_away_is_bounded(void) {
         CHECK_INT(NETLIB_OK, flow.status);
         free_ends(&ends);
     }
-    /* Over all calls: the peer is never done. */
+    /* The bound applies to all calls together, because the peer may send forever. */
     struct ends ends = make_ends();
     static char zeros[100000];
     size_t n = 0, sent = 0;
@@ -223,17 +223,17 @@ static void r30_what_is_thrown_away_is_bounded(void) {
     CHECK_INT(NETLIB_TOO_MUCH_DATA, status);
     CHECK(sent > 1024 * 1024 && sent <= 1024 * 1024 + sizeof zeros);
     CHECK_STATUS(NETLIB_TOO_MUCH_DATA, netlib_tls_stream_shutdown_both(ends.near, &err));
-    /* Who wants the rest can still read it. */
+    /* The application can still read the rest. */
     (void)netlib_tls_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
     CHECK_OK(netlib_tls_stream_read(ends.near, zeros, sizeof zeros, &n, &err));
     free_ends(&ends);
 }
 
-static void both_ways_of_shutting_down(void) {
+static void shutdown_both_waits_for_the_peers_close_notify(void) {
     netlib_error *err = NULL;
     char buffer[16];
     size_t n = 0;
-    /* Without waiting, each at its turn; what is on its way is thrown away. */
+    /* Without waiting, one side after the other. Data that is on its way is discarded. */
     struct ends ends = make_ends();
     CHECK_OK(netlib_tls_stream_write(ends.far, "late", 4, &n, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(ends.near, &err));
@@ -244,12 +244,12 @@ static void both_ways_of_shutting_down(void) {
     CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(ends.near, "x", 1, &n, &err));
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(ends.near, buffer, sizeof buffer, &n, &err));
-    /* The descriptors carry nothing of the sessions any more. */
+    /* No bytes of the sessions are left on the descriptors. */
     CHECK(recv(ends.pair.near, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK(recv(ends.pair.far, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     free_ends(&ends);
 
-    /* The peer hangs up instead, or after its closing message. */
+    /* The peer closes the connection, with or without close_notify. */
     for (int properly = 0; properly < 2; properly++) {
         ends = make_ends();
         if (properly) CHECK_OK(netlib_tls_stream_shutdown(ends.far, &err));
@@ -265,7 +265,7 @@ static void both_ways_of_shutting_down(void) {
         }
         free_ends(&ends);
     }
-    /* A silent peer: the limit and the timeouts hold. */
+    /* The peer is silent: the limit and the timeouts apply. */
     ends = make_ends();
     CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
     CHECK_OK(netlib_tls_stream_set_read_timeout(ends.near, 0.01, &err));
@@ -273,7 +273,7 @@ static void both_ways_of_shutting_down(void) {
     CHECK_OK(netlib_tls_stream_shutdown(ends.far, &err));
     CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
     free_ends(&ends);
-    /* Before the handshake there is nobody to close with. */
+    /* Before the handshake there is no session to close. */
     struct pair pair = unix_pair();
     netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_shutdown_both(stream, &err));
@@ -285,11 +285,11 @@ static void both_ways_of_shutting_down(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    pieces_share_records();
-    what_is_no_slice();
-    a_write_goes_on_in_other_pieces();
-    both_ways_of_shutting_down();
-    r30_what_is_thrown_away_is_bounded();
+    slices_share_records();
+    invalid_slices_send_nothing();
+    a_write_continues_with_other_slices();
+    shutdown_both_waits_for_the_peers_close_notify();
+    r30_shutdown_discards_a_bounded_amount();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls writev");

@@ -1,14 +1,12 @@
-/* What netlib_tls_context_verify_chain says of the chains of a list. For each line it prints the status's name, the problem's
- * number and the certificate's.
- *
- * A line of the list, separated by tabs: the file of authorities; the file of the chain; the file of revocation lists, or "-";
- * the purpose's number; the name, or "-" for none; the time. */
+/* Calls netlib_tls_context_verify_chain for each chain of a list, and prints the name of the status, the number of the
+ * problem and the number of the certificate. Each line of the list has these fields, separated by tabs: the CA file;
+ * the file with the chain; the CRL file, or "-"; the number of the purpose; the name, or "-" for none; the time. */
 #define _GNU_SOURCE
 #include "harness.h"
 
 enum { FIELDS = 6, ROOM = 65536 };
 
-static void judge(char *const *field) {
+static void verify_line(char *const *field) {
     static char chain[ROOM];
     FILE *file = fopen(field[1], "rb");
     if (file == NULL) exit(EXIT_FAILURE);
@@ -45,7 +43,7 @@ int main(int argc, char **argv) {
             field[i] = strsep(&rest, "\t");
             if (field[i] == NULL) return EXIT_FAILURE;
         }
-        judge(field);
+        verify_line(field);
     }
     free(line);
     fclose(list);

@@ -1,4 +1,4 @@
-/* netlib_tls_context_verify_chain: chains that no peer sends, in PEM and in DER, and what is said of them. */
+/* netlib_tls_context_verify_chain: PEM and DER chains, including ones that no peer sends, and their errors. */
 #define _GNU_SOURCE
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
@@ -7,7 +7,7 @@
 #define AS_SERVER NETLIB_PURPOSE_SERVER_AUTH
 #define AS_CLIENT NETLIB_PURPOSE_CLIENT_AUTH
 
-/* A file of the chains, in memory of its size, so that a sanitizer sees what is read beyond it. */
+/* Reads a file of the chains into memory of exactly its size, so that a sanitizer detects reads beyond its end. */
 static char *slurp(const char *name, size_t *len) {
     char path[256];
     snprintf(path, sizeof path, CHAINS "%s", name);
@@ -23,7 +23,7 @@ static char *slurp(const char *name, size_t *len) {
     return bytes;
 }
 
-/* The certificates of PEM text in DER, one after the other; NULL if one of them cannot be read. */
+/* Returns the certificates of a PEM text in DER, one after the other, or NULL if one of them cannot be read. */
 static unsigned char *der_of(const char *pem, size_t pem_len, size_t *len) {
     static const char begin[] = "-----BEGIN CERTIFICATE-----";
     unsigned char *der = malloc(pem_len);
@@ -45,7 +45,7 @@ static unsigned char *der_of(const char *pem, size_t pem_len, size_t *len) {
     return der;
 }
 
-static netlib_tls_options *trusting(const char *trusted, const char *crl, int32_t flags) {
+static netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags) {
     char path[256];
     netlib_tls_options *options = netlib_tls_options_new();
     snprintf(path, sizeof path, CHAINS "%s", trusted);
@@ -58,7 +58,7 @@ static netlib_tls_options *trusting(const char *trusted, const char *crl, int32_
     return options;
 }
 
-/* What an error says, and that a chain is said to nobody. */
+/* Checks the error, and that no alert is reported. */
 static void check_said(const struct row *row, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
     CHECK_INT(row->status, status);
@@ -67,21 +67,21 @@ static void check_said(const struct row *row, netlib_status status, const netlib
     CHECK_INT(-1, netlib_error_tls_alert(err));
     CHECK_STR(row->message, message != NULL ? message : "");
     CHECK_STR(row->advice, advice != NULL ? advice : "");
-    /* Never to switch verification off. */
+    /* The advice never recommends switching verification off. */
     CHECK(advice == NULL ||
           (strstr(advice, "set_verify_mode") == NULL && strstr(advice, "set_check_hostname") == NULL));
     if (status != row->status) fprintf(stderr, "    of %s\n", row->sent);
 }
 
-static void judge(const struct row *row, int32_t purpose, const char *name) {
+static void check_row(const struct row *row, int32_t purpose, const char *name) {
     netlib_error *err = NULL;
     double now = NOW;
     size_t len, der_len;
     char *pem = slurp(row->sent, &len);
     unsigned char *der = der_of(pem, len, &der_len);
-    /* Neither the mode nor the check of names matters. */
+    /* Neither the verify mode nor the check of names matters. */
     for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
-        netlib_tls_options *options = trusting(row->trusted, row->crl, row->flags);
+        netlib_tls_options *options = options_trusting(row->trusted, row->crl, row->flags);
         netlib_tls_options_set_verify_mode(options, mode);
         netlib_tls_context *context = context_of(options);
         netlib_status status = netlib_tls_context_verify_chain(context, pem, len, purpose, name, &now, &err);
@@ -98,26 +98,26 @@ static void judge(const struct row *row, int32_t purpose, const char *name) {
     free(der);
 }
 
-/* The tables are those of the handshakes. */
-static void a_chain_is_judged_as_in_a_handshake(void) {
-    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) judge(&servers[i], AS_SERVER, "localhost");
+/* The tables are the same as those of the handshakes. */
+static void chains_are_verified_as_in_a_handshake(void) {
+    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) check_row(&servers[i], AS_SERVER, "localhost");
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
-        if (clients[i].sent != NULL) judge(&clients[i], AS_CLIENT, NULL);
+        if (clients[i].sent != NULL) check_row(&clients[i], AS_CLIENT, NULL);
     }
 }
 
-/* Chains whose key nobody could prove to have. */
-static void keys_that_no_handshake_has(void) {
+/* Chains with keys that no handshake can use. */
+static void unsupported_and_weak_keys_are_refused(void) {
     static const struct row rows[] = {
         {"weak.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 0,
          SERVER "has an RSA key of 1024 bits; at least 2048 are needed", ""},
         {"curve.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 0,
          SERVER "has a key of 256 bits on the curve secp256k1, which is not supported", ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) judge(&rows[i], AS_SERVER, "localhost");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) check_row(&rows[i], AS_SERVER, "localhost");
 }
 
-static void names_are_checked_if_given(void) {
+static void names_are_checked_if_they_are_given(void) {
     static const struct {
         const char *chain;
         int32_t purpose;
@@ -157,7 +157,7 @@ static void names_are_checked_if_given(void) {
     };
     netlib_error *err = NULL;
     double now = NOW;
-    netlib_tls_options *options = trusting("root.pem", NULL, 0);
+    netlib_tls_options *options = options_trusting("root.pem", NULL, 0);
     netlib_tls_options_set_check_hostname(options, 0);
     netlib_tls_context *context = context_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -173,21 +173,21 @@ static void names_are_checked_if_given(void) {
     netlib_tls_context_free(context);
 }
 
-static int32_t tell(void *ctx, double *seconds) {
+static int32_t report_time(void *ctx, double *seconds) {
     *seconds = *(double *)ctx;
     return 0;
 }
 
-static int32_t cannot_tell(void *ctx, double *seconds) {
+static int32_t fail_to_report_time(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = NOW;
     return 1;
 }
 
-static void the_time_is_given_or_the_clocks(void) {
+static void the_given_time_replaces_the_clock(void) {
     static const struct {
         double time;
-        netlib_status given, told; /* as the argument; by the clock */
+        netlib_status given, told; /* with the time as argument; with the time of the clock */
         int32_t problem;
     } rows[] = {
         {1577836800, NETLIB_OK, NETLIB_OK, 0},
@@ -205,8 +205,8 @@ static void the_time_is_given_or_the_clocks(void) {
     double clock = 0, now = NOW;
     size_t len, expired_len;
     char *pem = slurp("good.pem", &len), *expired = slurp("expired.pem", &expired_len);
-    netlib_tls_options *options = trusting("root.pem", NULL, 0);
-    netlib_tls_options_set_wall_clock(options, tell, &clock, NULL);
+    netlib_tls_options *options = options_trusting("root.pem", NULL, 0);
+    netlib_tls_options_set_wall_clock(options, report_time, &clock, NULL);
     netlib_tls_context *context = context_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, &rows[i].time, &err);
@@ -220,17 +220,17 @@ static void the_time_is_given_or_the_clocks(void) {
         CHECK_STATUS(rows[i].told, status);
     }
     netlib_tls_context_free(context);
-    /* A clock that is not needed is not asked. */
-    options = trusting("root.pem", NULL, 0);
-    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL, NULL);
+    /* The clock is not called if it is not needed. */
+    options = options_trusting("root.pem", NULL, 0);
+    netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     context = context_of(options);
     CHECK_OK(netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, &now, &err));
     CHECK_STATUS(NETLIB_CALLBACK_FAILED,
                  netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err));
     netlib_tls_context_free(context);
-    /* The system's. */
-    context = context_of(trusting("root.pem", NULL, 0));
+    /* The system's clock. */
+    context = context_of(options_trusting("root.pem", NULL, 0));
     CHECK_OK(netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err));
     netlib_status status = netlib_tls_context_verify_chain(context, expired, expired_len, AS_SERVER, NULL, NULL, &err);
     CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_EXPIRED, netlib_error_certificate_problem(err));
@@ -240,7 +240,7 @@ static void the_time_is_given_or_the_clocks(void) {
     free(expired);
 }
 
-static void what_is_no_chain_is_refused(void) {
+static void invalid_chains_are_refused(void) {
     static const struct {
         const char *chain;
         size_t len;
@@ -255,13 +255,13 @@ static void what_is_no_chain_is_refused(void) {
         {"-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", NETLIB_NTS, NETLIB_INVALID_PEM, 0,
          "chain holds no certificate"},
         {"\x30\x01", 2, NETLIB_INVALID_PEM, 0, "chain holds neither PEM nor DER certificates"},
-        /* What a handshake would say. */
+        /* A handshake fails with the same status. */
         {"\x30\x00", 2, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED,
          "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER"},
     };
     netlib_error *err = NULL;
     double now = NOW;
-    netlib_tls_context *context = context_of(trusting("root.pem", NULL, 0));
+    netlib_tls_context *context = context_of(options_trusting("root.pem", NULL, 0));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_status status =
             netlib_tls_context_verify_chain(context, rows[i].chain, rows[i].len, AS_SERVER, "localhost", &now, &err);
@@ -273,7 +273,7 @@ static void what_is_no_chain_is_refused(void) {
     netlib_tls_context_free(context);
 }
 
-/* The good chain, and `count` certificates of `size` bytes after it that say nothing. */
+/* Returns the good chain, followed by `count` useless certificates of `size` bytes. */
 static unsigned char *padded(size_t count, size_t size, size_t *len) {
     size_t pem_len;
     char *pem = slurp("good.pem", &pem_len);
@@ -291,7 +291,7 @@ static unsigned char *padded(size_t count, size_t size, size_t *len) {
     return bytes;
 }
 
-static void sizes_are_bounded(void) {
+static void the_size_of_a_chain_is_bounded(void) {
     static const struct {
         size_t count, size;
         netlib_status status;
@@ -304,7 +304,7 @@ static void sizes_are_bounded(void) {
     };
     netlib_error *err = NULL;
     double now = NOW;
-    netlib_tls_context *context = context_of(trusting("root.pem", NULL, 0));
+    netlib_tls_context *context = context_of(options_trusting("root.pem", NULL, 0));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t len;
         unsigned char *chain = padded(rows[i].count, rows[i].size, &len);
@@ -317,14 +317,15 @@ static void sizes_are_bounded(void) {
     netlib_tls_context_free(context);
 }
 
-/* Every byte of a chain broken: it is refused or accepted, and each refusal names its problem. */
-static void broken_chains_end_in_a_status(void) {
+/* Changes each byte of a chain, and truncates the chain at each byte. Every result is refused, and each failed
+ * verification names its problem. */
+static void every_changed_or_truncated_chain_is_refused(void) {
     netlib_error *err = NULL;
     double now = NOW;
     size_t pem_len, len, refused = 0;
     char *pem = slurp("good.pem", &pem_len);
     unsigned char *der = der_of(pem, pem_len, &len);
-    netlib_tls_context *context = context_of(trusting("root.pem", "all.crl", STRICT));
+    netlib_tls_context *context = context_of(options_trusting("root.pem", "all.crl", STRICT));
     for (size_t i = 0; i < 2 * len; i++) {
         unsigned char *copy = malloc(len);
         memcpy(copy, der, len);
@@ -344,7 +345,7 @@ static void broken_chains_end_in_a_status(void) {
     free(der);
 }
 
-static void somebody_must_be_trusted(void) {
+static void a_context_without_anchors_verifies_no_chain(void) {
     netlib_error *err = NULL;
     size_t len;
     char *pem = slurp("good.pem", &len);
@@ -362,8 +363,8 @@ static void somebody_must_be_trusted(void) {
     free(pem);
 }
 
-/* Pins count beside the chain, or instead of it; the mode counts for neither. */
-static void pins_are_held_against_a_chain(void) {
+/* Pins are checked in addition to the chain, or instead of it. The verify mode has no influence. */
+static void pins_are_checked_against_a_chain(void) {
     static const struct {
         const char *trusted, *pinned;
         bool replaces;
@@ -415,14 +416,14 @@ static void pins_are_held_against_a_chain(void) {
 }
 
 int main(void) {
-    a_chain_is_judged_as_in_a_handshake();
-    keys_that_no_handshake_has();
-    names_are_checked_if_given();
-    the_time_is_given_or_the_clocks();
-    what_is_no_chain_is_refused();
-    sizes_are_bounded();
-    broken_chains_end_in_a_status();
-    somebody_must_be_trusted();
-    pins_are_held_against_a_chain();
+    chains_are_verified_as_in_a_handshake();
+    unsupported_and_weak_keys_are_refused();
+    names_are_checked_if_they_are_given();
+    the_given_time_replaces_the_clock();
+    invalid_chains_are_refused();
+    the_size_of_a_chain_is_bounded();
+    every_changed_or_truncated_chain_is_refused();
+    a_context_without_anchors_verifies_no_chain();
+    pins_are_checked_against_a_chain();
     return report("tls_chain");
 }

@@ -1,5 +1,5 @@
-/* Malformed CRLs: the fuzzer's seeds, and one CRL cut at each byte and with each bit flipped. Some malformed CRLs made
- * webpki 0.103.12 panic. */
+/* Malformed CRLs: the fuzzer's seeds, and one CRL truncated at each byte and with each bit flipped. Some malformed CRLs
+ * made webpki 0.103.12 panic. */
 #include "../../../fuzz/seeds.h"
 #include "tls_chains.h"
 
@@ -21,7 +21,7 @@ static char *slurp(const char *path, size_t *len) {
     fseek(file, 0, SEEK_END);
     *len = (size_t)ftell(file);
     rewind(file);
-    /* Of its size, so that a sanitizer sees what is read beyond it. */
+    /* The memory has exactly the size of the file, so that a sanitizer detects reads beyond its end. */
     char *bytes = malloc(*len > 0 ? *len : 1);
     CHECK(fread(bytes, 1, *len, file) == *len);
     fclose(file);
@@ -36,9 +36,9 @@ static netlib_status verify(const netlib_tls_context *context, const char *chain
     return netlib_tls_context_verify_chain(context, chain, len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", &now, err);
 }
 
-/* Whether such a list made a context. Its statuses are those that are documented, and with it the revoked certificate is
- * refused all the same: as revoked, or because a list that was altered tells nothing. */
-static bool judge(const void *list, size_t len) {
+/* Returns true if a context can be created with this CRL. Otherwise the status must be a documented one. With the CRL
+ * the revoked certificate must be refused: as revoked, or because a changed CRL proves nothing. */
+static bool try_crl(const void *list, size_t len) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_tls_options *options = trusting_root(list, len);
@@ -61,36 +61,36 @@ static bool judge(const void *list, size_t len) {
     return true;
 }
 
-static void r25_every_cut_and_every_bit(void) {
+static void r25_truncated_and_flipped_crls_give_a_status(void) {
     size_t len = 0;
     char *list = slurp(CHAINS "int.crl.der", &len);
-    CHECK(judge(list, len));
+    CHECK(try_crl(list, len));
     size_t step = under_valgrind() ? 13 : 1;
     for (size_t n = 0; n < len; n += step) {
         char *part = malloc(n > 0 ? n : 1);
         memcpy(part, list, n);
-        CHECK(!judge(part, n));
+        CHECK(!try_crl(part, n));
         free(part);
     }
     size_t made = 0;
     for (size_t bit = 0; bit < len * 8; bit += step) {
         list[bit / 8] = (char)(list[bit / 8] ^ 1 << bit % 8);
-        made += judge(list, len);
+        made += try_crl(list, len);
         list[bit / 8] = (char)(list[bit / 8] ^ 1 << bit % 8);
     }
-    /* Many are lists still, of other certificates, times and signatures. */
+    /* Many of the changed lists are still CRLs, with other certificates, times and signatures. */
     CHECK(made > 100);
     free(list);
 }
 
-static void r25_what_the_fuzzer_kept(void) {
+static void r25_seeds_of_the_fuzzer_give_a_status(void) {
     unsigned long inputs = 0;
     FILE *pack = fopen("fuzz/seeds/crl.pack", "rb");
     CHECK(pack != NULL);
     char *list;
     size_t len;
     while (pack != NULL && next_seed(pack, &list, &len)) {
-        if (!under_valgrind() || inputs % 4 == 0) (void)judge(list, len);
+        if (!under_valgrind() || inputs % 4 == 0) (void)try_crl(list, len);
         free(list);
         inputs++;
     }
@@ -102,7 +102,7 @@ static void r25_what_the_fuzzer_kept(void) {
         char path[600];
         snprintf(path, sizeof path, "tests/certs/verify/%s", entry->d_name);
         list = slurp(path, &len);
-        (void)judge(list, len);
+        (void)try_crl(list, len);
         free(list);
         inputs++;
     }
@@ -113,8 +113,8 @@ static void r25_what_the_fuzzer_kept(void) {
 int main(void) {
     revoked = slurp(CHAINS "revoked.pem", &revoked_len);
     good = slurp(CHAINS "good.pem", &good_len);
-    r25_every_cut_and_every_bit();
-    r25_what_the_fuzzer_kept();
+    r25_truncated_and_flipped_crls_give_a_status();
+    r25_seeds_of_the_fuzzer_give_a_status();
     free(revoked);
     free(good);
     return report("tls_crl");

@@ -1,9 +1,9 @@
-/* Lists of revoked certificates that no authority would write: RUSTSEC-2026-0104 and its neighbours, byte by byte. */
+/* CRLs that no authority would issue: RUSTSEC-2026-0104 and similar inputs, byte by byte. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
-/* DER, written from the back: what encloses something comes after it. */
+/* DER, written backwards: a value is written before the tag and length that enclose it. */
 struct der {
     unsigned char bytes[600];
     size_t start;
@@ -14,7 +14,7 @@ static void put(struct der *der, const char *bytes, size_t len) {
     memcpy(der->bytes + der->start, bytes, len);
 }
 
-/* Everything from the start up to `end` becomes the content of one value. */
+/* Makes everything from the start up to `end` the content of one value. */
 static void enclose(struct der *der, int tag, size_t end) {
     size_t len = end - der->start;
     char head[3] = {(char)tag, (char)0x81, (char)len};
@@ -33,7 +33,8 @@ static const char algorithm[] = "\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x0
 /* CN=x */
 static const char issuer[] = "\x30\x0c\x31\x0a\x30\x08\x06\x03\x55\x04\x03\x0c\x01x";
 
-/* A list of version 2 with no entries, and an issuing distribution point of these bytes; its signature is no signature. */
+/* Returns a CRL of version 2 with no entries, an issuing distribution point of these bytes, and an invalid
+ * signature. */
 static struct der list_with(const char *point, size_t len) {
     struct der der = {.start = sizeof der.bytes};
     size_t whole = der.start;
@@ -69,7 +70,7 @@ struct row {
 #define POINT(text) (text), sizeof(text) - 1
 #define PLACE "\xa0\x0a\xa0\x08\x86\x06http:x"
 
-static void r25_no_list_panics(void) {
+static void r25_crls_with_any_distribution_point_do_not_panic(void) {
     static const struct row rows[] = {
         {"a point with a name", POINT(PLACE), NETLIB_OK},
         {"for user certificates only", POINT(PLACE "\x81\x01\xff"), NETLIB_OK},
@@ -99,6 +100,6 @@ static void r25_no_list_panics(void) {
 }
 
 int main(void) {
-    r25_no_list_panics();
+    r25_crls_with_any_distribution_point_do_not_panic();
     return report("tls_crl_points");
 }

@@ -1,5 +1,6 @@
-/* What a failed session says when the other side is no netlib: peers that are written down byte by byte. A TLS 1.2 server
- * shows its certificates in the clear before it proves anything, so any chain can be shown without its keys. */
+/* The errors of sessions with peers that are not netlib. The peers are scripted byte by byte. A TLS 1.2 server
+ * sends its certificates in plaintext before it proves possession of a key, so the test can send any chain without
+ * its keys. */
 #define _GNU_SOURCE
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
@@ -24,7 +25,7 @@ static void put(struct bytes *bytes, const void *data, size_t len) {
 
 #define PUT(bytes, literal) put(bytes, literal, sizeof literal - 1)
 
-/* Three bytes of length before `inner`. */
+/* Writes `inner`, preceded by its length in three bytes. */
 static void put_sized(struct bytes *bytes, const struct bytes *inner) {
     unsigned char len[3] = {(unsigned char)(inner->len >> 16), (unsigned char)(inner->len >> 8),
                             (unsigned char)inner->len};
@@ -32,7 +33,7 @@ static void put_sized(struct bytes *bytes, const struct bytes *inner) {
     put(bytes, inner->at, inner->len);
 }
 
-/* A handshake message in a record of its own. */
+/* Writes a handshake message in a record of its own. */
 static void put_message(struct bytes *bytes, unsigned char type, const struct bytes *body) {
     size_t len = body->len + 4;
     unsigned char header[6] = {22, 3, 3, (unsigned char)(len >> 8), (unsigned char)len, type};
@@ -46,7 +47,7 @@ static int digit_of(int c) {
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* The certificates of a PEM file, each with its length, as TLS 1.2 lists them. */
+/* Writes the certificates of a PEM file, each preceded by its length, as TLS 1.2 lists them. */
 static void put_certificates(struct bytes *bytes, const char *path) {
     char line[256];
     FILE *file = fopen(path, "r");
@@ -73,7 +74,8 @@ static void put_certificates(struct bytes *bytes, const char *path) {
     if (file != NULL) fclose(file);
 }
 
-/* The first flight, but for its end, of a TLS 1.2 server whose signature is worth nothing. `list` is what its certificate message lists. */
+/* Writes the first flight, except for its end, of a TLS 1.2 server with an invalid signature. `list` is the content of
+ * its certificate message. */
 static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa) {
     static struct bytes body;
     body.len = 0;
@@ -103,7 +105,7 @@ static void put_hello_done(struct bytes *flight) {
     put_message(flight, 14, &body);
 }
 
-/* The other side: sends `bytes` once something has come, and reads the alert that this side answers with. */
+/* The peer: sends `bytes` after it has received something, and reads the alert that this side answers with. */
 struct script {
     int fd;
     const struct bytes *bytes;
@@ -112,7 +114,7 @@ struct script {
     pthread_t thread;
 };
 
-static void *play(void *argument) {
+static void *play_script(void *argument) {
     struct script *script = argument;
     unsigned char record[20000];
     size_t have = 0;
@@ -136,11 +138,11 @@ static void *play(void *argument) {
     return NULL;
 }
 
-/* A client's handshake with a server that says `bytes`; afterwards `err` and the alert that went out. */
-static netlib_status against(netlib_tls_context *client, struct script *script, netlib_error **err) {
+/* Runs a client's handshake with a server that sends `bytes`. Stores the error and the alert that the client sent. */
+static netlib_status handshake_with(netlib_tls_context *client, struct script *script, netlib_error **err) {
     struct pair pair = unix_pair();
     script->fd = pair.far;
-    CHECK(pthread_create(&script->thread, NULL, play, script) == 0);
+    CHECK(pthread_create(&script->thread, NULL, play_script, script) == 0);
     netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
     netlib_status status = netlib_tls_stream_handshake(stream, err);
     netlib_tls_stream_free(stream);
@@ -156,7 +158,7 @@ static void check_error(const netlib_error *err, int32_t alert, const char *mess
     CHECK_INT(alert, netlib_error_tls_alert(err));
 }
 
-static void certificates_that_no_honest_server_shows(void) {
+static void refused_server_certificates_are_explained(void) {
     static const struct {
         const char *chain;
         const char *raw;
@@ -205,7 +207,7 @@ static void certificates_that_no_honest_server_shows(void) {
         netlib_tls_options_set_verify_mode(options, rows[i].mode);
         netlib_tls_context *client = context_of(options);
         struct script script = {.bytes = &flight};
-        netlib_status status = against(client, &script, &err);
+        netlib_status status = handshake_with(client, &script, &err);
         CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
         CHECK_INT(rows[i].certificate, netlib_error_certificate_index(err));
         check_error(err, rows[i].alert, rows[i].message, rows[i].advice);
@@ -218,14 +220,14 @@ static void certificates_that_no_honest_server_shows(void) {
 #define LOCALHOST "the server \"localhost\" "
 #define ENDED LOCALHOST "ended the session during the TLS handshake with alert "
 
-static void servers_that_cannot_be_spoken_with(void) {
+static void failed_handshakes_with_servers_are_explained(void) {
     static const struct {
         const char *bytes;
         size_t len;
         bool closes;
         int32_t minimum;
         netlib_status status;
-        int32_t alert; /* that was received or sent */
+        int32_t alert; /* the alert that was received or sent */
         const char *message, *advice;
     } rows[] = {
         /* TLS 1.2 from a server that was offered only TLS 1.3, and TLS 1.0. */
@@ -245,7 +247,7 @@ static void servers_that_cannot_be_spoken_with(void) {
          ENDED "71 (insufficient_security): the two sides have no version, cipher suite or parameters in common", ""},
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
-        /* What the options leave out might be what it wants. */
+        /* The server may require something that the options leave out. */
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
          VERSIONS},
@@ -290,7 +292,7 @@ static void servers_that_cannot_be_spoken_with(void) {
         bytes.len = 0;
         put(&bytes, rows[i].bytes, rows[i].len);
         struct script script = {.bytes = &bytes, .closes = rows[i].closes};
-        netlib_status status = against(client, &script, &err);
+        netlib_status status = handshake_with(client, &script, &err);
         check_error(err, rows[i].alert, rows[i].message, rows[i].advice);
         CHECK_STATUS(rows[i].status, status);
         if (status == NETLIB_TLS_INCOMPATIBLE || status == NETLIB_TLS_PROTOCOL) CHECK_INT(rows[i].alert, script.alert);
@@ -298,11 +300,12 @@ static void servers_that_cannot_be_spoken_with(void) {
     }
 }
 
-/* A server of TLS 1.2 says handshake_failure, or bad_certificate, when it was shown no certificate. */
-static void servers_that_asked_for_a_certificate(void) {
+/* A TLS 1.2 server sends handshake_failure or bad_certificate after the client sent no certificate, or one that the
+ * server refuses. */
+static void refused_client_certificates_are_explained(void) {
     static const struct {
         const char *identity;
-        const char *scheme; /* that the server takes */
+        const char *scheme; /* the signature scheme that the server accepts */
         const char *alert;
         const char *message, *advice;
     } rows[] = {
@@ -341,14 +344,15 @@ static void servers_that_asked_for_a_certificate(void) {
             netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
         netlib_tls_context *client = context_of(options);
         struct script script = {.bytes = &flight};
-        netlib_status status = against(client, &script, &err);
+        netlib_status status = handshake_with(client, &script, &err);
         check_error(err, (unsigned char)rows[i].alert[0], rows[i].message, rows[i].advice);
         CHECK_STATUS(NETLIB_TLS_ALERT, status);
         netlib_tls_context_free(client);
     }
 }
 
-/* The hello of a TLS 1.2 client that offers one of each; a group of 0 is none. */
+/* Writes the hello of a TLS 1.2 client that offers one suite, group, signature scheme and protocol; group 0 means
+ * none. */
 static void put_hello(struct bytes *bytes, const char *suite, const char *group, const char *scheme, const char *alpn) {
     static struct bytes body;
     unsigned char len[2];
@@ -386,7 +390,7 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
 
 #define NO_ECDHE "the client offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here"
 
-static void clients_that_cannot_be_spoken_with(void) {
+static void failed_handshakes_with_clients_are_explained(void) {
     static const struct {
         const char *suite, *group, *scheme, *alpn;
         int32_t minimum, alert;
@@ -398,7 +402,7 @@ static void clients_that_cannot_be_spoken_with(void) {
          "the client and this side have no key-exchange group in common", ""},
         {"\xc0\x2b", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
          "the client and this side have no key-exchange group in common", ""},
-        /* RSA's own key exchange needs no group, nor does one in finite fields. */
+        /* Neither RSA key exchange nor finite-field Diffie-Hellman uses an ECDHE group. */
         {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
         {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
         {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
@@ -422,7 +426,7 @@ static void clients_that_cannot_be_spoken_with(void) {
         hello.len = 0;
         put_hello(&hello, rows[i].suite, rows[i].group, rows[i].scheme, rows[i].alpn);
         struct script script = {.fd = pair.near, .bytes = &hello, .speaks_first = true};
-        play(&script);
+        play_script(&script);
         server_join(&server);
         CHECK_INT(NETLIB_TLS_INCOMPATIBLE, server.status);
         CHECK_STR(rows[i].message, server.message);
@@ -433,8 +437,8 @@ static void clients_that_cannot_be_spoken_with(void) {
     }
 }
 
-/* Each side is told of its own cipher string, and only of that. */
-static void cipher_strings_with_nothing_in_common(void) {
+/* Each side's error mentions its own cipher string only. */
+static void cipher_strings_without_a_common_suite_are_explained(void) {
     static const struct {
         const char *client, *server;
     } rows[] = {{"aRSA", NULL}, {NULL, "TLS_AES_128_GCM_SHA256:aRSA"}, {"AES128", "AES256:CHACHA20"}};
@@ -469,8 +473,8 @@ static void cipher_strings_with_nothing_in_common(void) {
     }
 }
 
-/* One message in records of a byte each: no message of its size, but more than is kept. */
-static void a_message_in_too_many_pieces(void) {
+/* One message in records of one byte each: the message is below its limit, but its records are above theirs. */
+static void a_message_in_too_many_records_is_refused(void) {
     netlib_error *err = NULL;
     static struct bytes bytes;
     bytes.len = 0;
@@ -478,7 +482,7 @@ static void a_message_in_too_many_pieces(void) {
     for (int i = 0; i < 12000; i++) PUT(&bytes, "\x16\x03\x03\x00\x01\x00");
     netlib_tls_context *client = client_context();
     struct script script = {.bytes = &bytes};
-    netlib_status status = against(client, &script, &err);
+    netlib_status status = handshake_with(client, &script, &err);
     check_error(
         err, 50,
         "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: it is too "
@@ -489,11 +493,11 @@ static void a_message_in_too_many_pieces(void) {
 }
 
 int main(void) {
-    certificates_that_no_honest_server_shows();
-    servers_that_cannot_be_spoken_with();
-    servers_that_asked_for_a_certificate();
-    clients_that_cannot_be_spoken_with();
-    cipher_strings_with_nothing_in_common();
-    a_message_in_too_many_pieces();
+    refused_server_certificates_are_explained();
+    failed_handshakes_with_servers_are_explained();
+    refused_client_certificates_are_explained();
+    failed_handshakes_with_clients_are_explained();
+    cipher_strings_without_a_common_suite_are_explained();
+    a_message_in_too_many_records_is_refused();
     return report("tls explain");
 }

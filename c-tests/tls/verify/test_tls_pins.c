@@ -1,11 +1,11 @@
-/* The certificate that a session was made with can be held against a fingerprint, whatever kind of session it is. */
+/* The peer certificate of a session can be compared with a fingerprint, whatever kind of session it is. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
 enum { MOST = 2 };
 
-/* SHA-256 of a file in tests/certs. */
+/* Returns the SHA-256 of a file in tests/certs. */
 static void fingerprint_of(const char *file, char hex[65]) {
     static char bytes[8000];
     netlib_error *err = NULL;
@@ -19,7 +19,7 @@ static void fingerprint_of(const char *file, char hex[65]) {
     netlib_certificate_free(certificate);
 }
 
-static netlib_tls_context *client_that(int32_t mode, int32_t version) {
+static netlib_tls_context *client_with(int32_t mode, int32_t version) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_check_hostname(options, mode != NETLIB_CERT_NONE);
     netlib_tls_options_set_verify_mode(options, mode);
@@ -27,7 +27,7 @@ static netlib_tls_context *client_that(int32_t mode, int32_t version) {
     return context_of(options);
 }
 
-/* Shakes hands, and lets the client read a byte, with which come the tickets that sessions are resumed by. */
+/* Does the handshake, and lets the client read a byte: the tickets for resumption arrive with it. */
 static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     netlib_status one = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
@@ -46,8 +46,8 @@ static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_INT('x', byte);
 }
 
-/* curl once checked a pin on all ways to a session but one. */
-static void r22_a_pin_holds_on_every_way(void) {
+/* A known defect of curl: one way to create a session did not check pins. */
+static void r22_fingerprints_are_checked_for_every_kind_of_session(void) {
     netlib_error *err = NULL;
     char right[65], wrong[65];
     fingerprint_of(CERTS "server.pem", right);
@@ -57,7 +57,7 @@ static void r22_a_pin_holds_on_every_way(void) {
         int32_t mode = row & 1 ? NETLIB_CERT_NONE : NETLIB_CERT_REQUIRED;
         int32_t version = row & 2 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3;
         size_t depth = row & 4 ? 2 : 1;
-        netlib_tls_context *client = client_that(mode, version);
+        netlib_tls_context *client = client_with(mode, version);
         for (int round = 0; round < 2; round++) {
             struct pair pair = unix_pair();
             netlib_tls_stream *near[MOST] = {wrap(client, pair.near, "localhost"), NULL};
@@ -68,13 +68,13 @@ static void r22_a_pin_holds_on_every_way(void) {
                     CHECK_OK(netlib_tls_accept_stream(server, far[0], &far[1], &err));
                 }
                 begin_session(near[layer], far[layer]);
-                /* The inner session of the first round resumes the outer one's already. */
+                /* The first inner session already resumes the outer session. */
                 CHECK(netlib_tls_stream_is_resumed(near[layer]) == (round > 0 || layer > 0));
                 size_t len = 0;
                 const uint8_t *leaf = netlib_tls_stream_peer_certificate(near[layer], 0, &len);
                 CHECK_OK(netlib_assert_fingerprint(leaf, len, right, &err));
                 CHECK_STATUS(NETLIB_FINGERPRINT_MISMATCH, netlib_assert_fingerprint(leaf, len, wrong, &err));
-                /* Who shows nothing matches nothing. */
+                /* A peer without a certificate matches no fingerprint. */
                 leaf = netlib_tls_stream_peer_certificate(far[layer], 0, &len);
                 CHECK_STATUS(NETLIB_FINGERPRINT_MISMATCH, netlib_assert_fingerprint(leaf, len, right, &err));
             }
@@ -91,6 +91,6 @@ static void r22_a_pin_holds_on_every_way(void) {
 }
 
 int main(void) {
-    r22_a_pin_holds_on_every_way();
+    r22_fingerprints_are_checked_for_every_kind_of_session();
     return report("tls pins");
 }

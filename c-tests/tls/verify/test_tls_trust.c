@@ -1,4 +1,4 @@
-/* Which authorities a context trusts, where they came from, and what of it was skipped. */
+/* Which authorities a context trusts, where they came from, and which certificates were skipped. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
@@ -53,9 +53,9 @@ static void clear_directory(void) {
     CHECK(mkdtemp(directory) != NULL);
 }
 
-/* Everything that a context says of its trust, a line for each source and one for each thing skipped; the directory of
- * the tests is @. */
-static const char *told(const netlib_tls_context *context) {
+/* Returns all that the getters of a context say about its trust, one line for each source and for each skipped item.
+ * "@" stands for the test directory. */
+static const char *describe_trust(const netlib_tls_context *context) {
     static char out[8192];
     size_t at = 0, len = 99;
     out[0] = '\0';
@@ -89,16 +89,16 @@ static const char *told(const netlib_tls_context *context) {
     "  0123abcd.r0: CRLs are not read from here; add it as a CRL file\n" \
     "  89abcdef.r12: CRLs are not read from here; add it as a CRL file\n"
 
-static void the_directory_is_read(void) {
+static void a_ca_directory_is_read_like_openssls(void) {
     static const struct {
-        const char *what; /* done before the directory is read */
+        const char *what; /* the preparation before the directory is read */
         const char *told;
         size_t anchors;
     } rows[] = {
         {"one", "4 @ 1\n", 1},
         {"two", "4 @ 2\n", 2},
         {"der", "4 @ 3\n", 3},
-        /* The same authority again, and a second name of one file. */
+        /* The same authority again, and a second name for one file. */
         {"again", "4 @ 3\n", 3},
         {"others",
          "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
@@ -108,7 +108,7 @@ static void the_directory_is_read(void) {
          "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
          "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n" CRL_SKIPPED,
          3},
-        /* From here on only hashed names count, as for OpenSSL. */
+        /* As soon as there are hashed names, only these are read, as by OpenSSL. */
         {"hashed",
          "4 @ 1\n  README: no hashed name leads to it, as c_rehash makes them for all the others\n"
          "  again.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
@@ -138,7 +138,7 @@ static void the_directory_is_read(void) {
             copy_to("again.pem", CERTS "ca.pem");
             link_to("link.pem", "one.pem");
         } else if (strcmp(rows[i].what, "revoked") == 0) {
-            copy_to("0123abcd.r0", CERTS "verify/root-and-crls.pem"); /* also an authority, which is not read either */
+            copy_to("0123abcd.r0", CERTS "verify/root-and-crls.pem"); /* also has an authority, which is not read */
             link_to("89abcdef.r12", "0123abcd.r0");
         } else if (strcmp(rows[i].what, "others") == 0) {
             write_file("README", "No certificate", 14);
@@ -160,15 +160,15 @@ static void the_directory_is_read(void) {
         netlib_tls_options_add_ca_dir(options, directory);
         CHECK_OK(netlib_tls_context_new(options, &context, &err));
         netlib_tls_options_free(options);
-        CHECK_STR(rows[i].told, told(context));
+        CHECK_STR(rows[i].told, describe_trust(context));
         CHECK_INT((long long)rows[i].anchors, (long long)netlib_tls_context_trust_anchor_count(context));
         CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_kinds(context));
         netlib_tls_context_free(context);
     }
 }
 
-/* Its authorities are trusted for what servers show. */
-static void the_directory_is_trusted(void) {
+/* The authorities of the directory are trusted as issuers of server certificates. */
+static void authorities_of_a_ca_directory_are_trusted(void) {
     static const struct {
         const char *authority;
         netlib_status status;
@@ -202,7 +202,7 @@ static const char *with_label(char *into, size_t size, const char *pem, const ch
     return into;
 }
 
-static void what_is_named_must_give_something(void) {
+static void sources_without_a_usable_certificate_are_refused(void) {
     enum setter { FILE_SETTER, DIR_SETTER, DATA_SETTER };
     with_label(conditional, sizeof conditional, text_of(CERTS "ca.pem"), "TRUSTED CERTIFICATE");
     clear_directory();
@@ -217,7 +217,7 @@ static void what_is_named_must_give_something(void) {
         const char *value;
         netlib_status status;
         int os_errno;
-        const char *message; /* after the setter's name; %s is the value */
+        const char *message; /* the message after the setter's name; %s is the value */
     } rows[] = {
         {DIR_SETTER, "/nonexistent", NETLIB_IO, ENOENT, "cannot read CA directory %s: No such file or directory"},
         {DIR_SETTER, CERTS "ca.pem", NETLIB_IO, ENOTDIR, "cannot read CA directory %s: Not a directory"},
@@ -261,7 +261,7 @@ static void what_is_named_must_give_something(void) {
     CHECK(remove(empty) == 0);
 }
 
-static void what_cannot_be_used_is_skipped(void) {
+static void unusable_certificates_are_skipped_and_listed(void) {
     char data[32768];
     snprintf(data, sizeof data, "%s%s%s%s", text_of(CERTS "ca.pem"),
              "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", text_of(CERTS "other-ca.pem"),
@@ -276,16 +276,16 @@ static void what_cannot_be_used_is_skipped(void) {
         "  certificates with OpenSSL's conditions, 1 of them: what TRUSTED CERTIFICATE says beside the certificate is not "
         "understood here; openssl x509 writes it as a plain one\n"
         "4 " CERTS "ca.pem 1\n",
-        told(context));
+        describe_trust(context));
     CHECK_INT(2, (long long)netlib_tls_context_trust_anchor_count(context));
     netlib_tls_context_free(context);
 }
 
-static void sources_are_chosen(void) {
+static void embedded_and_system_trust_can_be_selected(void) {
     static const struct {
         int32_t embedded, system; /* -1: not set */
         bool custom, environment;
-        const char *told; /* of EMBEDDED without the count */
+        const char *told; /* for EMBEDDED without the count */
         int32_t sources;
     } rows[] = {
         {1, -1, false, true, "2 embedded ", NETLIB_TRUST_EMBEDDED},
@@ -309,7 +309,7 @@ static void sources_are_chosen(void) {
         if (rows[i].system >= 0) netlib_tls_options_set_system_trust(options, rows[i].system);
         if (rows[i].custom) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
         netlib_tls_context *context = context_of(options);
-        const char *all = told(context);
+        const char *all = describe_trust(context);
         CHECK(strncmp(rows[i].told, all, strlen(rows[i].told)) == 0);
         bool embedded = (rows[i].sources & NETLIB_TRUST_EMBEDDED) != 0;
         if (!embedded) CHECK_STR(rows[i].told, all);
@@ -321,7 +321,7 @@ static void sources_are_chosen(void) {
     unsetenv("SSL_CERT_DIR");
 }
 
-/* The variable names a file that is not there: a context that reads the system's authorities cannot be made. */
+/* SSL_CERT_FILE names a missing file, so a context that reads the system's authorities cannot be created. */
 static void servers_read_authorities_only_for_client_certificates(void) {
     enum { UNSET = -1 };
     static const struct {
@@ -362,8 +362,8 @@ static void servers_read_authorities_only_for_client_certificates(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* It serves, and is no client's: whatever is verified, nobody would be. */
-static void a_context_for_servers_only_serves(void) {
+/* A server-only context accepts connections and refuses to create client sessions, whatever its verify mode. */
+static void a_server_only_context_makes_no_client_sessions(void) {
     static const char NOT_A_CLIENTS[] =
         "netlib_tls_options_set_server_only: the context is for servers only, and a client needs another";
     netlib_error *err = NULL;
@@ -388,7 +388,7 @@ static void a_context_for_servers_only_serves(void) {
     refused = netlib_tls_wrap_fd(theirs, 0, "localhost", &stream, &err);
     CHECK_STR(NOT_A_CLIENTS, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, refused);
-    /* Options that are made from it are for servers only too. */
+    /* Options of such a context are server-only as well. */
     netlib_tls_context *same = NULL;
     options = netlib_tls_context_to_options(theirs);
     CHECK_OK(netlib_tls_context_new(options, &same, &err));
@@ -408,13 +408,13 @@ static void a_context_for_servers_only_serves(void) {
 }
 
 int main(void) {
-    the_directory_is_read();
-    the_directory_is_trusted();
-    what_is_named_must_give_something();
-    what_cannot_be_used_is_skipped();
-    sources_are_chosen();
+    a_ca_directory_is_read_like_openssls();
+    authorities_of_a_ca_directory_are_trusted();
+    sources_without_a_usable_certificate_are_refused();
+    unusable_certificates_are_skipped_and_listed();
+    embedded_and_system_trust_can_be_selected();
     servers_read_authorities_only_for_client_certificates();
-    a_context_for_servers_only_serves();
+    a_server_only_context_makes_no_client_sessions();
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return report("tls_trust");
 }

@@ -1,22 +1,22 @@
-/* Which chains are accepted, and what a refused one says: each from a peer that really sends it. */
+/* Which chains are accepted in a handshake, and the errors of refused ones. A peer really sends each chain. */
 #define _GNU_SOURCE
 /* Allows ignored results. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 
-static int32_t tell(void *ctx, double *seconds) {
+static int32_t report_time(void *ctx, double *seconds) {
     *seconds = *(double *)ctx;
     return 0;
 }
 
-static int32_t cannot_tell(void *ctx, double *seconds) {
+static int32_t fail_to_report_time(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = NOW;
     return 1;
 }
 
-/* Options that trust a file of the chains and live at a time. */
-static netlib_tls_options *judging(const char *trusted, const char *crl, int32_t flags, double *time) {
+/* Returns options that trust a file of the chains and whose clock returns `time`. */
+static netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags, double *time) {
     char path[256];
     netlib_tls_options *options = netlib_tls_options_new();
     snprintf(path, sizeof path, CHAINS "%s", trusted);
@@ -26,11 +26,11 @@ static netlib_tls_options *judging(const char *trusted, const char *crl, int32_t
         netlib_tls_options_add_crl_file(options, path);
     }
     netlib_tls_options_set_verify_flags(options, flags);
-    netlib_tls_options_set_wall_clock(options, tell, time, NULL);
+    netlib_tls_options_set_wall_clock(options, report_time, time, NULL);
     return options;
 }
 
-/* Presents a chain, with the key that all of them have. */
+/* Sets the chain as identity, with the key that all chains have in common. */
 static void present(netlib_tls_options *options, const char *chain) {
     char path[256];
     snprintf(path, sizeof path, CHAINS "%s", chain);
@@ -51,7 +51,7 @@ static netlib_tls_context *of_version(netlib_tls_options *options, int32_t versi
     return context_of(options);
 }
 
-static void servers_are_judged(void) {
+static void chains_of_servers_are_accepted_or_refused(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
@@ -59,7 +59,8 @@ static void servers_are_judged(void) {
         const struct row *row = &servers[i];
         netlib_tls_context *server = presenting(row->sent);
         for (size_t j = 0; j < 2; j++) {
-            netlib_tls_context *client = of_version(judging(row->trusted, row->crl, row->flags, &now), versions[j]);
+            netlib_tls_context *client =
+                of_version(options_trusting(row->trusted, row->crl, row->flags, &now), versions[j]);
             struct pair pair = unix_pair();
             struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
             server_start(&peer);
@@ -76,7 +77,7 @@ static void servers_are_judged(void) {
             netlib_tls_stream_free(stream);
             close(pair.near);
             server_join(&peer);
-            /* The server was told by the same alert. */
+            /* The server received the same alert. */
             CHECK_INT(row->status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, peer.status);
             CHECK_INT(row->alert, peer.alert);
             netlib_tls_context_free(client);
@@ -85,18 +86,18 @@ static void servers_are_judged(void) {
     }
 }
 
-static void clients_are_judged(void) {
+static void chains_of_clients_are_accepted_or_refused(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
         const struct row *row = &clients[i];
         for (size_t j = 0; j < 2; j++) {
-            netlib_tls_options *options = judging(row->trusted, row->crl, row->flags, &now);
+            netlib_tls_options *options = options_trusting(row->trusted, row->crl, row->flags, &now);
             netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
             present(options, "good.pem");
             netlib_tls_context *server = of_version(options, versions[j]);
-            options = judging("root.pem", NULL, 0, &now);
+            options = options_trusting("root.pem", NULL, 0, &now);
             if (row->sent != NULL) present(options, row->sent);
             netlib_tls_context *client = context_of(options);
             struct pair pair = unix_pair();
@@ -105,7 +106,7 @@ static void clients_are_judged(void) {
             netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
             char buffer[8];
             size_t n = 0;
-            /* In TLS 1.3 the refusal comes after the client's handshake is done. */
+            /* In TLS 1.3 the refusal arrives after the client's handshake is done. */
             netlib_status status = netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err);
             CHECK_INT(row->alert, netlib_error_tls_alert(err));
             CHECK_STATUS(row->status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, status);
@@ -127,7 +128,7 @@ static void clients_are_judged(void) {
     }
 }
 
-/* One handshake of the good server with a client of these options, which are consumed. */
+/* Runs one handshake between the good server and a client with these options, which are freed. */
 static netlib_status handshake(netlib_tls_options *options, const char *chain, netlib_error **err) {
     netlib_tls_context *client = context_of(options);
     netlib_tls_context *server = presenting(chain);
@@ -144,7 +145,7 @@ static netlib_status handshake(netlib_tls_options *options, const char *chain, n
     return status;
 }
 
-static void the_clock_decides(void) {
+static void the_clock_decides_if_a_certificate_is_valid(void) {
     static const struct {
         double time;
         netlib_status status;
@@ -173,25 +174,25 @@ static void the_clock_decides(void) {
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double time = rows[i].time;
-        netlib_tls_options *options = judging("root.pem", rows[i].crl, rows[i].crl != NULL ? LEAF : 0, &time);
+        netlib_tls_options *options = options_trusting("root.pem", rows[i].crl, rows[i].crl != NULL ? LEAF : 0, &time);
         netlib_status status = handshake(options, rows[i].chain, &err);
         CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
         CHECK_INT(rows[i].certificate, netlib_error_certificate_index(err));
         CHECK_STATUS(rows[i].status, status);
     }
     double now = NOW;
-    netlib_tls_options *options = judging("root.pem", NULL, 0, &now);
-    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL, NULL);
+    netlib_tls_options *options = options_trusting("root.pem", NULL, 0, &now);
+    netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, handshake(options, "good.pem", &err));
     /* The system's clock again. */
     now = 0;
-    options = judging("root.pem", NULL, 0, &now);
+    options = options_trusting("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, NULL, NULL, NULL);
     CHECK_OK(handshake(options, "good.pem", &err));
-    netlib_tls_options_set_wall_clock(NULL, tell, &now, NULL);
-    /* Nothing is verified: nobody asks what time it is. */
-    options = judging("root.pem", NULL, 0, &now);
-    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL, NULL);
+    netlib_tls_options_set_wall_clock(NULL, report_time, &now, NULL);
+    /* Without verification the clock is not called. */
+    options = options_trusting("root.pem", NULL, 0, &now);
+    netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     CHECK_OK(handshake(options, "expired.pem", &err));
 }
@@ -201,28 +202,28 @@ struct watch {
     unsigned calls;
 };
 
-static int32_t look(void *ctx, double *seconds) {
+static int32_t count_and_use_stream(void *ctx, double *seconds) {
     struct watch *watch = ctx;
     watch->calls++;
-    /* Would wait for itself if the stream's lock were held. */
+    /* This call would wait forever if the stream's lock were held. */
     CHECK_INT(0, netlib_tls_stream_version(watch->stream));
     CHECK_INT(NETLIB_BUSY, netlib_tls_stream_handshake(watch->stream, NULL));
     *seconds = NOW;
     return 0;
 }
 
-/* Each side asks its own clock, once, however often it is called meanwhile. */
-static void the_clock_is_asked_without_a_lock(void) {
+/* Each side calls its own clock, and calls it only once, however often the handshake is called meanwhile. */
+static void the_clock_is_called_once_without_a_lock(void) {
     netlib_error *err = NULL;
     struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
     netlib_tls_stream *streams[2];
     netlib_tls_context *contexts[2];
     struct pair pair = unix_pair();
     for (size_t i = 0; i < 2; i++) {
-        netlib_tls_options *options = judging("root.pem", NULL, 0, NULL);
+        netlib_tls_options *options = options_trusting("root.pem", NULL, 0, NULL);
         present(options, i == 0 ? "client.pem" : "good.pem");
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
-        netlib_tls_options_set_wall_clock(options, look, &watches[i], NULL);
+        netlib_tls_options_set_wall_clock(options, count_and_use_stream, &watches[i], NULL);
         contexts[i] = context_of(options);
         streams[i] = i == 0 ? wrap(contexts[i], pair.near, "localhost") : accept_tls(contexts[i], pair.far);
         watches[i].stream = streams[i];
@@ -244,7 +245,7 @@ static void the_clock_is_asked_without_a_lock(void) {
     close_pair(pair);
 }
 
-static void lists_and_flags_are_checked(void) {
+static void crls_and_verify_flags_are_checked(void) {
     static const struct {
         const char *crl;
         int32_t flags;
@@ -318,15 +319,16 @@ static void lists_and_flags_are_checked(void) {
     if (file != NULL) fclose(file);
     CHECK(len > 500 && len < sizeof text);
     double now = NOW;
-    options = judging("root.pem", NULL, 0, &now);
+    options = options_trusting("root.pem", NULL, 0, &now);
     netlib_tls_options_add_crl_data(options, text, len);
     netlib_status status = handshake(options, "revoked.pem", &err);
     CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_REVOKED, netlib_error_certificate_problem(err));
     CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
 }
 
-/* CVE-2019-11324: a certificate of an authority that the system trusts fails where others are trusted instead. */
-static void r20_custom_trust_replaces_the_systems(void) {
+/* CVE-2019-11324: a certificate of an authority that the system trusts is refused if custom authorities replace the
+ * system's. */
+static void r20_custom_trust_replaces_system_trust(void) {
     static const struct {
         bool custom, system;
         netlib_status status;
@@ -355,8 +357,8 @@ static void r20_custom_trust_replaces_the_systems(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* R33: the system's certificates are held to the same as the caller's. */
-static void r33_the_systems_certificates_are_checked_too(void) {
+/* R33: certificates that chain to the system's authorities are checked like those that chain to the caller's. */
+static void r33_chains_to_system_authorities_are_checked(void) {
     netlib_error *err = NULL;
     double now = NOW;
     unsetenv("SSL_CERT_DIR");
@@ -367,7 +369,7 @@ static void r33_the_systems_certificates_are_checked_too(void) {
         snprintf(path, sizeof path, CHAINS "%s", row->trusted);
         setenv("SSL_CERT_FILE", path, 1);
         netlib_tls_options *options = netlib_tls_options_new();
-        netlib_tls_options_set_wall_clock(options, tell, &now, NULL);
+        netlib_tls_options_set_wall_clock(options, report_time, &now, NULL);
         netlib_status status = handshake(options, row->sent, &err);
         CHECK_INT(row->problem, netlib_error_certificate_problem(err));
         CHECK_STATUS(row->status, status);
@@ -375,7 +377,8 @@ static void r33_the_systems_certificates_are_checked_too(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* CVE-2025-27809: a client that names nobody is refused before it says a word, unless the setter for that was called. */
+/* CVE-2025-27809: a client without a server name is refused before it sends anything, unless the name check was
+ * switched off. */
 static void r21_no_session_without_a_name(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -405,13 +408,13 @@ static void r21_no_session_without_a_name(void) {
 }
 
 int main(void) {
-    servers_are_judged();
-    r33_the_systems_certificates_are_checked_too();
-    clients_are_judged();
-    the_clock_decides();
-    the_clock_is_asked_without_a_lock();
-    lists_and_flags_are_checked();
-    r20_custom_trust_replaces_the_systems();
+    chains_of_servers_are_accepted_or_refused();
+    r33_chains_to_system_authorities_are_checked();
+    chains_of_clients_are_accepted_or_refused();
+    the_clock_decides_if_a_certificate_is_valid();
+    the_clock_is_called_once_without_a_lock();
+    crls_and_verify_flags_are_checked();
+    r20_custom_trust_replaces_system_trust();
     r21_no_session_without_a_name();
     return report("tls verify");
 }

@@ -1,4 +1,4 @@
-/* The chains in CERTS "verify/" and what a context says of them: the same whether a peer sends one or the program shows it. */
+/* The chains in CERTS "verify/" and the result for each: the same in a handshake and with verify_chain. */
 #ifndef NETLIB_TEST_TLS_CHAINS_H
 #define NETLIB_TEST_TLS_CHAINS_H
 
@@ -19,7 +19,8 @@
 #define NOW 1767225600.0
 #define IT_IS "; it is 2026-01-01 00:00:00 UTC"
 
-/* What of servers is asked with the name "localhost", and of clients without one. The alert is a session's. */
+/* Rows for servers are verified with the name "localhost", rows for clients without a name. The alert is that of a
+ * session. */
 struct row {
     const char *sent, *trusted, *crl;
     int32_t flags;
@@ -45,7 +46,7 @@ static const struct row servers[] = {
     {"good.pem", "root.pem", "int.crl.der", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
     {"revoked-int.pem", "root.pem", "all.crl", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
     {"strict-no-authority-key.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    /* Trusted as they are. */
+    /* Trusted as the peer's own certificate. */
     {"self-signed.pem", "self-signed.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"self-signed-ca.pem", "self-signed-ca.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"only-leaf.pem", "only-leaf.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
@@ -82,7 +83,8 @@ static const struct row servers[] = {
      SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and was not sent: unless that is an "
             "intermediate that the server should send, it is the authority that must be trusted",
      TRUST_INT},
-    /* It says where its issuer's certificate can be downloaded, so that there is one between. */
+    /* The certificate has the URL of its issuer's certificate, so the message can mention a missing intermediate
+     * certificate. */
     {"../trust/ca-issuers.pem", "other-root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
      NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
      SERVER "was issued by \"CN=netlib root\", which is not trusted and whose certificate was not sent: either that "

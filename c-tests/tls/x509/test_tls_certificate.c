@@ -1,8 +1,8 @@
-/* Certificates as text, and fingerprints. What is expected of shapes/ is what openssl says: shapes/NAME.txt. */
+/* Certificates as text, and fingerprints. The expected values for shapes/ are openssl's: shapes/NAME.txt. */
 #include "tls_peer.h"
 
-/* The bytes of a file, in memory of that size, so that a sanitizer sees what is read beyond them. */
-static unsigned char *bytes_of(const char *path, size_t *len) {
+/* Reads a file into memory of exactly its size, so that a sanitizer detects reads beyond its end. */
+static unsigned char *read_file(const char *path, size_t *len) {
     FILE *file = fopen(path, "rb");
     CHECK(file != NULL);
     if (file == NULL) exit(1);
@@ -19,13 +19,13 @@ static netlib_certificate *certificate_of(const char *path) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = NULL;
     size_t len;
-    unsigned char *bytes = bytes_of(path, &len);
+    unsigned char *bytes = read_file(path, &len);
     CHECK_OK(netlib_certificate_parse(bytes, len, &certificate, &err));
     free(bytes);
     return certificate;
 }
 
-static void a_certificate_is_text(void) {
+static void getters_return_the_fields_of_a_certificate(void) {
     size_t len = 99;
     netlib_certificate *server = certificate_of(CERTS "server.der");
     netlib_certificate *certificate = netlib_certificate_clone(server);
@@ -53,14 +53,14 @@ static void a_certificate_is_text(void) {
               netlib_certificate_fingerprint(certificate, &len));
     CHECK_INT(64, (long long)len);
     size_t der_len;
-    unsigned char *der = bytes_of(CERTS "server.der", &der_len);
+    unsigned char *der = read_file(CERTS "server.der", &der_len);
     const uint8_t *lent = netlib_certificate_der(certificate, &len);
     CHECK(len == der_len && memcmp(lent, der, len) == 0);
     free(der);
     netlib_certificate_free(certificate);
 }
 
-static void a_certificate_has_names(void) {
+static void subject_alternative_names_are_listed_in_order(void) {
     static const struct {
         const char *path;
         struct {
@@ -101,7 +101,7 @@ static void a_certificate_has_names(void) {
     }
 }
 
-static void keys_and_signatures_have_openssls_names(void) {
+static void keys_and_signatures_have_the_names_of_openssl(void) {
     static const struct {
         const char *name, *serial, *algorithm, *curve;
         size_t bits;
@@ -143,8 +143,9 @@ static void keys_and_signatures_have_openssls_names(void) {
     netlib_certificate_free(rich);
 }
 
-/* The certificate with one text in it replaced by another as long; its signature is then wrong, which nobody asks. */
-static netlib_certificate *with_text(const char *path, const char *from, const char *to, size_t text_len) {
+/* Returns the certificate with one text in it replaced by another of the same length. Its signature is then wrong,
+ * which parsing does not check. */
+static netlib_certificate *replace_text(const char *path, const char *from, const char *to, size_t text_len) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = certificate_of(path), *altered = NULL;
     size_t len;
@@ -160,11 +161,11 @@ static netlib_certificate *with_text(const char *path, const char *from, const c
     return altered;
 }
 
-static void texts_can_neither_be_cut_nor_end_a_line(void) {
+static void texts_have_no_nul_and_no_line_break(void) {
     static const struct {
         const char *path, *from, *to;
         size_t len;
-        const char *subject, *name; /* the first of the names */
+        const char *subject, *name; /* `name`: the first of the subject alternative names */
     } rows[] = {
         {CERTS "server.pem", "localhost", "good\0evil", 9, "CN=good\\00evil", "good\\00evil"},
         {CERTS "server.pem", "localhost", "a\r\nCN=b\\c", 9, "CN=a\\0D\\0ACN=b\\\\c", "a\\0D\\0ACN=b\\\\c"},
@@ -173,16 +174,16 @@ static void texts_can_neither_be_cut_nor_end_a_line(void) {
          "\\FF\\1B[2J\\E2\\80\\AE!"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        netlib_certificate *certificate = with_text(rows[i].path, rows[i].from, rows[i].to, rows[i].len);
+        netlib_certificate *certificate = replace_text(rows[i].path, rows[i].from, rows[i].to, rows[i].len);
         CHECK_STR(rows[i].subject, netlib_certificate_subject(certificate, NULL));
         CHECK_STR(rows[i].name, netlib_certificate_name(certificate, 0, NULL));
         netlib_certificate_free(certificate);
     }
 }
 
-static void what_is_no_certificate_is_told(void) {
+static void invalid_certificates_are_refused_with_a_message(void) {
     size_t der_len;
-    unsigned char *der = bytes_of(CERTS "server.der", &der_len);
+    unsigned char *der = read_file(CERTS "server.der", &der_len);
     unsigned char *longer = calloc(1, der_len + 1), *huge = calloc(1, 70000);
     memcpy(longer, der, der_len);
     memcpy(huge, "\x30\x83\x01\x00\x00", 5);
@@ -192,7 +193,7 @@ static void what_is_no_certificate_is_told(void) {
         const void *data;
         size_t len;
         netlib_status status;
-        size_t offset; /* SIZE_MAX: none */
+        size_t offset; /* SIZE_MAX: the error has no offset */
         const char *message;
     } rows[] = {
         {NULL, 0, NETLIB_INVALID_PEM, 0, "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
@@ -219,7 +220,7 @@ static void what_is_no_certificate_is_told(void) {
         CHECK_INT(rows[i].offset == SIZE_MAX ? -1 : (long long)rows[i].offset, netlib_error_offset(err));
         CHECK_STATUS(rows[i].status, status);
     }
-    /* PEM is given up by no other way: the first certificate of several is read, whatever stands before it. */
+    /* The first certificate of several is read, whatever text precedes it. */
     netlib_certificate *both = certificate_of(CERTS "server-both.pem");
     CHECK_STR("CN=localhost", netlib_certificate_subject(both, NULL));
     netlib_certificate_free(both);
@@ -236,10 +237,11 @@ static void what_is_no_certificate_is_told(void) {
 #define NO_HEX "fingerprint has something else than hex digits and colons at byte "
 #define NONE "there is no certificate to compare the fingerprint with: the peer showed none"
 
-/* urllib3 2.8.0 accepts and refuses the same, but for an empty certificate, whose digest it takes. */
-static void fingerprints_are_compared(void) {
+/* urllib3 2.8.0 accepts and refuses the same fingerprints, except that it accepts the digest of an empty
+ * certificate. */
+static void fingerprints_match_as_in_urllib3(void) {
     size_t der_len;
-    unsigned char *der = bytes_of(CERTS "server.der", &der_len);
+    unsigned char *der = read_file(CERTS "server.der", &der_len);
     static const struct {
         bool no_certificate;
         const char *fingerprint;
@@ -275,7 +277,7 @@ static void fingerprints_are_compared(void) {
         {false, "00\303\251", NETLIB_INVALID_ARGUMENT, NO_HEX "2", 2},
         {true, SHA256, NETLIB_FINGERPRINT_MISMATCH, NONE, -1},
         {true, "", NETLIB_FINGERPRINT_MISMATCH, NONE, -1},
-        /* SHA-256 of nothing. */
+        /* The SHA-256 of an empty certificate. */
         {true, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", NETLIB_FINGERPRINT_MISMATCH, NONE,
          -1},
     };
@@ -294,7 +296,7 @@ static void fingerprints_are_compared(void) {
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_assert_fingerprint(der, der_len, NULL, &err));
     free(der);
     size_t pem_len;
-    unsigned char *pem = bytes_of(CERTS "server.pem", &pem_len);
+    unsigned char *pem = read_file(CERTS "server.pem", &pem_len);
     netlib_status of_text = netlib_assert_fingerprint(pem, pem_len, SHA256, &err);
     CHECK_STR("cert is PEM text, whose fingerprint would be that of the text: it must be DER",
               netlib_error_message(err, NULL));
@@ -304,8 +306,8 @@ static void fingerprints_are_compared(void) {
     free(pem);
 }
 
-/* What a peer sent is read as any other certificate, and its fingerprint is how to pin it. */
-static void the_peers_certificate_is_text(void) {
+/* The peer certificate of a session can be parsed like any other, and its fingerprint can be pinned. */
+static void the_peer_certificate_can_be_parsed_and_pinned(void) {
     netlib_error *err = NULL;
     netlib_tls_context *ours = client_context(), *theirs = server_context("server");
     struct pair pair = unix_pair();
@@ -331,12 +333,12 @@ static void the_peers_certificate_is_text(void) {
 }
 
 int main(void) {
-    a_certificate_is_text();
-    a_certificate_has_names();
-    keys_and_signatures_have_openssls_names();
-    texts_can_neither_be_cut_nor_end_a_line();
-    what_is_no_certificate_is_told();
-    fingerprints_are_compared();
-    the_peers_certificate_is_text();
+    getters_return_the_fields_of_a_certificate();
+    subject_alternative_names_are_listed_in_order();
+    keys_and_signatures_have_the_names_of_openssl();
+    texts_have_no_nul_and_no_line_break();
+    invalid_certificates_are_refused_with_a_message();
+    fingerprints_match_as_in_urllib3();
+    the_peer_certificate_can_be_parsed_and_pinned();
     return report("tls_certificate");
 }
