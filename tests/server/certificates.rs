@@ -23,7 +23,7 @@ const BOTH: &[&SupportedProtocolVersion] = &[&TLS12, &TLS13];
 const REVOKED: u64 = 0x7e57;
 
 pub struct Certificates {
-    /// The root that clients trust for servers, and the one for proxies.
+    /// The root that clients trust for servers, and the root that they trust for proxies.
     pub root_pem: String,
     pub proxy_root_pem: String,
     /// The CRLs of the first root and of its intermediate.
@@ -35,9 +35,9 @@ pub struct Certificates {
     pub expired: Arc<ServerConfig>,
     /// For other.test only.
     pub wrong_host: Arc<ServerConfig>,
-    /// As `good`, but from a root that clients do not trust.
+    /// Like `good`, but from a root that clients do not trust.
     pub untrusted: Arc<ServerConfig>,
-    /// As `good`, but revoked.
+    /// Like `good`, but revoked.
     pub revoked: Arc<ServerConfig>,
     /// The certificate of `good`, for one TLS version only.
     pub tls12: Arc<ServerConfig>,
@@ -102,7 +102,7 @@ impl Authority {
         Ok(Authority { root_pem, root, intermediate, issuer: Issuer::new(params, key) })
     }
 
-    /// For `names`; its chain is the leaf and the intermediate.
+    /// Issues a leaf for `names`. Its chain is the leaf and the intermediate.
     fn leaf(&self, names: &[&str], flaw: Flaw) -> Result<Leaf> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut params = CertificateParams::new(names)?;
@@ -125,7 +125,7 @@ impl Authority {
         })
     }
 
-    /// Two CRLs: the root's is empty, the intermediate's has one leaf.
+    /// Returns two CRLs: the root's is empty, the intermediate's has one leaf.
     fn revocations(&self) -> Result<String> {
         let list = |serials: &[u64], issuer: &Issuer<'static, KeyPair>| {
             let revoked = |serial: &u64| RevokedCertParams {
@@ -159,7 +159,7 @@ impl Leaf {
         Ok(Arc::new(config.with_single_cert(self.chain.clone(), self.key.clone_key())?))
     }
 
-    /// Refuses clients without a certificate.
+    /// Returns a configuration that refuses clients without a certificate.
     fn server_for_known_clients(&self) -> Result<Arc<ServerConfig>> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(CLIENTS_CA)?)?;

@@ -14,7 +14,7 @@ pub enum Connection {
 }
 
 impl Connection {
-    /// TLS if there is a configuration. The first read does the handshake.
+    /// Creates a TLS connection if there is a configuration. The first read does the handshake.
     pub fn new(socket: Socket, tls: Option<&Arc<ServerConfig>>) -> std::result::Result<Connection, rustls::Error> {
         Ok(match tls {
             None => Connection::Plain(socket),
@@ -32,7 +32,7 @@ impl Connection {
         }
     }
 
-    /// The TLS session, if there is one, and its transport.
+    /// Returns the TLS session, if there is one, and its transport.
     pub fn into_parts(self) -> (Option<ServerConnection>, Socket) {
         match self {
             Connection::Plain(socket) => (None, socket),
@@ -43,7 +43,7 @@ impl Connection {
         }
     }
 
-    /// A clean end: delivers everything, sends close_notify, and waits until the peer closes.
+    /// Ends the connection cleanly: delivers everything, sends close_notify, and waits until the peer closes.
     pub fn close(mut self) {
         if let Connection::Tls(tls) = &mut self {
             tls.conn.send_close_notify();

@@ -34,8 +34,8 @@ const OPENED: &str = "HTTP/1.1 200 Connection established\r\n\r\n";
 const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 8\r\n\r\nnowhere\n";
 const WHO_ARE_YOU: &str = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tests\"\r\nContent-Length: 0\r\n\r\n";
 
-/// By the first word of the host, as in "garbage.origin.test". The nth request for the same target on the same port
-/// gets the nth answer, later ones the last. A host that is not listed gets a tunnel.
+/// The answers by the first word of the host, as in "garbage.origin.test". The nth request for the same target on the
+/// same port gets the nth answer, later ones the last. A host that is not listed gets a tunnel.
 const ANSWERS: &[(&str, &[Reply])] = &[
     // me:pass word@:
     ("password", &[OpenFor("Basic bWU6cGFzcyB3b3JkQDo=")]),
@@ -104,7 +104,7 @@ fn open(world: &World, request: &Request, mut client: Connection, head: &str) ->
     }
 }
 
-/// The proxy connects to the ports of this server only.
+/// Connects to the port of an authority, which must be a port of this server.
 fn find(world: &World, authority: &str) -> Option<Socket> {
     let (host, port) = authority.rsplit_once(':')?;
     let here = host.ends_with(".test") || ["localhost", "127.0.0.1", "[::1]"].contains(&host);

@@ -19,7 +19,7 @@ impl Request {
         self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The path of a target in origin form or in absolute form, which proxies get.
+    /// Returns the path of a target in origin form, or in absolute form, which clients send to proxies.
     pub fn path(&self) -> &str {
         let target = match self.target.strip_prefix("http://") {
             Some(rest) => rest.find('/').map_or("", |path| &rest[path..]),
@@ -82,7 +82,7 @@ fn read_exactly(from: &mut BufReader<Connection>, length: u64, into: &mut Vec<u8
     }
 }
 
-/// A line without CRLF; each byte becomes one character.
+/// Reads a line and removes its CRLF; each byte becomes one character.
 fn read_line(from: &mut BufReader<Connection>) -> Result<String> {
     let mut line = Vec::new();
     from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;

@@ -68,7 +68,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/large", &[Large]),
     ("/hello", &[Say(HELLO, End::Close)]),
     ("/echo", &[Echo]),
-    // A client that requests one after the other waits forever.
+    // A client that sends its requests one after the other waits forever.
     ("/when-two-ask", &[Together(2)]),
     ("/when-forty-ask", &[Together(40)]),
     ("/when-fifty-ask", &[Together(50)]),
@@ -222,7 +222,7 @@ impl World {
         acts.get(self.visit(port, &request.target)).or(acts.last()).copied()
     }
 
-    /// The number of earlier requests for this target.
+    /// Returns the number of earlier requests for this target.
     pub fn visit(&self, port: &'static str, target: &str) -> usize {
         let mut visits = self.visits.lock().unwrap();
         let visit = visits.entry((port, target.to_owned())).or_insert(0);
@@ -242,7 +242,7 @@ impl World {
         self.ports.values().any(|&port| port == number)
     }
 
-    /// Writes in one call, so that lines do not mix.
+    /// Writes a line in one call, so that lines do not mix.
     fn note(&self, port: &str, request: &Request) -> Result<()> {
         let names: Vec<String> = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         let line = format!("{port} {} {} {}\n", request.method, request.target, names.join(","));
@@ -261,7 +261,7 @@ pub fn serve(world: &World, port: &'static str, connection: Connection) {
     };
 }
 
-/// Reads and logs the head of the request; `None` if the client speaks TLS.
+/// Reads and logs the head of the request. Returns `None` if the client speaks TLS.
 pub fn read_request(world: &World, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
     if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
         return Ok(None);
@@ -333,7 +333,7 @@ fn say(mut to: Connection, request: &Request, text: &str, end: End) -> Result<()
         End::Close => to.close(),
         End::Cut => to.cut(),
         End::Reset => {
-            // Gives the client time to read: a reset discards data it has not read.
+            // Gives the client time to read: a reset discards data that the client has not read.
             std::thread::sleep(Duration::from_millis(100));
             to.reset();
         }
@@ -394,7 +394,7 @@ fn as_it_came(request: &Request) -> Vec<u8> {
     bytes
 }
 
-/// Pseudo-random bytes, the same in every run (xorshift).
+/// Returns pseudo-random bytes, the same in every run (xorshift).
 fn noise(length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

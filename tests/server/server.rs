@@ -50,8 +50,8 @@ fn print_sha256(file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns, and so ends the process with all its threads, when standard input closes: whoever started the server
-/// holds the other end, so that it cannot outlive them.
+/// Returns when standard input closes, which ends the process with all its threads. The starter of the server holds the
+/// other end, so the server cannot outlive it.
 fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));

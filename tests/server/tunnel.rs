@@ -9,12 +9,12 @@ use socket2::Socket;
 
 use crate::connection::Connection;
 
-/// One thread in each direction.
+/// Copies in each direction on a thread of its own.
 pub fn join(client: Connection, origin: Socket) {
     let (session, client) = client.into_parts();
     let session = session.map(Mutex::new);
     let ended = |done: Result<()>| {
-        // The end of one direction is passed on and leaves the other open. A failure ends both.
+        // The end of one direction is passed on and leaves the other direction open. A failure ends both.
         if done.is_err() {
             let _ = client.shutdown(Shutdown::Both);
             let _ = origin.shutdown(Shutdown::Both);
@@ -26,7 +26,7 @@ pub fn join(client: Connection, origin: Socket) {
     });
 }
 
-/// From the client to the origin.
+/// Copies from the client to the origin.
 fn up(session: Option<&Mutex<ServerConnection>>, mut client: &Socket, mut origin: &Socket) -> Result<()> {
     let mut buffer = [0; 16 * 1024];
     loop {
@@ -41,7 +41,7 @@ fn up(session: Option<&Mutex<ServerConnection>>, mut client: &Socket, mut origin
     }
 }
 
-/// From the origin to the client. Holds the lock while writing, so that records do not mix.
+/// Copies from the origin to the client. Holds the lock while writing, so that records do not mix.
 fn down(session: Option<&Mutex<ServerConnection>>, mut origin: &Socket, mut client: &Socket) -> Result<()> {
     let mut buffer = [0; 16 * 1024];
     loop {

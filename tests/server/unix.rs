@@ -12,8 +12,8 @@ use crate::ports::accept;
 use crate::proxy;
 use crate::scenarios::{self, World};
 
-/// They are in the current directory, because a path of more than 107 bytes is none. Returns the name of the one that
-/// has no path, without its NUL: nobody else on this machine uses it.
+/// Creates the sockets. They are in the current directory, because a path may have at most 107 bytes. Returns the name
+/// of the socket without a path, without its NUL; the name is unique on this machine.
 pub fn start(certificates: &Certificates, world: &Arc<World>) -> Result<String> {
     let name = format!("misbehaving-server-{}", std::process::id());
     serve("http.sock", "http.sock", None, world)?;

@@ -1,10 +1,11 @@
-"""Records what Python's ipaddress module thinks of addresses: the edges of each special block and their neighbours, some
-inside of each, and some anywhere.
+"""Records how Python's ipaddress module classifies addresses: the first and last address of each special block, their
+neighbours, some addresses inside each block, and some anywhere.
 
     python3.11 tests/vectors/addresses.py
 
-writes `python-3.11/addresses.txt`: an address on each line, and the letters of QUESTIONS that hold of it, "-" for none. src/socket/address_class/tests.rs compares, and says where and why netlib
-differs. Newer releases of Python know more of the registries, so that fewer of the differences are left with them.
+writes `python-3.11/addresses.txt`. Each line has an address and the letters of its classes in QUESTIONS, or "-" if it
+has none. src/socket/address_class/tests.rs compares them with netlib's, and says where and why netlib differs. Newer
+releases of Python know more entries of the registries, so they differ less from netlib.
 """
 
 import ipaddress

@@ -1,10 +1,10 @@
-"""Records which of the six TLS 1.2 suites that netlib has the openssl command selects for a cipher string, in its order.
+"""Records which of netlib's six TLS 1.2 suites the openssl command selects for a cipher string, and in which order.
 
     python3 tests/vectors/ciphers.py
 
-writes `openssl-3.0/ciphers.txt` in the syntax of common.py: the string, and the names of the suites; "none" when there is none of
-the six, "invalid" when OpenSSL does not read the string. Suites of TLS 1.3 and security levels above 2 are not asked for,
-since netlib's answers differ there: the documentation of netlib_tls_options_set_ciphers says how.
+writes `openssl-3.0/ciphers.txt` in the syntax of common.py: the string, and the names of the suites; "none" if none of
+the six is selected, "invalid" if OpenSSL refuses the string. TLS 1.3 suites and security levels above 2 are left out,
+because netlib differs there: see the documentation of netlib_tls_options_set_ciphers.
 """
 
 import random
@@ -20,7 +20,7 @@ OURS = [
     "ECDHE-ECDSA-AES128-GCM-SHA256",
     "ECDHE-RSA-AES128-GCM-SHA256",
 ]
-# OpenSSL knows the registry's names since 3.2; an older one is asked for its own instead.
+# OpenSSL accepts IANA's names since 3.2. An older release gets its own names instead.
 REGISTRY = {
     "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
     "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-ECDSA-CHACHA20-POLY1305",
@@ -38,7 +38,7 @@ UNKNOWN = ["ECHDE", "high", "TLS-CHACHA20", "x", "aes128"]
 USEFUL = ["ALL", "HIGH", "ECDHE", "EECDH", "aRSA", "aECDSA", "ECDSA", "AES", "AES128", "AES256", "AESGCM", "CHACHA20", "FIPS", "TLSv1.2"]
 
 REAL = [
-    # Mozilla's server side TLS: modern, intermediate and old, as its generator wrote them over the years.
+    # Mozilla's server side TLS: modern, intermediate and old, as its generator has written them over the years.
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-SHA384:ECDHE-RSA-AES256-SHA384:"
     "ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256",
@@ -55,7 +55,7 @@ REAL = [
     "ECDH+AESGCM:DH+AESGCM:ECDH+AES256:DH+AES256:ECDH+AES128:DH+AES:RSA+AESGCM:RSA+AES:!aNULL:!eNULL:!MD5:!DSS",
     "TLS13-AES-256-GCM-SHA384:TLS13-CHACHA20-POLY1305-SHA256:TLS13-AES-128-GCM-SHA256:ECDH+AESGCM:ECDH+CHACHA20:DH+AESGCM:"
     "DH+CHACHA20:ECDH+AES256:DH+AES256:ECDH+AES128:DH+AES:RSA+AESGCM:RSA+AES:!aNULL:!eNULL:!MD5:!3DES",
-    # Python 3.10 and later; curl; nginx; Apache; Postfix; Node.js; HAProxy; Go's answers to it.
+    # Python 3.10 and later; curl; nginx; Apache; Postfix; Node.js; HAProxy; Go.
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM",
     "ALL:!EXPORT:!EXPORT40:!EXPORT56:!aNULL:!LOW:!RC4:@STRENGTH",
     "ALL!EXPORT!EXPORT40!EXPORT56!aNULL!LOW!RC4@STRENGTH",
@@ -116,7 +116,7 @@ def cases():
 
 
 def answer(string):
-    # A separator in front, since the command would take a "-" for an option; "DEFAULT" is a word at the start only.
+    # The leading separator keeps the command from reading a "-" as an option. "DEFAULT" must stay at the start.
     asked = string if string.startswith("DEFAULT") else ":" + string
     for theirs, ours in REGISTRY.items():
         asked = asked.replace(theirs, ours)

@@ -1,9 +1,10 @@
-"""What the areas share: how texts and numbers are written, and what the answers' files look like.
+"""The code that all areas share: the encoding of texts and numbers, and the format of the files with answers.
 
-A file has blocks, one a case: lines with "> " say what is asked, lines with "< " what is answered; in the files of
-`differences`, a line with "= " before the answer names the classes of docs/reference/differences.md. Words stand between single
-spaces. In a text, every byte that is not printable ASCII is \\xHH, a space \\s, a backslash \\x5c; \\e is the empty text,
-"-" is none, \\x2d a text that is one hyphen. \\? is what the version cannot be asked.
+A file has one block per case: lines with "> " are the question, lines with "< " the answer. In the files of
+`differences`, a line with "= " before the answer names the classes of docs/reference/differences.md. Words are
+separated by single spaces. In a text, every byte that is not printable ASCII is \\xHH, a space \\s, a backslash
+\\x5c; \\e is the empty text, "-" is None, \\x2d a text that is one hyphen. \\? is a value that the version does not
+have.
 """
 
 import os
@@ -15,7 +16,7 @@ UNKNOWN = "\\?"
 
 
 def word(text):
-    """A text, or None."""
+    """Encodes a text, or None."""
     if text is None:
         return "-"
     data = text if isinstance(text, bytes) else str(text).encode()
@@ -31,7 +32,7 @@ def words(*values):
 
 
 def number(value):
-    """A float in 15 digits, or in 17 where they are needed to mean it; so C can write it too."""
+    """Writes a float with 15 digits, or with 17 if 15 do not round-trip. C code can write the same."""
     value = float(value)
     text = "%.15g" % value
     text = text if float(text) == value or value != value else "%.17g" % value
@@ -39,17 +40,17 @@ def number(value):
 
 
 def count(value):
-    """A retry count: None, False and numbers kept apart."""
+    """Encodes a retry count. None, False and numbers stay distinct."""
     return "-" if value is None else "F" if value is False else str(int(value))
 
 
 def failed(error):
-    """What is not one of urllib3's own errors: the reference broke."""
+    """The answer for an exception that is not one of urllib3's own errors: the reference has a defect."""
     return [f"raises {type(error).__name__}"]
 
 
 def same(theirs, ours):
-    """Whether two answers are equal, apart from what one version cannot be asked."""
+    """Returns true if two answers are equal, except for values that one of the versions does not have."""
     if len(theirs) != len(ours):
         return theirs == [UNKNOWN]
     pairs = [pair for a, b in zip(theirs, ours) for pair in zip(a.split(" "), b.split(" "), strict=False)]
@@ -62,7 +63,7 @@ def path(folder, area):
 
 
 def write(folder, area, header, blocks):
-    """Blocks are (asked, classes, answer); classes is None outside of `differences`."""
+    """Writes blocks of (asked, classes, answer); classes is None outside of `differences`."""
     os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     with open(path(folder, area), "w") as out:
         for line in header:
@@ -75,7 +76,7 @@ def write(folder, area, header, blocks):
 
 
 def read(folder, area):
-    """What is asked, as one text, to the answer's lines."""
+    """Returns a dictionary from the question, as one text, to the lines of the answer."""
     answers, asked, answer = {}, [], []
     with open(path(folder, area)) as file:
         for line in [*file.read().splitlines(), "> "]:

@@ -1,6 +1,6 @@
-"""What is sent again: the requests of urllib3's connection pool, when the server answers with what the case says.
+"""Which requests are sent again: those of urllib3's connection pool when the server sends the replies of the case.
 
-A case is settings as in retry.py, the headers to remove on a redirect, a method, whether there is a body, and the replies.
+A case is settings as in retry.py, the headers to remove on a redirect, a method, a flag for a body, and the replies.
 """
 
 import random
@@ -124,10 +124,11 @@ def expected(case, given):
         asked_instead("only-authorization", Retry, remove=["Authorization"])
     asked_instead("retry-after-statuses", Strict)
     if settings["total"] is False:
-        # Statuses are given back as redirects are.
+        # Responses with these statuses are returned in the same way as redirects.
         asked_instead("disabled", Strict, settings=dict(settings, raise_on_status=False))
     if method == "HEAD" and any(one[1] == 303 for one in replies):
-        # 303 as 302, which keeps the method; only then the content's headers go, from the next request on.
+        # Runs the case with 302 instead of 303, which keeps the method. Content headers are removed from the next
+        # request on.
         before, replies = now, [(one[0], 302, *one[2:]) if one[1] == 303 else one for one in replies]
         now, content = answer((settings, remove, method, body, replies), Strict), True
         sent = -1

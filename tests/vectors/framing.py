@@ -1,9 +1,9 @@
-"""Records how two other parsers find the end of a response's body: h11, and llhttp as Node.js has it.
+"""Records how two other parsers find the end of a response body: h11, and the llhttp of Node.js.
 
     PYTHONPATH=<folder with h11 0.16.0> python3 tests/vectors/framing.py
 
-writes `parsers/framing.txt`. It needs `node`, whose release must be that of LLHTTP below. c-tests/response/test_response_framing.c
-compares, and has the reasons for which netlib may differ.
+writes `parsers/framing.txt`. It needs `node` with the llhttp release of LLHTTP below.
+c-tests/response/test_response_framing.c compares the records with netlib, and lists the reasons why netlib may differ.
 """
 
 import json
@@ -102,7 +102,7 @@ def by_h11(method, status, fields):
     if isinstance(event, h11.InformationalResponse):
         return "none"
     framing, arguments = _body_framing(method.encode(), event)
-    # An empty body is 0 bytes long for h11.
+    # h11 reports an empty body as 0 bytes long.
     no_body = method == "HEAD" or status in (204, 304) or method == "CONNECT" and 200 <= status < 300
     if framing == "content-length":
         return "none" if no_body else f"length {arguments[0]}"
@@ -150,7 +150,7 @@ def main():
     answers = by_llhttp([f"HTTP/1.1 {status} x\r\n{fields}\r\n" for _, status, fields in all_cases])
     blocks = []
     for (method, status, fields), llhttp in zip(all_cases, answers, strict=True):
-        # llhttp ends at once after a body of 0 bytes, and waits for more than it was given.
+        # llhttp ends at once after a body of 0 bytes; otherwise it waits for more data.
         if llhttp == "none" and status >= 200 and status not in (204, 304):
             llhttp = "length 0"
         if llhttp == "longer":

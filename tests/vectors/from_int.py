@@ -1,6 +1,6 @@
 """Retry.from_int: every combination of the old values.
 
-A case is retries, redirect and default. What is a Retry already has a total of 7, a connect of 2 and a read of False.
+A case is retries, redirect and default. A value that is a Retry already has total=7, connect=2 and read=False.
 """
 
 import itertools

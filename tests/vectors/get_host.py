@@ -1,6 +1,6 @@
-"""get_host, which only 1.26.20 has; 2.8.0's answer is what it is defined by: parse_url, and "http" for no scheme.
+"""get_host, which only 1.26.20 has. The answer for 2.8.0 is that of its definition: parse_url, with "http" by default.
 
-A case is a text of url.py: every fourth.
+A case is every fourth text of url.py.
 """
 
 import itertools

@@ -1,6 +1,6 @@
-"""Which header blocks assert_header_parsing finds defective, and with what. A case is a block.
+"""Which defects assert_header_parsing finds in a header block. A case is a block.
 
-"Unread" stands for data that the parser left, without a defect that says so.
+"Unread" means that the parser left data unread without reporting a defect.
 """
 
 import http.client
@@ -48,7 +48,7 @@ def mixed(count, seed):
 def cases():
     yield from chosen()
     yield from mixed(1500, 1)
-    # What a bare CR cuts off, read as the body of a multipart message.
+    # The text after a bare CR is read as the body of a multipart message.
     pick = random.Random(2)
     for _ in range(60):
         body = "".join(pick.choice(["--b", "--b--", "A: b", "x", ""]) + "\r" for _ in range(pick.randint(1, 4)))
@@ -80,7 +80,7 @@ def answer(block):
 def expected(block, given):
     classes = []
     if given[0].startswith("raises "):
-        # Python cannot read a parameter that is there both whole and in parts: any other name will do for one.
+        # Python cannot read a parameter that occurs both whole and in parts, so one of them gets another name.
         block = re.sub(r"boundary\*0", "x*0", block)
         given = answer(block)
         classes.append("python-failures")

@@ -1,12 +1,13 @@
-"""Records what one version of urllib3 answers, for all areas, and what netlib answers instead where it differs on purpose.
+"""Records the answers of one version of urllib3 for all areas, and netlib's answers where netlib differs on purpose.
 
     PYTHONPATH=<folder with urllib3 2.8.0 and idna> python3 tests/vectors/make.py [area ...]
     PYTHONPATH=<folder with urllib3 1.26.20 and idna> python3 tests/vectors/make.py [area ...]
 
-An area is a module beside this one: its cases come from a fixed seed. The first run writes `urllib3-2.8.0/AREA.txt`, and
-`differences/AREA.txt`: for each case that a class of docs/reference/differences.md covers, the class and netlib's answer, which is
-worked out from the reference's answers and the rule of the class, never from netlib's. The second run writes
-`urllib3-1.26.20/AREA.txt` with those answers alone that are not those of 2.8.0. common.py has the syntax.
+An area is another module of this folder; its cases come from a fixed seed. The first run writes
+`urllib3-2.8.0/AREA.txt` and `differences/AREA.txt`: for each case that a class of docs/reference/differences.md
+covers, the class and netlib's answer, which is computed from the reference's answers and the rule of the class, never
+from netlib's. The second run writes `urllib3-1.26.20/AREA.txt`, with only those answers that differ from 2.8.0's.
+common.py describes the syntax.
 """
 
 import importlib

@@ -1,7 +1,7 @@
 """make_headers: every parameter, in combinations.
 
-A case is the parameters, and which codings beside gzip and deflate can be decoded. Texts are bytes: in urllib3 a str of
-ISO 8859-1, credentials in the encoding that is named.
+A case is the parameters, and the codings besides gzip and deflate that can be decoded. Texts are bytes; urllib3 gets
+them as a str in ISO 8859-1, and credentials in the given encoding.
 """
 
 import inspect
@@ -73,7 +73,7 @@ def asked(case):
 
 
 def credentials(text, encoding):
-    """What ISO 8859-1 cannot say stays in UTF-8, which is what a program in C has."""
+    """Text that ISO 8859-1 cannot encode stays in UTF-8, which C programs use."""
     try:
         return word(text and text.encode(encoding))
     except UnicodeEncodeError:
@@ -99,7 +99,7 @@ def answer(case):
 def expected(case, given):
     classes, case = [], list(case)
     if given[0] == "raises UnicodeEncodeError":
-        # Bytes have no encoding to fail.
+        # Bytes need no encoding, so encoding cannot fail.
         for at in (4, 6):
             if case[at] and not case[at].isascii() and credentials(case[at], case[at + 1]) == word(case[at]):
                 case[at + 1] = "utf-8"

@@ -1,4 +1,4 @@
-"""Where a redirect leads: the URL of the second request of urllib3's PoolManager, when the first is answered with 302.
+"""Redirect targets: the URL of the second request of urllib3's PoolManager after the first got a 302.
 
 A case is the URL of the first request and the Location.
 """
@@ -81,7 +81,7 @@ def answer(case):
             return ["!"]
         except Exception as error:
             return failed(error)
-    # The one whose host was connected to last.
+    # The URL whose host was connected to last.
     second = [found for found in parsed if (found.scheme or "http", found.host, found.port) == hosts[-1]][-1]
     return [word(second.url)]
 

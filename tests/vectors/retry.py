@@ -1,7 +1,7 @@
 """Retry: random settings, random events, the whole state after each.
 
-A case is the settings and a list of events. What differs on purpose is asked again of the reference with the settings
-that netlib reads them as, or with a sleep of its own.
+A case is the settings and a list of events. If netlib differs on purpose, the reference runs again with the settings as
+netlib interprets them, or with netlib's sleep.
 """
 
 import math
@@ -50,14 +50,14 @@ ERRORS = {
 }
 
 
-# These have classes of docs/reference/differences.md.
+# netlib differs for these; the classes are in docs/reference/differences.md.
 MORE_ERRORS = {
     "INCOMPLETE_READ": lambda: exceptions.IncompleteRead(1, 2),
     "PROXY_FAILED/PROXY_FAILED/CONNECT_FAILED": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/CONNECT_FAILED"]()),
     "PROXY_FAILED/PROXY_FAILED/READ_TIMEOUT": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/READ_TIMEOUT"]()),
 }
 
-# The failures of a proxy that count as read errors, and what the reference is given instead.
+# The proxy failures that count as read errors, and the errors that the reference gets instead.
 PROXY_READ_ERRORS = {
     "PROXY_FAILED/READ_TIMEOUT": ERRORS["READ_TIMEOUT"],
     "PROXY_FAILED/PROTOCOL": ERRORS["PROTOCOL"],
@@ -68,7 +68,7 @@ PROXY_READ_ERRORS = {
 def resolution_error():
     if hasattr(exceptions, "NameResolutionError"):
         return exceptions.NameResolutionError("h", None, OSError("x"))
-    # As the older variant reports it.
+    # The older version reports this error.
     return exceptions.NewConnectionError(None, "x")
 
 
@@ -151,7 +151,7 @@ def asked(case):
 
 
 def retry_of(given, kind=Retry):
-    """None where the version has no such setting."""
+    """Returns None if the version does not have the setting."""
     if hasattr(Retry, "DEFAULT_RETRY_AFTER_MAX"):
         return kind(**given)
     given = dict(given)
@@ -162,7 +162,7 @@ def retry_of(given, kind=Retry):
 
 
 class Spied(Retry):
-    """Keeps the last Retry that was asked whether it is exhausted: increment asks the new one."""
+    """Keeps the last Retry whose is_exhausted was called: increment calls it on the new one."""
 
     asked = None
 
@@ -179,7 +179,7 @@ class Strict(Spied):
 
 
 def slept(call, *arguments):
-    """The seconds, or what went wrong."""
+    """Returns the seconds, or the failure."""
     naps = []
     with mock.patch("time.sleep", naps.append):
         try:
@@ -254,7 +254,7 @@ def answer(case, kind=Spied, read_as={}):
 
 
 def refused(given):
-    """Settings that netlib refuses. Infinity is None in C, which a factor cannot be."""
+    """Returns true for settings that netlib refuses. C code passes infinity as None, which a factor cannot be."""
     if math.inf in (given["backoff_factor"], given["backoff_jitter"]):
         return True
     seconds = [given[name] for name in ("backoff_factor", "backoff_max", "backoff_jitter", "retry_after_max")]
@@ -262,7 +262,7 @@ def refused(given):
 
 
 def mended(given):
-    """The settings that have netlib's meaning for the reference, and their classes."""
+    """Returns settings with which the reference behaves like netlib, and their classes."""
     methods, classes = given["allowed_methods"], []
     if methods == []:
         methods = ["NO-METHOD"]
@@ -274,7 +274,7 @@ def mended(given):
 
 
 def disabled(line, total):
-    """What increment does with a response or nothing when retries are disabled."""
+    """Returns the result of increment with a response or nothing if retries are disabled."""
     if total is False and line.startswith("max "):
         line = " ".join(["cause", *line.split(" ")[1 : 3 if line.startswith("max status") else 2]])
     return line

@@ -1,4 +1,4 @@
-"""Retry-After: seconds, dates in every form, broken ones. A case is a value and whether it has its usual bound.
+"""Retry-After: seconds, dates in every format, malformed values. A case is a value and whether the usual bound applies.
 
 The wall clock is retry.py's.
 """
@@ -35,7 +35,7 @@ BY_HAND = [
 ]
 
 
-# What Python's regular expressions take for white space, around a number and around a date.
+# The characters that Python's regular expressions treat as white space, around a number and around a date.
 WHITE_SPACE = [form.replace("_", c) for c in "\xa0\x85\u1680\u2003\u2028\u202f\u205f\u3000\x1c\x1f\v\f" for form in
                ("120_", "_120", "_120_", "1_20", " _7", "_Tue, 14 Nov 2023 22:13:50 GMT", "Tue, 14 Nov 2023 22:13:50 GMT_")]
 

@@ -1,6 +1,6 @@
 """Timeout: every combination of values, in every state of the clock; from_float; clone.
 
-A case is the kind of maker and its values. The clock is the case's: it starts at 100 and then stands at each of LATER.
+A case is a constructor and its arguments. Each case has a clock: it starts at 100 and then shows each time of LATER.
 """
 
 import itertools
@@ -47,7 +47,7 @@ def made(case):
 
 
 def bad_fields(case):
-    """Which fields are refused, each by itself."""
+    """Returns the fields that are refused, each checked by itself."""
     fields = ("connect",) if case[0] == "float" else ("total", "connect", "read")
     bad = []
     for field, value in zip(fields, case[1:]):
@@ -106,14 +106,14 @@ def expected(case, given):
     asked_instead("numbers-in-c", lambda value: int(value) if isinstance(value, bool) else value)
     asked_instead("numbers-in-c", lambda value: DEFAULT if type(value) in (int, float) and value == -1 else value)
     asked_instead("numbers-in-c", lambda value: None if value == math.inf else value)
-    # What has no meaning is refused: NaN, and a total that is the sentinel.
+    # Meaningless values are refused: NaN, and the sentinel as total.
     refused = set(given[0].split(" ")[1:]) if given[0].startswith("refused") else set()
     also = {name for name, value in zip(fields, case[1:]) if value != value or name == "total" and value is DEFAULT}
     if also - refused:
         classes.append("refused-values")
     if also | refused:
         return list(dict.fromkeys(classes)), [" ".join(["refused", *(name for name in fields if name in also | refused)])]
-    # The read limit: unknown before the clock if there is a total, and the sentinel where it is that.
+    # The read timeout: unknown before the clock has started if there is a total, and the sentinel if it was set to that.
     total, read = (None, case[1]) if case[0] == "float" else (case[1], case[3])
     before = given
     if total is not None:

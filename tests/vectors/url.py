@@ -1,6 +1,6 @@
 """parse_url: every field and property.
 
-A case is a text. What differs on purpose is asked again of the reference in the form that netlib reads the text as:
+A case is a text. If netlib differs on purpose, the reference parses the text again in the form that netlib reads:
 `expected` has one paragraph for each class of docs/reference/differences.md.
 """
 
@@ -73,12 +73,12 @@ def inputs(count, seed):
                + pick.choice(QUERIES) + pick.choice(FRAGMENTS))
 
 
-# Bytes that no URL holds, at every place of these.
+# Bytes that no URL may contain, inserted at every position of these texts.
 SEEDS = ["http://u:p@host/p?q#f", "ftp://u:p@host/p?q#f", "//h/p", "h:80/p", "http://[::1%25e]/", "HTTPS://h"]
 CONTROLS = [*map(chr, range(0x21)), "\x7f"]
 
 
-# Of many scripts: letters, marks, digits, joiners, dots, what is mapped, ignored or forbidden.
+# Characters of many scripts: letters, marks, digits, joiners, dots, and mapped, ignored or forbidden characters.
 SCRIPTS = [
     "aAzZ09-_", "àÀßẞÿŒœſ", "αΑςσΣΐ", "бБёЁ", "אבגד֑", "ابةت٠٣ۀ", "अआक्ष\u094d", "กขา", "한국ㄱ가", "日本語ー々", "ａＺ０．ー", "ⅣⅷK℃Ω",
     "☃♥→💩🏳", "\u0301\u0308\u0327", "\u200c\u200d\u00ad\u2060\ufe0f", "。．｡·・", "\u2028\u00a0\u3000", "㍿ﬁﬀﷺ", "\ufdd0\ue000\u0378",
@@ -133,11 +133,11 @@ def expected(text, given):
 
 
 def that_parses_back(fields):
-    """The whole text, as a word, in the first form that has the same parts again; as it is if none has."""
+    """Returns the text as a word, in the first form that parses into the same parts; unchanged if there is none."""
     scheme, _, host, _, path, _, _, authority, *_, written = fields
     forms = [written]
     if scheme in ("-", "http", "https") and "%25" in host:
-        # RFC 6874: "%25" stands before a zone.
+        # RFC 6874: a zone is preceded by "%25".
         forms.append(written.replace(host, host.replace("%25", "%2525"), 1))
     if scheme == "-":
         # RFC 3986 section 4.2: neither may the authority look like a scheme, nor the path like an authority.
@@ -151,19 +151,19 @@ def that_parses_back(fields):
 
 
 def parts(fields):
-    """An empty host is none once it is written: RFC 3986 section 3.2.2."""
+    """Returns the parts. An empty host is lost when a URL is written: RFC 3986 section 3.2.2."""
     return [*fields[:2], ["-" if host == "\\e" else host for host in fields[2:3]], *fields[3:7]]
 
 
 def plain(form):
-    """The text that a word means."""
+    """Decodes a word into its text."""
     form = "" if form == "\\e" else form.replace("\\s", " ")
     data = re.sub(r"\\x(..)", lambda found: chr(int(found[1], 16)), form)
     return data.encode("latin-1").decode()
 
 
 def as_parsed(text, given):
-    """What netlib reads, with the whole text as the reference writes it."""
+    """Returns the parts that netlib reads, with the whole text as the reference writes it."""
     classes = []
 
     def asked_instead(name, other):
@@ -181,23 +181,23 @@ def as_parsed(text, given):
     # International names by UTS 46.
     try:
         ascii_text = with_host(text, uts46)
-        # What becomes ASCII as it is are forms of ASCII letters and digits.
+        # These characters are variants of ASCII letters and digits, which map to ASCII.
         asked_instead("uts46" if "xn--" in ascii_text else "full-width-letters", ascii_text)
     except ValueError:
         if given != ["!"]:
             classes.append("uts46")
             given = ["!"]
-    # A host in lower case, also where it looks like a number.
+    # The host is in lower case, even if it looks like a number.
     if given != ["!"] and "0X" in text:
         asked_instead("lower-case-host", with_host(text, str.lower))
-    # The IPv4 address at the end of an IPv6 one.
+    # The IPv4 address at the end of an IPv6 address.
     if given != ["!"] and (host := parse_url(text).host or "").startswith("["):
         try:
             ipaddress.IPv6Address(host[1:-1].partition("%")[0])
         except ValueError:
             given = ["!"]
             classes.append("ipv4-in-ipv6")
-    # Line ends and NUL, which the reference leaves in the components of other schemes.
+    # CR, LF and NUL, which the reference keeps in the components of other schemes.
     if given != ["!"] and any(c in str(part) for part in parse_url(text) for c in "\r\n\0"):
         given = ["!"]
         classes.append("line-ends")
@@ -205,7 +205,7 @@ def as_parsed(text, given):
 
 
 def with_host(text, change):
-    """The text with its host changed, where that is a name that will be normalised."""
+    """Returns the text with its host changed, if the host is a name that is normalised."""
     scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+-]*):", text)
     if scheme is None and not text.startswith("/"):
         text = "//" + text
@@ -219,7 +219,7 @@ def with_host(text, change):
 
 
 def uts46(host):
-    """UTS 46 ToASCII, non-transitional, of the labels beyond ASCII."""
+    """Applies UTS 46 ToASCII, non-transitional, to the labels that are not ASCII."""
     if host.isascii() or re.search(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})", host):
         return host
     decoded = re.sub("%([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)) if chr(int(m[1], 16)) in UNRESERVED else m[0], host)
@@ -230,7 +230,7 @@ UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-~
 
 
 def ascii_label(text):
-    # The characters that only STD 3 forbids have other reasons to fail.
+    # Characters that only STD 3 forbids are refused for other reasons.
     mapped = idna.uts46_remap(text, std3_rules=False, transitional=False)
     if re.search(r"[^a-z0-9.-]", re.sub(r"[^\x00-\x7f]", "", mapped)):
         raise ValueError("STD 3")

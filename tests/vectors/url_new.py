@@ -1,7 +1,7 @@
-"""netlib_url_new: a URL from its parts, beside urllib3's Url(...).
+"""netlib_url_new: a URL from its parts, compared with urllib3's Url(...).
 
-A case is the seven parts, as they are after normalisation: what becomes of others is url.py's to compare. urllib3 writes down
-what it is given; netlib refuses parts that the text does not have when it is read again.
+A case is the seven parts after normalisation; url.py compares the normalisation. urllib3 writes any parts; netlib
+refuses parts that the text would not have when it is parsed again.
 """
 
 import random
@@ -30,7 +30,7 @@ def cases():
             parts[[SCHEMES, AUTHS, HOSTS, None, PATHS, QUERIES, FRAGMENTS].index(lists)] = value
             yield tuple(parts)
     for _ in range(1500):
-        # One part in three may be one that does not read back.
+        # One part in three may be a part that does not survive parsing.
         yield tuple(
             pick.choice(part if pick.random() < 0.3 else part[:good])
             for part, good in ((SCHEMES, 6), (AUTHS, 5), (HOSTS, 5), (PORTS, 6), (PATHS, 5), (QUERIES, 5), (FRAGMENTS, 5))
@@ -49,11 +49,11 @@ def answer(case):
 
 
 def expected(case, given):
-    """The first form of the text that netlib reads as these parts."""
+    """Returns the first form of the text that netlib parses into these parts."""
     parts = Url(*case)
     text = parts.url
     if parts.path is None and (parts.query is not None or parts.fragment is not None):
-        # Before these a path that is absent is read as an empty one.
+        # Before a query or a fragment, an absent path is read as an empty one.
         parts = parts._replace(path="")
     # As in url.py: neither may an authority look like a scheme, nor a path like an authority.
     for form in [text] if parts.scheme is not None else [text, "//" + text if parts.host is not None else "/." + text]:

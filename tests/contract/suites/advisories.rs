@@ -1,6 +1,6 @@
-//! The locked versions of the dependencies: none below the version that fixes a known advisory, all from crates.io, one
-//! version of each crate that TLS is made of, and only licences that deny.toml allows. Needs no network: the advisories
-//! are in a table, and `make audit` asks the database.
+//! The locked versions of the dependencies: none is below the version that fixes a known advisory, all come from
+//! crates.io, there is one version of each crate that TLS depends on, and all licences are allowed by deny.toml. Needs
+//! no network: the advisories are in a table, and `make audit` queries the database.
 
 use std::collections::BTreeSet;
 
@@ -112,7 +112,7 @@ fn numbers(version: &str) -> Option<[u64; 3]> {
     numbers?.try_into().ok()
 }
 
-/// Licences of the dependencies for building and testing on this platform, which cargo has downloaded.
+/// Checks the licences of the dependencies that building and testing on this platform needs. cargo has downloaded them.
 fn licences(env: &Env, report: &mut Report) {
     let mut cargo = env.command(std::env!("CARGO"));
     cargo.args(["tree", "--offline", "--locked", "--edges", "normal,build,dev", "--prefix", "none"]);
@@ -122,7 +122,7 @@ fn licences(env: &Env, report: &mut Report) {
     }
 }
 
-/// Lines "NAME vVERSION|EXPRESSION", each once.
+/// `tree` has a line "NAME vVERSION|EXPRESSION" for each dependency.
 pub fn check_licences(tree: &str, deny: &str, report: &mut Report) {
     let allowed = quoted_behind(deny, "\nallow = [");
     report.check(!allowed.is_empty(), "deny.toml allows licences");
@@ -143,7 +143,7 @@ pub fn check_licences(tree: &str, deny: &str, report: &mut Report) {
     }
 }
 
-/// The quoted strings between `start` and the next closing bracket.
+/// Returns the quoted strings between `start` and the next closing bracket.
 fn quoted_behind<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     let list = text.split_once(start).and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
     list.split('"').skip(1).step_by(2).collect()

@@ -1,5 +1,5 @@
-//! Every public item of netlib.h says what it does, in one grammar, so that a reader finds the same facts in the same
-//! place and the NULL sweep can read what to expect.
+//! Checks the documentation of every public item of netlib.h: it follows one grammar, so that readers find the same
+//! facts in the same place, and the suite `nulls` can read the expected result of NULL from it.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::report::Report;
 pub enum Null {
     /// `NETLIB_NULL_ARGUMENT`, or the fallback of a function without a status.
     Refused,
-    /// Accepted. For the handle of a getter with the value that it returns then, if that is a C constant.
+    /// Accepted. For the handle of a getter, with the value that the getter then returns if it is a C constant.
     Allowed(Option<String>),
 }
 
@@ -27,7 +27,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// As wide as the sources are.
+/// The maximum line width, the same as in the sources.
 const WIDEST: usize = 120;
 
 pub fn check_width(header: &str, report: &mut Report) {
@@ -122,14 +122,15 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
 /// The chapter of the deprecated functions.
 const OLD_NAMES: &str = "Old names of urllib3.";
 
-/// A setter of options, or of a handle that holds a setting; an old name says what it is the old name of.
+/// Returns true for a setter of options, or of a handle that has a setting. Deprecated names are left out, because
+/// their documentation refers to the new name.
 fn is_setting(function: &Function) -> bool {
     let of_connecting = function.name.starts_with("netlib_connect_options_") && function.params.len() > 1;
     let sets = ["_options_set_", "netlib_connect_set_", "netlib_tls_stream_set_", "netlib_body_set_"];
     of_connecting || !function.deprecated && sets.iter().any(|set| function.name.contains(set))
 }
 
-/// Who sets an option of TLS has most often set it elsewhere before.
+/// Checks that the documentation of a TLS option has its default and the name of the same option in another library.
 fn unplaced_option(doc: &str) -> Option<String> {
     let states_default = doc.contains("Default: ") || doc.contains("Default:\n");
     if !states_default {
@@ -142,7 +143,7 @@ fn unplaced_option(doc: &str) -> Option<String> {
 
 fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
     let mut problems = callable_problems(header, callback);
-    // What releases a `ctx` cannot fail.
+    // A function that releases a `ctx` cannot fail.
     let returns_number = callback.returns == "int32_t" || callback.returns.starts_with("enum ");
     let may_return = returns_number || callback.name == "netlib_ctx_free_fn";
     if !may_return || callback.params.first().is_none_or(|first| first.ctype != "void*") {
@@ -151,8 +152,8 @@ fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
     problems
 }
 
-/// Values whose documentation names one enum have its type, so that compilers see another one's value. Truth values are
-/// numbers, because foreign-function layers read a returned `bool` wrongly.
+/// A value whose documentation names one enum must have the type of the enum, so that compilers detect values of
+/// another enum. Truth values are numbers, because foreign-function interfaces read a returned `bool` wrongly.
 fn type_problems(function: &Function) -> Vec<String> {
     let mut problems = Vec::new();
     let result = ("the result", &function.returns, function.doc.returns.as_deref());
@@ -172,7 +173,7 @@ fn type_problems(function: &Function) -> Vec<String> {
     problems
 }
 
-/// What functions and callbacks have in common.
+/// The checks that functions and callbacks have in common.
 fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
     let mut problems = doc_problems(header, &function.doc);
     problems.extend(type_problems(function));
@@ -227,7 +228,7 @@ fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
         problems.push(format!("its text does not end as a sentence does: \"{}\"", doc.summary));
     }
     for name in names(&doc.whole) {
-        // A name followed by a star or an underscore's rest stands for a family.
+        // A name that ends in a star or an underscore stands for a family of functions.
         if !header.declares(name) && !is_family(header, name) {
             problems.push(format!("it speaks of {name}, which netlib.h does not have"));
         }
@@ -235,7 +236,7 @@ fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
     problems
 }
 
-/// The words that look like names of the library; quoted ones are text that it returns.
+/// Returns the words that look like names of the library. Quoted words are text that the library returns.
 fn names(text: &str) -> Vec<&str> {
     text.split('"').step_by(2).flat_map(words).collect()
 }
@@ -245,7 +246,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.starts_with("netlib_") || word.starts_with("NETLIB_"))
 }
 
-/// `netlib_retry_options_set_` of "netlib_retry_options_set_*", `netlib_x` of "netlib_x_free".
+/// Returns true for `netlib_retry_options_set_` of "netlib_retry_options_set_*", and for `netlib_x` of "netlib_x_free".
 fn is_family(header: &Header, name: &str) -> bool {
     let known = |prefix: &str| {
         header.functions.iter().any(|function| function.name.starts_with(prefix))
@@ -254,7 +255,8 @@ fn is_family(header: &Header, name: &str) -> bool {
     name.ends_with('_') && known(name) || name.starts_with("netlib_x")
 }
 
-/// How a function treats NULL for a pointer parameter: as its @param says, else by the conventions of the first page.
+/// Returns how a function treats NULL for a pointer parameter: as its @param says, otherwise as the conventions on the
+/// first page say.
 pub fn null(header: &Header, function: &Function, param: &Param) -> Result<Null, String> {
     let text = function.doc.param(&param.name).unwrap_or("");
     let is_getter = !function.returns_status() && is_first_handle(header, function, param);
@@ -271,8 +273,8 @@ pub fn null(header: &Header, function: &Function, param: &Param) -> Result<Null,
     }
 }
 
-/// The parameters that may be NULL in every function: the error, a callback's `ctx` and its release, a limit, options,
-/// and the length or count beside a returned pointer.
+/// Returns true for the parameters that may be NULL in every function: the error, a callback's `ctx` and its release, a
+/// limit, options, and the length or count that belongs to a returned pointer.
 fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
     let is_receiver = function.params.first().is_some_and(|first| first.name == param.name);
     let is_count = param.ctype == "size_t*" && function.returns.ends_with('*');
@@ -282,9 +284,9 @@ fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
         || is_count && ["len", "count"].contains(&param.name.as_str())
 }
 
-/// The parameters that the first page or their type describes: those that [`is_optional`], the handle a function is
-/// called on, a handle that is stored, a value of an enum, a descriptor, a buffer, the length of the pointer before it,
-/// an index, and the truth value of a setter whose text begins with "Sets whether".
+/// Returns true for the parameters that the first page or their type describes: those of [`is_optional`], the handle
+/// that a function is called on, a handle that is stored, a value of an enum, a descriptor, a buffer, the length of the
+/// preceding pointer, an index, and the truth value of a setter whose text begins with "Sets whether".
 fn is_conventional(header: &Header, function: &Function, param: &Param) -> bool {
     let is_length = param.ctype == "size_t" && (param.name.ends_with("len") || param.name == "count");
     let is_stored_handle = header.handles.iter().any(|handle| param.ctype == format!("{}**", handle.name));
@@ -303,7 +305,8 @@ fn is_first_handle(header: &Header, function: &Function, param: &Param) -> bool 
     function.params.first().is_some_and(|first| first.name == param.name) && is_handle(header, param)
 }
 
-/// The value that a getter returns for a NULL handle: the last constant before "for NULL" in its text, else NULL or 0.
+/// Returns the result of a getter for a NULL handle: the last constant before "for NULL" in its text, otherwise NULL or
+/// 0.
 fn fallback(function: &Function) -> Option<String> {
     if function.returns == "void" {
         return None;
@@ -315,7 +318,7 @@ fn fallback(function: &Function) -> Option<String> {
     before.rsplit([' ', '`', ';', ',', '(']).find(|word| is_constant(word)).map(str::to_owned)
 }
 
-/// `X` of "X is returned." or "`X` is returned, …", when it is a C constant.
+/// Returns `X` of "X is returned." or "`X` is returned, …" if it is a C constant.
 fn returned(text: &str) -> Option<String> {
     let (value, _) = text.split_once(" is returned")?;
     let value = value.trim_matches('`');
@@ -333,7 +336,7 @@ pub fn is_handle(header: &Header, param: &Param) -> bool {
     param.ctype.matches('*').count() == 1 && header.handles.iter().any(|handle| handle.name == pointed)
 }
 
-/// The release whose functions need no @since.
+/// The first release. Its functions need no @since.
 const FIRST_RELEASE: &str = "0.1.0";
 
 fn is_version(text: &str) -> bool {

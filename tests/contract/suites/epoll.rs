@@ -20,7 +20,8 @@ struct Case {
     /// A shell script that runs the program as "$@".
     shell: &'static str,
     code: i32,
-    /// The lines it prints, in any order: URL, how often, the answer with bytes and attempts, and the error.
+    /// The lines that the program prints, in any order: URL, how often, the answer with bytes and attempts, and the
+    /// error.
     lines: &'static [(&'static str, usize, &'static str, &'static str)],
 }
 
@@ -44,7 +45,7 @@ const CASES: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Ten that fail in every way do not disturb the forty beside them.
+    // Ten requests that fail in different ways do not disturb the other forty.
     Case {
         name: "fifty-of-which-ten-fail",
         args: &["--timeout", "{timeout}"],
@@ -126,7 +127,8 @@ const CASES: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Two pairs by twos; one by one the first of a pair waits in vain, and waiting takes no time of the processor.
+    // Two pairs of requests, two at a time: both pairs finish. One at a time, the first of a pair waits until its
+    // timeout, and waiting uses no processor time.
     Case {
         name: "two-at-a-time",
         args: &["--parallel", "2"],
@@ -156,7 +158,7 @@ const CASES: &[Case] = &[
             ),
         ],
     },
-    // The limit over everything ends what is under way, and what has not begun.
+    // The overall limit ends the requests in progress and those that have not started.
     Case {
         name: "max-time",
         args: &["--parallel", "1", "--max-time", "{timeout}"],
@@ -211,7 +213,7 @@ const CASES: &[Case] = &[
             ("http://127.0.0.1:{http}/hello", 1, NOT_BEGUN, "the limit was cancelled (NETLIB_CANCELLED)"),
         ],
     },
-    // Who gets more than anybody can take delays neither the others nor an interrupt.
+    // A response that arrives faster than it can be read delays neither the other requests nor an interrupt.
     Case {
         name: "flooded",
         urls: &[
@@ -322,7 +324,7 @@ const CASES: &[Case] = &[
         lines: &[("http://127.0.0.1:{http}/hello", 1, HELLO, ""), ("https://127.0.0.1:{https}/hello", 1, HELLO, "")],
         ..NOTHING
     },
-    // A name has to be looked up, and may have an IPv6 address too, where nobody listens.
+    // A host name is looked up, and may also have an IPv6 address at which no server listens.
     Case {
         name: "by-name",
         urls: &[(20, "https://localhost:{https}/hello"), (20, "http://localhost:{http}/hello")],

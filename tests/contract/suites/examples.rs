@@ -19,7 +19,7 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
-/// The examples. `NAME.c` is a program; its other sources are in the folder `NAME`.
+/// Returns the examples. `NAME.c` is a program; its other sources are in the folder `NAME`.
 pub fn programs(env: &Env) -> Vec<Example> {
     let program = |main: PathBuf| {
         let name = stem(&main).to_owned();
@@ -77,7 +77,7 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             for arguments in std::iter::once(&[][..]).chain(rows().map(|(_, arguments, _)| *arguments)) {
                 let mut valgrind = env.command("valgrind");
                 let ran = valgrind.args(VALGRIND).arg(&program).args(arguments).load_from(development).run(120);
-                // 99 is valgrind's, 127 that of a program that cannot be loaded.
+                // 99 is valgrind's exit code for errors, 127 that of a program that cannot be loaded.
                 let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
                 report.check(clean, format!("{} {arguments:?} under valgrind\n{}", example.name, ran.text));
             }

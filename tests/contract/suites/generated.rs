@@ -1,4 +1,4 @@
-//! The generated files in the repository equal what the sources generate now.
+//! The generated files in the repository must be the same as those that the sources generate now.
 
 use std::fs;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::suites::named_tests::files_below;
 use crate::suites::statuses;
 
-/// The path and text of each generated file.
+/// Returns the path and text of each generated file.
 fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
     let exports = exports(&Header::parse(&text));
@@ -21,7 +21,7 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
     files
 }
 
-/// The list of exported functions: the functions of the header, sorted.
+/// Returns the list of exported functions: the functions of the header, sorted.
 fn exports(header: &Header) -> String {
     let mut names: Vec<&str> = header.functions.iter().map(|function| function.name.as_str()).collect();
     names.sort_unstable();
@@ -31,7 +31,7 @@ fn exports(header: &Header) -> String {
 pub fn bless(env: &Env) -> ExitCode {
     for (file, text) in files(env) {
         let path = env.root.join(file);
-        // An unchanged file keeps its time, so that nothing is rebuilt for it.
+        // An unchanged file keeps its modification time, so that nothing is rebuilt because of it.
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
         }
@@ -77,7 +77,7 @@ fn programs(env: &Env, report: &mut Report) {
     }
 }
 
-/// The indented lines after "A complete program".
+/// Returns the indented lines after "A complete program".
 pub fn program_of_header(header: &str) -> String {
     let lines = header.lines().skip_while(|line| !line.contains("A complete program")).skip(1);
     let mut text = String::new();
@@ -91,7 +91,7 @@ pub fn program_of_header(header: &str) -> String {
     text
 }
 
-/// The fenced C blocks that have a `main`.
+/// Returns the fenced C blocks that have a `main`.
 fn programs_of_markdown(text: &str) -> Vec<String> {
     let fenced = text.split("```c\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
     fenced.map(|(code, _)| code.to_owned() + "\n").filter(|code| code.contains("int main(")).collect()

@@ -1,5 +1,5 @@
 //! The whole body of every exported function runs inside one panic guard. Most bodies call a function of `src/ffi` that
-//! has the guard; the suite checks these functions too.
+//! has the guard; the suite also checks these functions.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::suites::unsafe_code::rust_files;
 /// The guards, and the functions of `src/ffi` that run their argument inside one.
 const GUARDS: &[&str] = &["guard::status", "guard::value", "guard::nothing"];
 const GUARDED: &[(&str, &str, &str)] = &[
-    // As it is called; where it is, and its name there.
+    // The name in calls, the file, and the name in that file.
     ("read", "strings.rs", "read"),
     ("read_bool", "strings.rs", "read_bool"),
     ("lend", "strings.rs", "lend"),
@@ -57,7 +57,7 @@ pub fn check(file: &str, text: &str, report: &mut Report) -> usize {
     count
 }
 
-/// The rest of the name and the body of each function whose definition starts with `start`.
+/// Returns the rest of the name and the body of each function whose definition starts with `beginning`.
 fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     text.match_indices(beginning).filter_map(move |(at, found)| {
         let rest = &text[at + found.len()..];
@@ -66,14 +66,14 @@ fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a 
         if !name.chars().all(word) {
             return None;
         }
-        // The first brace opens the body: no signature of the machinery has one.
+        // The first brace opens the body: no signature in these files contains a brace.
         let (open, semicolon) = (rest.find('{')?, rest.find(';').unwrap_or(usize::MAX));
         let body = inside(&rest[open..])?;
         (open < semicolon).then_some((name, body))
     })
 }
 
-/// The part of a body that is neither the guarded call nor a constant before it.
+/// Returns the part of a body that is neither the guarded call nor a constant before it.
 fn outside(body: &str) -> Option<String> {
     let code: String = body.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
     let mut rest = code.trim();
@@ -103,7 +103,7 @@ fn is_guarded(call: &str) -> bool {
     GUARDS.contains(&call) || GUARDED.iter().any(|(name, ..)| *name == call)
 }
 
-/// The names before opening parentheses.
+/// Returns the names before opening parentheses.
 fn calls(body: &str) -> impl Iterator<Item = String> {
     body.match_indices('(').map(|(at, _)| {
         let before = &body[..at];
@@ -112,7 +112,7 @@ fn calls(body: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The text between the bracket that `text` starts with and its closing bracket.
+/// Returns the text between the bracket that `text` starts with and its closing bracket.
 fn inside(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     let mut quoted = false;
@@ -132,7 +132,7 @@ fn inside(text: &str) -> Option<&str> {
     None
 }
 
-/// The end of a constant: its first semicolon outside brackets.
+/// Returns the end of a constant: its first semicolon outside brackets.
 fn end_of_item(text: &str) -> Option<usize> {
     let mut depth = 0i32;
     for (at, c) in text.char_indices() {

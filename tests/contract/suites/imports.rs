@@ -47,14 +47,14 @@ pub fn graph(source: &Crate) -> Graph {
     graph
 }
 
-/// The paths of a module that are imports. A re-export is one only if the module uses the name itself.
+/// Returns the paths of a module that are imports. A re-export is an import only if the module uses the name itself.
 fn paths(module: &Module) -> impl Iterator<Item = &Vec<String>> {
     let used = |name: &str| module.names.contains(name);
     let imported = module.uses.iter().filter(move |import| !import.is_public || used(&import.name));
     imported.map(|import| &import.path).chain(&module.paths)
 }
 
-/// The strongly connected components of more than one file, largest first.
+/// Returns the strongly connected components of more than one file, largest first.
 fn cycles(graph: &Graph) -> Vec<BTreeSet<&str>> {
     let reachable: BTreeMap<&str, BTreeSet<&str>> =
         graph.keys().map(|file| (file.as_str(), reachable(file, graph))).collect();

@@ -68,7 +68,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
             match cc.run(300).or_text() {
                 Err(text) => report.fail(format!("{what}, does not build\n{text}")),
                 Ok(()) => {
-                    // A program with the static library needs nothing of the tree any more.
+                    // A program that is linked with the static library needs nothing of the tree any more.
                     let library = if kind == "shared" { libdir.as_path() } else { Path::new("/nonexistent") };
                     let ran = env.command(&program).load_from(library).run(60);
                     report.check(ran.ok && ran.out.trim() == version, format!("{what}, runs\n{}", ran.text));
@@ -111,7 +111,7 @@ impl Flags {
         let text = fs::read_to_string(directory.join("netlib.pc")).unwrap_or_default();
         let field = |start: &str| {
             let mut value = text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or("").trim().to_owned();
-            // Variables are defined by variables, a few levels deep.
+            // Variables refer to other variables, a few levels deep.
             for _ in 0..4 {
                 for line in text.lines().filter(|line| !line.starts_with('#')) {
                     if let Some((variable, meaning)) = line.split_once('=') {

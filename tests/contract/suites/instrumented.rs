@@ -33,7 +33,7 @@ impl Toolchain {
         Ok(Toolchain { runtime: runtime.ok_or_else(missing)?, host, sysroot })
     }
 
-    /// The directory of the precompiled crates.
+    /// Returns the directory of the precompiled crates.
     pub fn libraries(&self) -> PathBuf {
         self.sysroot.join("lib/rustlib").join(&self.host).join("lib")
     }
@@ -62,7 +62,7 @@ pub struct Instrumented {
 impl Instrumented {
     pub fn new(env: &Env, sanitizer: &Sanitizer, toolchain: &Toolchain, how: How) -> Result<Instrumented, String> {
         let target = env.target.join(sanitizer.short);
-        // The target is named so that build scripts, which run here and now, are not instrumented.
+        // The target is given explicitly, so that cargo does not instrument build scripts, which run during the build.
         let mut cargo = env.command(std::env!("CARGO"));
         cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "--target", &toolchain.host]);
         cargo.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1");
@@ -83,7 +83,7 @@ impl Instrumented {
         })
     }
 
-    /// The C compiler's flag for this sanitizer.
+    /// Returns the C compiler's flag for this sanitizer.
     pub fn flag(&self) -> &str {
         &self.flag
     }

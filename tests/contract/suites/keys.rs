@@ -135,7 +135,7 @@ fn forms(scratch: &Path) -> Vec<Form> {
                 for prf in PRFS {
                     add(&format!("pkcs8 -topk8 -v2 {cipher} -v2prf {prf}"), format, Some(PASSWORD));
                 }
-                // The default work is done for one kind, and a sixteenth of it for the others.
+                // One kind of key uses the default scrypt cost, the others a sixteenth of it.
                 let work = if kind == "p-256" { "" } else { " -scrypt_N 1024 -scrypt_r 8 -scrypt_p 1" };
                 add(&format!("pkcs8 -topk8 -v2 {cipher} -scrypt{work}"), format, Some(PASSWORD));
             }
@@ -197,7 +197,8 @@ fn rows(form: &Form, scratch: &Path, list: &mut Vec<u8>) {
     }
 }
 
-/// Chain and key in one PEM file, in either order, with text between them; and keys as openssl ecparam writes them.
+/// Adds chain and key in one PEM file, in either order, with text between them; and keys as openssl ecparam writes
+/// them.
 fn combined(forms: &[Form], scratch: &Path, list: &mut Vec<u8>) {
     let read = |path: &Path| fs::read(path).expect("it was made");
     for (i, form) in forms.iter().enumerate() {
@@ -218,7 +219,7 @@ fn combined(forms: &[Form], scratch: &Path, list: &mut Vec<u8>) {
     }
 }
 
-/// The first certificate of a PEM text.
+/// Returns the first certificate of a PEM text in DER.
 fn der_of(pem: &[u8]) -> Vec<u8> {
     use rustls_pki_types::pem::PemObject;
     rustls_pki_types::CertificateDer::from_pem_slice(pem).expect("openssl wrote it").to_vec()

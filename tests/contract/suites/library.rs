@@ -1,4 +1,4 @@
-//! The release build, as a suite of its own so that its time is not counted for another.
+//! Builds the release, as a suite of its own so that its time does not count towards another suite.
 
 use crate::env::Env;
 use crate::report::Report;

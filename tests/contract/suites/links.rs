@@ -1,4 +1,4 @@
-//! Every relative link of a document leads to a file, and every path of the project that a file names exists.
+//! Every relative link of a document leads to a file, and every path of the project that a file mentions exists.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::report::Report;
 const FOLDERS: &[&str] = &["docs/", "src/", "tests/", "c-tests/", "examples-c/", "scripts/", "include/", "fuzz/"];
 const EXTENSIONS: &[&str] = &[".md", ".rs", ".c", ".h", ".in", ".py", ".sh", ".tsv", ".toml"];
 
-/// Recorded answers, fuzz inputs and certificates contain anything. The contract tests make up paths.
+/// Recorded answers, fuzz inputs and certificates contain arbitrary text. The contract tests contain invented paths.
 const EXCEPTIONS: &[&str] = &["fuzz/seeds/", "fuzz/Cargo", "tests/vectors/", "tests/certs/", "tests/contract/"];
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -39,14 +39,14 @@ pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
     report.problems(file, problems);
 }
 
-/// The targets of the links of a page that lie in the repository, without their anchors.
+/// Returns the targets of a page's links that are in the repository, without their anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
     let files = targets.map(|target| target.split('#').next().unwrap_or(""));
     files.filter(|file| !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:")).collect()
 }
 
-/// The words that are paths of the project. NAME stands for any name.
+/// Returns the words that are paths of the project. NAME stands for any name.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
     words.map(|word| word.trim_end_matches('.')).filter(|word| {

@@ -25,7 +25,7 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
              const char *{own}(void) {{ return netlib_status_name(NETLIB_OK); }}\n"
         )
     };
-    // Every constant is used, since a header can define what no strict compiler takes.
+    // Every constant is used, because a header can define a value that no strict compiler accepts.
     let text = fs::read_to_string(include.join("netlib.h")).expect("netlib.h");
     let constants: String = Header::parse(&text)
         .constants()
@@ -106,7 +106,8 @@ fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
     }
 }
 
-/// A value of another enum is a warning in C and an error in C++. A value of the right enum is accepted.
+/// Checks that a value of another enum is a warning in C and an error in C++, and that a value of the right enum is
+/// accepted.
 fn r35_a_value_of_another_enum_is_reported(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
     let text = "#include <netlib.h>\nvoid set(netlib_tls_options *options);\n\
                 void set(netlib_tls_options *options) { netlib_tls_options_set_verify_mode(options, VALUE); }\n";

@@ -53,7 +53,7 @@ const fn long(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)
     Suite { name, what, is_long: true, run }
 }
 
-/// In the order they run.
+/// The suites in the order in which they run.
 pub const ALL: &[Suite] = &[
     suite("unit", "the Rust unit tests (cargo test --lib)", unit::run),
     long("library", "the release build succeeds", library::run),

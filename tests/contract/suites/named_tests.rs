@@ -1,4 +1,5 @@
-//! The tests that a data file can name, with their text, so that a suite can check that each of them exists and runs.
+//! The tests that a data file can name, with their source text, so that a suite can check that each of them exists and
+//! runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,12 +30,12 @@ impl NamedTests {
                 }
             }
         }
-        // A suite has no single text; it counts as a test of everything that is said to be tested by it.
+        // A suite has no single source text; it counts as a test of everything that names it.
         tests.extend(suites::ALL.iter().map(|suite| (suite.name.to_owned(), String::new())));
         NamedTests(tests)
     }
 
-    /// The text of a test, if it exists and runs.
+    /// Returns the source text of a test, if the test exists and runs.
     pub fn text(&self, test: &str) -> Option<&str> {
         match test.split_once(':') {
             Some((file, function)) => body_of_test(file, self.0.get(file)?, function),
@@ -42,7 +43,7 @@ impl NamedTests {
         }
     }
 
-    /// Those of a cell of names that do not exist or do not run.
+    /// Returns the names in a cell whose tests do not exist or do not run.
     pub fn missing(&self, tests: &str) -> Vec<String> {
         let missing = tests.split(' ').filter(|test| self.text(test).is_none());
         missing.map(|test| format!("no test {test} runs")).collect()
@@ -57,7 +58,7 @@ impl NamedTests {
     }
 }
 
-/// Every file with this extension in a folder and those below it, sorted.
+/// Returns every file with this extension in a folder and its subfolders, sorted.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -72,8 +73,8 @@ pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The text of a test function, if it runs: one that is called or stands in a row of a table, in C and in a suite; in
-/// other Rust files, one that is marked as a test.
+/// Returns the source text of a test function, if it runs. In C and in a suite, a function runs if it is called or is
+/// in a row of a table; in other Rust files, if it is marked as a test.
 pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a str> {
     let in_c = file.ends_with(".c");
     let definition = if in_c { format!("static void {function}(") } else { format!("fn {function}(") };
@@ -82,7 +83,7 @@ pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a
     let runs = match in_c || file.starts_with("tests/") {
         true => {
             let call = format!("{function}(");
-            // Behind the quoted name.
+            // The words after the quoted name.
             let words = |row: &'a str| row.split('"').skip(2).step_by(2).flat_map(|rest| rest.split([' ', ',', '}']));
             let is_in_row = |row: &'a str| row.starts_with("{\"") && words(row).any(|word| word == function);
             lines
@@ -91,7 +92,7 @@ pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a
                 .map(|line| line.trim_start())
                 .any(|line| line.starts_with(&call) || in_c && is_in_row(line))
         }
-        // Other attributes may stand between.
+        // There may be other attributes in between.
         false => lines[..start]
             .iter()
             .rev()

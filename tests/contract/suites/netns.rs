@@ -1,5 +1,5 @@
-//! The scenarios of c-tests/netns: connecting in network namespaces, where the test answers each packet. A machine that
-//! does not allow namespaces skips them, and the suite says so.
+//! The scenarios of c-tests/netns: connecting in network namespaces, where the test answers each packet. On a machine
+//! that does not allow namespaces, the scenarios are skipped and the suite reports this.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub fn check(env: &Env, sources: &[impl AsRef<Path> + Sync], scratch: &Path, lib
     }
 }
 
-/// The results of a program, or why this machine cannot run it.
+/// Returns the results of a program, or the reason why this machine cannot run it.
 fn test(env: &Env, source: &Path, scratch: &Path, library: &Path) -> (Report, Option<String>) {
     let mut report = Report::default();
     let program = scratch.join(stem(source));

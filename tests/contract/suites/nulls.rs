@@ -1,9 +1,9 @@
-//! The NULL sweep: a C program, generated from netlib.h, that calls every function with every pointer NULL one at a
-//! time and the other arguments valid. What must come of it is what the documentation says of that parameter. And it
-//! calls every function on a thread that is to be canceled, which must not happen in it.
+//! The NULL sweep: a C program, generated from netlib.h, that calls every function with one pointer NULL at a time and
+//! the other arguments valid. The documentation of the parameter states the expected result. The program also calls
+//! every function on a thread with a pending cancellation, which must not take effect inside the function.
 //!
-//! Valid arguments come from c-tests/support/null_makers.h, whose first comment says how they are found. A parameter for which
-//! there is none fails the suite.
+//! Valid arguments come from c-tests/support/null_makers.h, whose first comment says how they are found. A parameter
+//! without a maker fails the suite.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.header(), &makers, "", env.library(), &scratch, report);
 }
 
-/// `extra` is C text that stands after the makers.
+/// `extra` is C text that is inserted after the makers.
 pub fn check(
     env: &Env,
     header: &Header,
@@ -48,19 +48,19 @@ pub fn check(
     }
 }
 
-/// A certificate and its key, for the makers: cert.pem and key.pem.
+/// Writes a certificate and its key, for the makers: cert.pem and key.pem.
 pub fn make_identity(directory: &Path) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     fs::write(directory.join("cert.pem"), made.cert.pem()).expect("target is writable");
     fs::write(directory.join("key.pem"), made.signing_key.serialize_pem()).expect("target is writable");
 }
 
-/// The lines `#define HAVE_name 1`, so that C text can be written for functions that a header may lack.
+/// Returns the lines `#define HAVE_name 1`, so that C text can refer to functions that a header may not have.
 pub fn have(header: &Header) -> String {
     header.functions.iter().map(|function| format!("#define HAVE_{} 1\n", function.name)).collect()
 }
 
-/// What is special about a call.
+/// The variants of a call.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
     Valid,
@@ -83,7 +83,7 @@ impl Makers {
         Makers(defines.map(|rest| rest.split([' ', '(']).next().unwrap_or("").to_owned()).collect())
     }
 
-    /// The most specific maker of a parameter.
+    /// Returns the most specific maker of a parameter.
     fn find(&self, function: &Function, param: &Param) -> Option<String> {
         let ctype = key(&param.ctype);
         let specific = [
@@ -99,7 +99,8 @@ impl Makers {
     }
 }
 
-/// A type as a part of a macro's name: `netlib_url_ptr` of `const netlib_url*`, `const_char_ptr` of `const char*`.
+/// Returns a type as a part of a macro's name: `netlib_url_ptr` for `const netlib_url*`, `const_char_ptr` for `const
+/// char*`.
 fn key(ctype: &str) -> String {
     let ctype = if ctype.starts_with("const netlib_") { &ctype["const ".len()..] } else { ctype };
     ctype.replace("*const*", "_ptr_const_ptr").replace('*', "_ptr").replace(' ', "_")
@@ -143,7 +144,7 @@ impl Sweep<'_> {
         ))
     }
 
-    /// The body of one call; an error is what cannot be made or is not documented.
+    /// Returns the body of one call. Fails if an argument has no maker, or if the result is not documented.
     fn case(&self, function: &Function, kind: Kind<'_>) -> Result<String, String> {
         let null = if let Kind::Null(param) = kind { Some(param) } else { None };
         let mut body = String::new();
@@ -158,7 +159,7 @@ impl Sweep<'_> {
                 let _ = writeln!(body, "    {} arg_{name} = {maker};", param.ctype);
                 arguments.push(format!("arg_{name}"));
             } else if let Some(pointed) = self.output(param) {
-                // Not zero before, so that it can be seen that the call zeroes it.
+                // The value is not zero before the call, so that the test detects whether the call zeroes it.
                 let _ =
                     writeln!(body, "    {pointed} out_{name};\n    memset(&out_{name}, 0x01, sizeof out_{name});");
                 arguments.push(format!("&out_{name}"));
@@ -215,7 +216,7 @@ impl Sweep<'_> {
             Some((param, Null::Allowed(_))) if param.name != "err" => {
                 let _ = writeln!(body, "    expect_accepted(status, {err});");
             }
-            // Who does not want the error gets the same answer.
+            // A caller that passes no error pointer gets the same result.
             Some(_) | None => {
                 let _ = writeln!(body, "    expect_valid(status, {err}, {expected});");
             }
@@ -232,7 +233,7 @@ impl Sweep<'_> {
         let first = function.params.first();
         match said {
             Some((param, Null::Refused)) if function.returns == "void" => {
-                // A setter keeps the error for the function that uses the options.
+                // A setter stores the error for the function that uses the options.
                 let options = first.filter(|first| is_handle(self.header, first)).map_or("", |first| &first.ctype);
                 let options = options.trim_start_matches("const ").trim_end_matches('*');
                 let use_options = self.makers.named("USE_OPTIONS", options).ok_or_else(|| {
@@ -273,10 +274,10 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Outputs are zeroed, whatever fails.
+    /// Checks that outputs are zeroed, whatever fails.
     fn zeroed(&self, function: &Function, outputs: &[(&Param, String)], body: &mut String) {
         for (param, _) in outputs.iter().filter(|(param, _)| param.name != "err") {
-            // Zero is a descriptor, so one is -1.
+            // Zero is a valid descriptor, so a descriptor is set to -1.
             let _ = match function.doc.param(&param.name).unwrap_or("") {
                 text if text.starts_with("in/out") => Ok(()),
                 _ if param.ctype == "int*" => {
@@ -287,7 +288,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// What a parameter points to, if the call stores something there.
+    /// Returns the type that a parameter points to, if the call stores a value there.
     fn output(&self, param: &Param) -> Option<String> {
         let pointed = param.ctype.strip_suffix('*')?;
         let numbers =

@@ -40,7 +40,7 @@ fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     }
 }
 
-/// `library` is the static library from cargo; its symbols are localised as `make lib` does.
+/// `library` is the static library from cargo; its symbols are made local as `make lib` does.
 pub fn check(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let (localised, program) = (scratch.join("libnetlib.a"), scratch.join("panic"));
     let mut localise = env.command("scripts/localise-symbols");

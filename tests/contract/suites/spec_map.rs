@@ -30,7 +30,7 @@ pub fn check(env: &Env, table: &Table, header: &Header, report: &mut Report) {
 
 fn problems(names: &str, used: &str, header: &Header, tests: &NamedTests) -> Vec<String> {
     let names: Vec<&str> = names.split(' ').collect();
-    // Programs of netns connect through story.h, which uses the names, and do not run on every machine.
+    // Programs of netns connect through scenario.h, which uses the names, and do not run on every machine.
     let used_here: Vec<&str> = used.split(' ').filter(|test| !test.starts_with("netns/")).collect();
     let mut problems = tests.missing(used);
     for name in &names {

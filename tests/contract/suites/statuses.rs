@@ -1,4 +1,4 @@
-//! The status table read from C equals the one in Rust, for every number.
+//! The status table as C sees it is the same as the one in Rust, for every number.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -85,7 +85,7 @@ pub fn program(rows: &[Row]) -> String {
     text
 }
 
-/// The text of docs/reference/statuses.md.
+/// Returns the text of docs/reference/statuses.md.
 pub fn page() -> String {
     let mut text = String::from(
         "# Statuses\n\n<!-- Generated from the table in src/status.rs: edit that file, then run `make header`. -->\n\n\

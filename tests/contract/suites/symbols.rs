@@ -53,7 +53,7 @@ fn hardened(env: &Env, library: &Path, report: &mut Report) {
     let has = |name: &str| imported.lines().any(|line| line.split([' ', '@']).next() == Some(name));
     report.check(has("__stack_chk_fail"), "the C code checks its stack frames (-fstack-protector-strong)");
     report.check(has("__vsnprintf_chk"), "the C code checks its buffers (-D_FORTIFY_SOURCE=2)");
-    // Legacy mangling has the names in the clear, as has the newer one.
+    // Both the legacy symbol mangling and the new one contain the names in plain text.
     let all = env.command("nm").arg(library).run(60).out;
     report.check(all.contains("panic_const_add_overflow"), "the crate's own arithmetic is checked (overflow-checks)");
     let manifest = env.read("Cargo.toml");
@@ -70,14 +70,14 @@ fn without_paths(env: &Env, library: &Path, report: &mut Report) {
     let cargo = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
     let places =
         [home, cargo, sysroot.trim().to_owned(), env.root.display().to_string(), env.target.display().to_string()];
-    // A home such as "/" says nothing.
+    // A short home directory such as "/" is part of any path, so it proves nothing.
     for place in places.iter().filter(|place| place.len() > 4) {
         let found = bytes.windows(place.len()).any(|window| window == place.as_bytes());
         report.check(!found, format!("{} has no path of this machine: {place}", library.display()));
     }
 }
 
-/// Checks that the static library links beside another Rust static library, which also contains Rust's standard
+/// Checks that the static library links together with another Rust static library, which also contains Rust's standard
 /// library.
 fn beside_another_rust_library(env: &Env, library: &Path, report: &mut Report) {
     let scratch = env.scratch("symbols");

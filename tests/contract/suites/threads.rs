@@ -18,7 +18,7 @@ pub fn run(env: &Env, report: &mut Report) {
     dlopen(env, &env.library().join("libnetlib.so"), &scratch, report);
 }
 
-/// The compiler's command line for threads.c, without the libraries.
+/// Returns the compiler's command line for threads.c, without the libraries.
 pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
     make_identity(scratch);
     fs::write(scratch.join("have.h"), have(&env.header())).expect("target is writable");

@@ -37,7 +37,7 @@ pub fn run(env: &Env, report: &mut Report) {
     races(env, &build, &scratch, report);
 }
 
-/// The programs of c-tests/tsan, and the C tests that start threads, themselves or in a header they include.
+/// Returns the programs of c-tests/tsan, and the C tests that start threads, themselves or in a header they include.
 fn programs(env: &Env) -> Vec<PathBuf> {
     let mut sources = env.c_tests();
     sources.retain(|source| starts_threads(env, source, &mut BTreeSet::new()));
@@ -67,7 +67,7 @@ fn build(env: &Env) -> Result<Instrumented, String> {
         // The precompiled crates of the standard library are not instrumented.
         rustflags: "-Zunstable-options -Cunsafe-allow-abi-mismatch=sanitizer",
         last: vec![
-            // Before the archive of the same crate, whose objects are then not linked.
+            // Links this object before the archive of the same crate, whose objects are then not used.
             format!("-Zpre-link-arg={}", std.display()),
             "-Clink-arg=-Wl,--wrap=__tsan_atomic64_fetch_sub,--wrap=__tsan_atomic_thread_fence".to_owned(),
         ],
@@ -80,7 +80,7 @@ fn build(env: &Env) -> Result<Instrumented, String> {
     Instrumented::new(env, &SANITIZER, &toolchain, how)
 }
 
-/// The standard library with its atomic operations instrumented: one object, from the bitcode in its archive.
+/// Builds the standard library with its atomic operations instrumented: one object, from the bitcode in its archive.
 fn instrumented_std(env: &Env, toolchain: &Toolchain, directory: &Path) -> Result<PathBuf, String> {
     let files = |folder: &Path, start: &str, end: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -129,7 +129,8 @@ struct Race {
     found: &'static str,
 }
 
-/// The code uses the variables of c-tests/tsan/race.h. `say` and `wait` let one thread go first without synchronising.
+/// The code uses the variables of c-tests/tsan/race.h. `signal_done` and `wait` let one thread go first without
+/// synchronising.
 const RACES: &[Race] = &[
     Race { name: "a variable of the program", bodies: ["plain++;", "plain++;"], found: "global 'plain'" },
     Race {
@@ -148,14 +149,14 @@ const RACES: &[Race] = &[
     Race {
         name: "a handle that is freed while another thread reads it",
         bodies: [
-            "(void)netlib_error_message(error, NULL); say();",
+            "(void)netlib_error_message(error, NULL); signal_done();",
             "wait(); netlib_error_free(error); error = NULL;",
         ],
         found: "netlib_error_free",
     },
     Race {
         name: "plain memory given to a call, and written meanwhile",
-        bodies: ["text[4] = 'x'; say();", "wait(); (void)netlib_parse_url(text, 8, &url, NULL);"],
+        bodies: ["text[4] = 'x'; signal_done();", "wait(); (void)netlib_parse_url(text, 8, &url, NULL);"],
         found: "netlib_parse_url",
     },
 ];

@@ -47,7 +47,7 @@ pub fn check_locks(file: &str, text: &str, report: &mut Report) {
     }
 }
 
-/// The lines before the unit tests that name a lock of the standard library.
+/// Returns the lines before the unit tests that name a lock of the standard library.
 fn lines_with_locks(text: &str) -> Vec<String> {
     const LOCKS: &[&str] = &["OnceLock", "LazyLock", "RwLock", "Condvar", "Barrier"];
     let words = |line: &str| -> Vec<String> {
@@ -93,7 +93,7 @@ pub fn check(file: &str, text: &str, report: &mut Report) {
     }
 }
 
-/// Every Rust file under a directory, sorted.
+/// Returns every Rust file under a directory, sorted.
 pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {

@@ -1,5 +1,5 @@
-//! What urllib3 answered, compared through the C ABI: the programs of c-tests/vectors. Every case that differs belongs
-//! to a class of the table `differences`, and every class has a case.
+//! Compares netlib's answers with urllib3's recorded ones through the C ABI: the programs of c-tests/vectors. Every
+//! case that differs belongs to a class of the table `differences`, and every class has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -99,14 +99,14 @@ fn list(by: &Made, revoked: &[u64], until: i32) -> String {
     params.signed_by(&by.issuer).expect("a list").pem().expect("PEM")
 }
 
-/// The certificate with an altered signature, which is in the last line.
+/// Returns the certificate with a changed signature, which is in the last line.
 fn altered(pem: &str) -> String {
     let at = pem.trim_end().rmatch_indices('\n').nth(1).expect("lines").0 + 1;
     let other = if pem.as_bytes()[at] == b'A' { "B" } else { "A" };
     format!("{}{other}{}", &pem[..at], &pem[at + 1..])
 }
 
-/// A second handle of the same key.
+/// Returns a second handle of the same key.
 fn generate_from(key: &KeyPair) -> KeyPair {
     KeyPair::try_from(key.serialize_der()).expect("a key")
 }
@@ -136,7 +136,7 @@ impl Maker<'_> {
         path
     }
 
-    /// A question about a chain with a trusted root, at the default time, for any name.
+    /// Adds a case: a chain with a trusted root, at the default time, for any name.
     fn ask(&mut self, axis: &'static str, what: String, chain: &[&str]) -> &mut Case {
         let root = self.root.pem.clone();
         let (anchors, chain) = (self.file(&root), self.file(&chain.concat()));
@@ -144,7 +144,7 @@ impl Maker<'_> {
         self.cases.last_mut().expect("just added")
     }
 
-    /// The leaf, through one intermediate.
+    /// Issues the leaf through one intermediate.
     fn through(&mut self, int: CertificateParams, leaf: CertificateParams) -> [String; 2] {
         let int = signed(int, &self.root);
         [signed(leaf, &int).pem, int.pem]
@@ -270,7 +270,7 @@ impl Maker<'_> {
             let anchors = self.file(&root.pem);
             self.ask("time", format!("root {}", above.0), &[&leaf.pem, &int.pem]).anchors = anchors;
         }
-        // The first and the last second of the leaf, and those beside them.
+        // The first and the last second of the leaf's validity, and the seconds before and after them.
         let [leaf, int] = self.through(span(authority("int"), ("", 1990, 2090)), leaf());
         for time in [1_577_836_799, 1_577_836_800, 3_786_912_000, 3_786_912_001] {
             self.ask("time", format!("at {time}"), &[&leaf, &int]).time = time;
@@ -358,7 +358,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Roots of every kind, with a chain to each and as a peer's own certificate.
+    /// Adds roots of every kind, with a chain to each, and each as a peer's own certificate.
     fn anchors(&mut self) {
         let key = generate();
         let named = authority("anchor");

@@ -1,5 +1,5 @@
-//! Chains of certificates of every kind, each judged by netlib_tls_context_verify_chain and by `openssl verify`: the
-//! same verdict for the same reason, or a difference that the table `chains` explains. The table has the counts.
+//! Certificate chains of every kind, verified by netlib_tls_context_verify_chain and by `openssl verify`: the same
+//! verdict for the same reason, or a difference that the table `chains` explains. The table has the counts.
 
 mod cases;
 mod roots;
@@ -16,9 +16,9 @@ const SECONDS: u64 = 120;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: i64 = 1_767_225_600;
 
-/// One question: the files, and the purpose, time and name to verify.
+/// One case: the files, and the purpose, time and name to verify.
 pub struct Case {
-    /// The axis, and what it varies: "purpose: …".
+    /// The axis and its varied property: "purpose: …".
     pub axis: &'static str,
     pub what: String,
     pub anchors: PathBuf,
@@ -29,8 +29,7 @@ pub struct Case {
     pub time: i64,
 }
 
-/// The problems that say what openssl found, by the number of its X509_V_ERR_: of each, the numbers of `enum
-/// netlib_certificate_problem`.
+/// Maps the number of an X509_V_ERR_ constant of openssl to the matching numbers of `enum netlib_certificate_problem`.
 fn problems(openssl: i32) -> &'static [i32] {
     match openssl {
         0 => &[0],
@@ -53,7 +52,7 @@ fn problems(openssl: i32) -> &'static [i32] {
     }
 }
 
-/// The differences of the table: why the verdict is another on purpose, or both refuse and name another reason.
+/// Returns the row of the table for a case: the verdict differs on purpose, or both refuse for different reasons.
 fn difference(case: &Case, openssl: i32, netlib: i32) -> Option<&'static str> {
     let says = |text: &str| case.what.contains(text);
     match (case.axis, openssl, netlib) {
@@ -115,7 +114,7 @@ pub fn run(env: &Env, report: &mut Report) {
     report.problems("every class is in the table", counts.keys().map(|class| class.to_string()).collect());
 }
 
-/// netlib's verdict for each: the name of the status, and the problem.
+/// Returns netlib's verdict for each case: the name of the status, and the problem.
 fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)>, String> {
     let show = |path: &PathBuf| path.display().to_string();
     let line = |case: &Case| {
@@ -139,7 +138,7 @@ fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)
     Ok(ran.out.lines().filter_map(verdict).collect())
 }
 
-/// openssl's error number; 0 for none.
+/// Returns openssl's error number, or 0.
 fn openssl(env: &Env, case: &Case) -> Result<i32, String> {
     let mut command = env.command("openssl");
     command.args(["verify", "-no-CAfile", "-no-CApath", "-no-CAstore", "-partial_chain", "-auth_level", "2"]);

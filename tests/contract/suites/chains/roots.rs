@@ -7,7 +7,7 @@ use rcgen::{
     KeyUsagePurpose, SigningKey, date_time_ymd,
 };
 
-/// `named` is an authority's. By what each says of itself, in PEM.
+/// Returns the roots as PEM, each with a description. `named` has the parameters of an authority.
 pub fn roots(named: &CertificateParams, key: &KeyPair, other: &Issuer<'_, KeyPair>) -> Vec<(&'static str, String)> {
     use ExtendedKeyUsagePurpose::{Any, ClientAuth, Other, ServerAuth};
     use KeyUsagePurpose::{CrlSign, DigitalSignature, KeyCertSign};
@@ -65,7 +65,7 @@ pub fn roots(named: &CertificateParams, key: &KeyPair, other: &Issuer<'_, KeyPai
     roots
 }
 
-/// The same certificate in version 1, which has neither a number of the version nor extensions, signed with `key`.
+/// Returns the same certificate in version 1, which has neither a version number nor extensions, signed with `key`.
 fn version_1(der: &[u8], key: &KeyPair) -> String {
     let (_, certificate, _) = split(der);
     let (_, fields, rest) = split(certificate);
@@ -87,7 +87,7 @@ fn version_1(der: &[u8], key: &KeyPair) -> String {
     format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
-/// The tag and the content of the first element, and what comes after it.
+/// Returns the tag and the content of the first element, and the bytes after it.
 fn split(der: &[u8]) -> (u8, &[u8], &[u8]) {
     let (start, len) = match der[1] {
         len @ ..=0x7f => (2, usize::from(len)),

@@ -26,7 +26,7 @@ impl Server {
         built.or_text()?;
         let dir = scratch.join("server");
         std::fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
-        // It ends when its standard input closes, which is when this process ends at the latest.
+        // The server ends when its standard input closes, at the latest when this process ends.
         let process = Command::new(env.target.join("debug/examples/misbehaving-server"))
             .arg(&dir)
             .arg(SECONDS)
@@ -57,8 +57,9 @@ impl Server {
         }
     }
 
-    /// `{https}` is that port's number, `{server}` the server's directory, `{requests}` its list of what arrived,
-    /// `{abstract}` the name of its socket without a path, `{sha256}` the fingerprint of the certificate at `{https}`.
+    /// `{https}` is the port's number, `{server}` the server's directory, `{requests}` the list of requests that it
+    /// received, `{abstract}` the name of its socket without a path, `{sha256}` the fingerprint of the certificate at
+    /// `{https}`.
     pub fn fill_in(&self, text: &str) -> String {
         let file = |name: &str| self.file(name).display().to_string();
         let mut text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The modules by path: `["crate", "tls", "x509"]`. A module that only tests declare is not among them.
+/// The modules by path: `["crate", "tls", "x509"]`. Modules that only tests declare are left out.
 #[derive(Default)]
 pub struct Crate {
     pub modules: BTreeMap<Vec<String>, Module>,
@@ -92,7 +92,8 @@ impl Crate {
         }
     }
 
-    /// The file of the item that a path in a module names. `None` for a module, and for items of other crates.
+    /// Returns the file that defines the item of a path in a module. `None` for a module, and for items of other
+    /// crates.
     pub fn definition(&self, module: &[String], path: &[String]) -> Option<&str> {
         match self.resolve(module, path, MAX_REEXPORTS)? {
             Target::Item(file) => Some(file),
@@ -134,7 +135,7 @@ impl Crate {
 
 enum Target<'a> {
     Module(Vec<String>),
-    /// The file that defines it.
+    /// The file that defines the item.
     Item(&'a str),
 }
 
@@ -176,7 +177,7 @@ fn add_uses(tree: &[String], prefix: &[String], is_public: bool, uses: &mut Vec<
     }
 }
 
-/// The parts between the commas that are in no inner braces.
+/// Returns the parts between the commas that are not inside inner braces.
 fn split(list: &[String]) -> impl Iterator<Item = &[String]> {
     let mut depth = 0;
     list.split(move |token| {
@@ -189,13 +190,13 @@ fn split(list: &[String]) -> impl Iterator<Item = &[String]> {
     })
 }
 
-/// `#[cfg(test)]` or `#[cfg(all(test, ...))]`.
+/// Returns true for `#[cfg(test)]` and `#[cfg(all(test, ...))]`.
 fn is_test_only(attribute: &[String]) -> bool {
     let text = attribute.concat();
     text.starts_with("#[cfg(test)") || text.starts_with("#[cfg(all(test,")
 }
 
-/// The index after the bracket that closes the first one from `at` on.
+/// Returns the index after the bracket that closes the first one from `at` on.
 fn end_of_group(tokens: &[String], at: usize) -> usize {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(at) {
@@ -211,7 +212,7 @@ fn end_of_group(tokens: &[String], at: usize) -> usize {
     tokens.len()
 }
 
-/// The index after the item or statement that begins at `at`: after its semicolon or its closing brace.
+/// Returns the index after the item or statement that begins at `at`: after its semicolon or its closing brace.
 fn end_of_item(tokens: &[String], mut at: usize) -> usize {
     while let Some(token) = tokens.get(at) {
         match token.as_str() {
@@ -224,7 +225,7 @@ fn end_of_item(tokens: &[String], mut at: usize) -> usize {
     at
 }
 
-/// Names, `::` and single characters. Comments, literals and lifetimes are left out.
+/// Splits a text into names, `::` and single characters. Comments, literals and lifetimes are left out.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -264,7 +265,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// The length of the literal that `text` begins with.
+/// Returns the length of the literal that `text` begins with.
 fn quoted(text: &str, mark: char) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,30 +1,30 @@
-//! What a client says first: key shares of the groups that it was told to want, and early data, which s_server accepts,
-//! rejects or finds too long. The second session is resumed, and says the same again; the bytes that the server got are
-//! counted.
+//! The first flight of clients: key shares of the groups that a server requested before, and early data, which s_server
+//! accepts, rejects or finds too long. The second session is resumed and sends the same data; the test counts the bytes
+//! that the server got.
 
 use std::sync::atomic::Ordering;
 
 use super::Stage;
 use crate::report::Report;
 
-/// How much is said in each session; the lines of the data are longer.
+/// The number of bytes sent in each session. The lines of the data are longer than this.
 const SAID: usize = 60;
 
 #[derive(Clone, Copy)]
 pub struct Row {
     pub(super) name: &'static str,
-    /// Words for s_server.
+    /// Arguments of s_server.
     pub(super) server: &'static str,
     /// Settings of netlib's end.
     pub(super) settings: &'static str,
-    /// How much it writes as early data.
+    /// How many bytes netlib writes as early data.
     pub(super) early: usize,
     pub(super) group: &'static str,
     pub(super) alpn: &'static str,
-    /// What the second session is to say of early data, and of its end.
+    /// The expected early data status of the second session, and its end.
     pub(super) outcome: &'static str,
     pub(super) end: (&'static str, i32),
-    /// How often the server gets what was written early, and all that was said in one piece.
+    /// How often the server gets the early data, and how often it gets all data in one piece.
     pub(super) got: (usize, usize),
 }
 
@@ -42,7 +42,7 @@ pub(super) const ACCEPTED: Row = Row {
 
 const ROWS: &[Row] = &[
     ACCEPTED,
-    // The ticket allows it, and the server does not read it.
+    // The ticket allows early data, but the server does not read it.
     Row {
         name: "rejected",
         server: "-max_early_data 1000",
@@ -78,7 +78,8 @@ const ROWS: &[Row] = &[
         alpn: "http/1.1",
         ..ACCEPTED
     },
-    // A second hello the first time; the second time the right share is there at once, as early data needs.
+    // The first session needs a HelloRetryRequest; the second one has the right key share at once, as early data
+    // requires.
     Row {
         name: "another group",
         server: "-early_data -max_early_data 1000 -groups P-384",
@@ -133,7 +134,7 @@ fn play(stage: &Stage, row: &Row) -> Result<(), String> {
         .filter(|line| !netlib.says(line))
         .map(|line| format!("netlib does not say \"{line}\""))
         .collect();
-    // s_server writes a line between what came early and what came later.
+    // s_server writes a line between the early data and the rest.
     let early = row.outcome.split_once("written=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     let early = early.filter(|early| *early > 0).unwrap_or(row.early);
     let got = [early, SAID].map(|count| server.out.matches(&stage.data[..count]).count());

@@ -1,6 +1,6 @@
-//! Encrypted Client Hello with a server of Go's crypto/tls, `c-tests/interop/ech.go`: no other implementation that
-//! systems package today has the server's side of it. Go is not among the project's prerequisites; what a fresh machine
-//! can run is in `src/tls/config/ech/tests.rs`.
+//! Encrypted Client Hello with a server of Go's crypto/tls, `c-tests/interop/ech.go`: no other packaged implementation
+//! supports ECH on the server side today. Go is not a prerequisite of the project; the tests in
+//! `src/tls/config/ech/tests.rs` run on every machine.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ const ACCEPTED: &str = "handshake=NETLIB_OK version=1.3 * name=hidden.wild.test 
 const REJECTED: &str = "handshake=NETLIB_TLS_ECH_REJECTED version=- * name=- alpn=- certificates=0 bytes=0 * ech=4 shutdown=NETLIB_OK alert=121 problem=0";
 const GREASED: &str = "handshake=NETLIB_OK version=1.3 * name=hidden.wild.test * bytes=200000 intact=yes data=NETLIB_OK end=NETLIB_END_OF_STREAM ech=1 shutdown=NETLIB_OK alert=-1 problem=0";
 const REFUSED: &str = "handshake=NETLIB_TLS_ALERT version=- * ech=2 shutdown=NETLIB_OK alert=70 problem=0";
-/// The certificate is not for the public name: what the list says is of nobody who could prove it.
+/// The certificate is not for the public name, so nobody has proved that the new list is authentic.
 const UNPROVED: &str = "handshake=NETLIB_HOSTNAME_MISMATCH version=- * ech=4 shutdown=NETLIB_OK alert=42 problem=4";
 
 const READ: &str = "session accepted=true name=hidden.wild.test resumed=false alpn=h2 bytes=200000 error=<nil>";
 const UNREAD: &str = "session accepted=false name=localhost resumed=false alpn=h2 bytes=0 error=remote error: tls: encrypted client hello required";
 const IN_THE_OPEN: &str = "session accepted=false name=hidden.wild.test resumed=* alpn=h2 bytes=200000 error=<nil>";
 
-/// What the server has, what the client is told to use, the certificate, and what each says of each connection. "*" is
-/// anything.
+/// The server's configuration, the client's, the certificate, and the expected output of both for each connection. "*"
+/// matches anything.
 pub struct Row {
     mode: &'static str,
     ech: &'static str,
@@ -41,7 +41,7 @@ const fn row(
     Row { mode, ech, certificate: "server", netlib, go }
 }
 
-/// After a rejection with another list the client uses that.
+/// After a rejection with another list, the client uses that list.
 const ROWS: &[Row] = &[
     row("good", "LIST", &[ACCEPTED, ACCEPTED], &[READ, READ]),
     row("good-retry", "LIST", &[ACCEPTED, ACCEPTED], &[READ, READ]),
@@ -86,7 +86,7 @@ pub fn run(env: &Env, report: &mut Report) {
     report.note(format!("{sessions} sessions with Go {}.{}", version.0, version.1));
 }
 
-/// (0, 0) where there is none.
+/// Returns (0, 0) if Go is not installed.
 fn version(env: &Env) -> (u32, u32) {
     if !has("go") {
         return (0, 0);
@@ -96,7 +96,7 @@ fn version(env: &Env) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// With nothing but Go's own library, and of nowhere but here.
+/// Compiles the server with Go's standard library only, without network access.
 fn build(env: &Env, scratch: &Path, out: &Path) -> Result<(), String> {
     let mut go = env.command("go");
     go.args(["build", "-o"]).arg(out).arg(env.root.join("c-tests/interop/ech.go"));
@@ -141,7 +141,7 @@ fn fits(wanted: &str, line: &str) -> bool {
     rest = after;
     for part in parts {
         match rest.find(part) {
-            // The last part is the end.
+            // The last part must be at the end.
             Some(_) if wanted.ends_with(part) && rest.ends_with(part) => rest = "",
             Some(at) => rest = &rest[at + part.len()..],
             None => return false,

@@ -1,4 +1,4 @@
-//! gnutls-serv and gnutls-cli at the other end: their command lines, and what they print when all is as it should be.
+//! gnutls-serv and gnutls-cli as peers: their command lines, and the output that is expected of them.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Stage;
 use super::matrix::{ClientCertificate, Row, Side, Tickets, Version};
 
-/// A priority string of one version, one suite, and one group if that is asked.
+/// Returns a priority string with one version, one suite, and one group if the row has one.
 fn priority(row: &Row) -> String {
     let exchange = match (row.suite.version, row.suite.openssl.split_once("-ECDSA")) {
         (Version::Tls13, _) => "",
@@ -72,7 +72,7 @@ pub fn client(stage: &Stage, row: &Row, port: &str) -> Vec<String> {
 
 const RESUMED: &str = "*** This is a resumed session";
 
-/// What one of them prints of a session: lines that must be there.
+/// Returns the lines that gnutls-serv or gnutls-cli must print for a session.
 pub fn lines(row: &Row, resumed: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if resumed {
@@ -103,7 +103,7 @@ pub fn lines(row: &Row, resumed: bool) -> Vec<String> {
     lines
 }
 
-/// Lines that must not be there.
+/// Returns the lines that must not be printed.
 pub fn never(row: &Row, resumed: bool) -> Vec<&'static str> {
     let mut lines = Vec::new();
     if !resumed {
@@ -118,8 +118,8 @@ pub fn never(row: &Row, resumed: bool) -> Vec<&'static str> {
     lines
 }
 
-/// "(TLS1.3-X.509)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-256-GCM)", of which the key exchange is told of a
-/// session that is not resumed.
+/// Checks a description such as "(TLS1.3-X.509)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-256-GCM)". It has a key
+/// exchange only if the session is not resumed.
 pub fn described(row: &Row, resumed: bool, said: &str) -> Result<(), String> {
     let version = format!("(TLS{}", row.suite.version.number());
     let cipher = format!("({})", row.suite.gnutls);
@@ -136,7 +136,8 @@ pub fn described(row: &Row, resumed: bool, said: &str) -> Result<(), String> {
     }
 }
 
-/// The port on which a process listens, which it does not say itself: of its sockets the one that /proc/net/tcp knows.
+/// Returns the port on which a process listens. The process does not print it, so /proc/net/tcp is searched for one of
+/// its sockets.
 pub fn listening_port(process: u32) -> Option<String> {
     let sockets: Vec<String> = fs::read_dir(format!("/proc/{process}/fd"))
         .ok()?
@@ -157,7 +158,7 @@ pub fn listening_port(process: u32) -> Option<String> {
     })
 }
 
-/// Of a link "socket:[12345]".
+/// Returns the number in a link "socket:[12345]".
 fn inode(link: &Path) -> Option<&str> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')
 }

@@ -1,5 +1,5 @@
-//! What is combined: who is at the other end, on which side netlib is, versions, suites, keys, client certificates,
-//! application protocols, resumption, key-exchange groups.
+//! The combinations: the other implementation, netlib's side, versions, suites, keys, client certificates, application
+//! protocols, resumption, key-exchange groups.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -19,7 +19,7 @@ pub enum Side {
     Server,
 }
 
-/// Who speaks with whom, in the order of the rows.
+/// The other implementation and netlib's side, in the order of the rows.
 pub const PAIRS: &[(Tool, Side)] = &[
     (Tool::OpenSsl, Side::Client),
     (Tool::OpenSsl, Side::Server),
@@ -44,13 +44,13 @@ impl Version {
     }
 }
 
-/// The name that netlib has for a suite (IANA's), and those of the others.
+/// netlib's name of a suite (IANA's), and the names of the other implementations.
 pub struct Suite {
     pub version: Version,
     pub name: &'static str,
     pub openssl: &'static str,
     pub gnutls: &'static str,
-    /// The kind of key that signs in it; any does in TLS 1.3.
+    /// The kinds of key that can sign with this suite; in TLS 1.3 any kind can.
     signed_by: &'static [Key],
 }
 
@@ -110,12 +110,12 @@ pub const SUITES: &[Suite] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificate {
     NotAsked,
-    /// The server asks, and does without.
+    /// The server requests a certificate and continues without one.
     NotShown,
     Shown(Key),
 }
 
-/// What the client offers, what the server has, and what comes of it.
+/// The client's protocols, the server's protocols, and the expected result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpn {
     pub client: &'static [&'static str],
@@ -126,7 +126,8 @@ pub struct Alpn {
 pub const NO_ALPN: Alpn = Alpn { client: &[], server: &[], agreed: None };
 const ALPN: Alpn = Alpn { client: &["http/1.1", "h2"], server: &["other", "h2"], agreed: Some("h2") };
 
-/// One side alone, and an order that matters: netlib and openssl go by the server's, GnuTLS by the client's.
+/// Protocols on one side only, and lists in another order: netlib and openssl follow the server's order, GnuTLS the
+/// client's.
 fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
     let first = if (tool, netlib) == (Tool::GnuTls, Side::Client) { "http/1.1" } else { "h2" };
     [
@@ -136,18 +137,18 @@ fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
     ]
 }
 
-/// What netlib is told of resumption.
+/// netlib's settings for resumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tickets {
     /// Session ids in TLS 1.2, tickets in TLS 1.3.
     Default,
-    /// In TLS 1.2 too; the other end remembers nothing by itself.
+    /// Tickets in TLS 1.2 as well; the peer stores no session itself.
     Tls12,
     /// No resumption at all.
     Refused,
 }
 
-/// A key-exchange group: its name here and at netlib's peers, and what s_client prints.
+/// A key-exchange group: netlib's name, the names of the other implementations, and what s_client prints.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Group {
     pub name: &'static str,
@@ -170,31 +171,31 @@ pub struct Row {
     pub key: Key,
     pub client: ClientCertificate,
     pub alpn: Alpn,
-    /// Two sessions, the second of which rests on the first.
+    /// Two sessions, the second of which resumes the first.
     pub resume: bool,
-    /// The version and the suite are chosen at netlib's end, not at the other.
+    /// netlib's settings restrict the version and the suite, not the peer's.
     pub chosen_here: bool,
     pub tickets: Tickets,
-    /// The other end knows no other.
+    /// The only group of the peer.
     pub group: Option<&'static Group>,
-    /// The first key share is of another group, so that the server asks for a second hello.
+    /// The first key share has another group, so the server sends a HelloRetryRequest.
     pub retried: bool,
-    /// Options of openssl's that change what its records look like.
+    /// Options of openssl that change the size or padding of its records.
     pub records: &'static str,
 }
 
 impl Row {
-    /// s_server makes a page with what it knows of the session instead of turning lines around.
+    /// s_server returns a page about the session instead of reversing lines.
     pub fn page(&self) -> bool {
         self.tool == Tool::OpenSsl && self.netlib == Side::Client && (self.resume || self.alpn != NO_ALPN)
     }
 
-    /// Whether the session of this turn is resumed.
+    /// Returns true if the session of this turn is resumed.
     pub fn resumed(&self, turn: usize) -> bool {
         self.resume && turn == 1 && self.tickets != Tickets::Refused
     }
 
-    /// The group that is agreed on: GnuTLS's client asks for P-256 first, all others for X25519.
+    /// Returns the negotiated group: GnuTLS's client prefers P-256, all others prefer X25519.
     pub fn agreed_group(&self, turn: usize) -> &'static str {
         match (self.group, self.tool, self.netlib) {
             _ if self.resumed(turn) && self.suite.version == Version::Tls12 => "-",
@@ -259,7 +260,7 @@ fn suites_and_keys() -> impl Iterator<Item = (&'static Suite, Key)> {
     SUITES.iter().flat_map(|suite| suite.signed_by.iter().map(move |&key| (suite, key)))
 }
 
-/// One of the eight combinations of client certificate, ALPN and resumption; `turn` chooses the client's key.
+/// Applies one of the eight combinations of client certificate, ALPN and resumption; `turn` selects the client's key.
 fn combined(row: Row, combination: usize, turn: usize) -> Row {
     let shown = ClientCertificate::Shown(Key::ALL[turn % Key::ALL.len()]);
     Row {
@@ -270,7 +271,7 @@ fn combined(row: Row, combination: usize, turn: usize) -> Row {
     }
 }
 
-/// Each suite with each key once, with each of the combinations in turn.
+/// Returns each suite with each key once, with the combinations in turn.
 pub fn core() -> Vec<Row> {
     let mut rows = Vec::new();
     for (at, &(tool, netlib)) in PAIRS.iter().enumerate() {
@@ -284,7 +285,7 @@ pub fn core() -> Vec<Row> {
     rows
 }
 
-/// Each suite with each key and each of the combinations, and each kind of client's key with each version.
+/// Returns each suite with each key and each combination, and each kind of client key with each version.
 pub fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {
@@ -310,18 +311,18 @@ fn first_of(version: Version, key: Key) -> &'static Suite {
     SUITES.iter().find(fits).expect("each key has a suite of each version")
 }
 
-/// What is combined with nothing: groups, a certificate that is asked for and not shown, application protocols of one
-/// side alone, records with padding and short ones.
+/// Returns the rows that are not combined with others: groups, a requested certificate that the client does not send,
+/// application protocols on one side only, padded and short records.
 fn special() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {
         for &version in Version::ALL {
             let row = plain(tool, netlib, first_of(version, Key::P256), Key::P256);
-            // RSA, because a client's list of groups is also that of the curves that a certificate may have.
+            // An RSA key, because a client's list of groups also lists the curves that a certificate may have.
             let keyed = plain(tool, netlib, first_of(version, Key::Rsa), Key::Rsa);
             for group in GROUPS {
-                // netlib's first share is of X25519; a client of another implementation is told to begin with a group
-                // that netlib does not have.
+                // netlib's first key share is for X25519. A client of another implementation is configured to start
+                // with a group that netlib does not have.
                 let retried = version == Version::Tls13 && (netlib == Side::Server || group.openssl != "X25519");
                 rows.push(Row { group: Some(group), retried, ..keyed });
             }
@@ -335,7 +336,7 @@ fn special() -> Vec<Row> {
             if version == Version::Tls12 {
                 rows.push(Row { resume: true, tickets: Tickets::Tls12, ..row });
             }
-            // gnutls-cli would wait for a ticket of TLS 1.3 that does not come.
+            // gnutls-cli would wait for a TLS 1.3 ticket that is never sent.
             if (tool, netlib, version) != (Tool::GnuTls, Side::Server, Version::Tls13) {
                 rows.push(Row { resume: true, tickets: Tickets::Refused, ..row });
             }

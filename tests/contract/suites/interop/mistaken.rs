@@ -1,5 +1,4 @@
-//! Rows that expect something else than what happens, and the complaint that each of them owes: for the suite
-//! `negative`.
+//! Rows with wrong expectations, and the complaint that each of them must cause: for the suite `negative`.
 
 use super::matrix::{Alpn, GROUPS, Group, PAIRS, Row, Side, Tool, core};
 use super::refusals::{ALL, Refusal};

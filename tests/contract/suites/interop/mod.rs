@@ -1,8 +1,8 @@
-//! netlib and other implementations of TLS speak with each other: the openssl command's and GnuTLS's clients and
-//! servers. What netlib says of a session is compared with what must come of it, and so is what the other end prints.
+//! Sessions between netlib and other TLS implementations: the clients and servers of the openssl command and of GnuTLS.
+//! The suite compares the facts that both ends print about a session with the expected ones.
 //!
-//! `c-tests/interop/peer.c` is netlib's end, a program against netlib.h and the library that users get. Certificates
-//! are made anew by `c-tests/interop/certs.sh`. Every wait has an end, and none of them is what makes a row right.
+//! `c-tests/interop/peer.c` is netlib's end, a program that uses netlib.h and the released library. The certificates
+//! are created by `c-tests/interop/certs.sh` in each run. Every wait has a time limit, and no result depends on one.
 
 pub mod ech;
 pub mod early;
@@ -26,10 +26,10 @@ use matrix::{ClientCertificate, Row, Side, Tickets, Tool};
 use process::{Ended, Input, Process};
 use refusals::Refusal;
 
-/// More than a dozen records, and more than a socket holds.
+/// More than a dozen records, and more than the buffers of a socket hold.
 pub const BYTES: usize = 200_000;
 
-/// Each suite with each key, and each kind of refusal.
+/// Runs each suite with each key, and each kind of refusal.
 pub fn run(env: &Env, report: &mut Report) {
     let Some(stage) = Stage::new(env, env.library(), "interop", &[], report) else { return };
     stage.play_all(&matrix::core(), report);
@@ -40,7 +40,7 @@ pub fn run(env: &Env, report: &mut Report) {
     stage.counts(report);
 }
 
-/// The combinations that the core leaves out.
+/// Runs the combinations that the core leaves out.
 pub fn run_rest(env: &Env, report: &mut Report) {
     let Some(stage) = Stage::new(env, env.library(), "interop-all", &[], report) else { return };
     let core: BTreeSet<String> = matrix::core().iter().map(Row::name).collect();
@@ -49,7 +49,7 @@ pub fn run_rest(env: &Env, report: &mut Report) {
     stage.counts(report);
 }
 
-/// A few of them with netlib's end under valgrind.
+/// Runs some combinations with netlib's end under valgrind.
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
@@ -115,7 +115,7 @@ impl<'a> Stage<'a> {
         word.to_owned()
     }
 
-    /// A command line, in which {name} is a file of certificates.
+    /// Splits a command line, in which {name} stands for a file of certificates.
     pub fn words(&self, line: &str) -> Vec<String> {
         let word = |word: &str| match word
             .split_once('{')
@@ -127,7 +127,7 @@ impl<'a> Stage<'a> {
         line.split_whitespace().map(word).collect()
     }
 
-    /// A file of no other row.
+    /// Returns the path of a file that no other row uses.
     pub fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(format!("{name}-{}", self.files.fetch_add(1, Ordering::Relaxed)))
     }
@@ -136,7 +136,7 @@ impl<'a> Stage<'a> {
         Process::start(words, self.library, input)
     }
 
-    /// netlib's end.
+    /// Starts netlib's end.
     pub fn netlib(&self, words: Vec<String>) -> Result<Process, String> {
         let mut line: Vec<String> = self.before.iter().map(|&word| word.to_owned()).collect();
         line.push(self.program.display().to_string());
@@ -196,7 +196,7 @@ impl<'a> Stage<'a> {
         report.note(format!("{sessions} sessions{and} with {with}"));
     }
 
-    /// One row: both ends run, and what they say is compared with what is expected.
+    /// Plays one row: runs both ends and compares their output with the expected one.
     fn play(&self, row: &Row) -> Result<(), String> {
         let mut told = Told { problems: Vec::new(), stories: Vec::new() };
         match row.netlib {
@@ -274,7 +274,7 @@ impl<'a> Stage<'a> {
                 let mut clients = Vec::new();
                 for turn in 0..row.connections() {
                     let mut words = openssl::client(self, row, &port, &messages);
-                    // Without resumption there is no session to keep, and no file.
+                    // Without resumption there is no session to store, and no file.
                     if row.resume && (turn == 0 || Path::new(&session).exists()) {
                         words.extend([self.word(["-sess_out", "-sess_in"][turn]), session.clone()]);
                     }
@@ -290,7 +290,7 @@ impl<'a> Stage<'a> {
             }
         };
         if clients.iter().any(|client| client.code != Some(0)) {
-            // netlib's end may wait for a session that will not be.
+            // netlib's end may wait for a session that is never started.
             netlib.terminate();
         }
         told.netlib(row, netlib.finish());
@@ -311,7 +311,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// What the two ends told, and what is wrong with it.
+/// The output of both ends, and the differences found in it.
 struct Told {
     problems: Vec<String>,
     stories: Vec<String>,
@@ -328,7 +328,7 @@ impl Told {
         self.check(ended.says(line), format!("the other end does not say \"{line}\""));
     }
 
-    /// The second hello, where it was asked for and only there.
+    /// Checks that there is a second hello if and only if the row expects one.
     fn hellos(&mut self, row: &Row, messages: &Path) {
         if row.group.is_some() {
             let messages = fs::read_to_string(messages).unwrap_or_default();
@@ -388,7 +388,7 @@ impl Told {
     }
 }
 
-/// What netlib is told of versions, suites and resumption.
+/// Returns netlib's settings for versions, suites and resumption.
 fn choices(row: &Row) -> Vec<String> {
     let mut words = Vec::new();
     if row.chosen_here {
@@ -403,13 +403,14 @@ fn choices(row: &Row) -> Vec<String> {
     words
 }
 
-/// The line that netlib's end prints of a session as it should be.
+/// Returns the line that netlib's end must print for a session.
 pub fn expected_facts(row: &Row, turn: usize) -> String {
     let shown = match (row.netlib, row.client) {
         (Side::Client, _) | (_, ClientCertificate::Shown(_)) => 2,
         _ => 0,
     };
-    // gnutls-cli says nothing in the session that it will resume; a page's length is checked by its ends.
+    // gnutls-cli sends nothing in the session that it will resume. The bytes of a page are not counted; its start and
+    // end are checked.
     let silent = row.tool == Tool::GnuTls && row.netlib == Side::Server && row.resume && turn == 0;
     let bytes = if silent || row.page() { 0 } else { BYTES };
     let (data, end) = match silent {

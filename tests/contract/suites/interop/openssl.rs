@@ -1,4 +1,4 @@
-//! The openssl command at the other end: its command lines, and what it prints when all is as it should be.
+//! The openssl command as peer: its command lines, and the output that is expected of it.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn identity(stage: &Stage, name: &str) -> Vec<String> {
     ]
 }
 
-/// What passes goes to the file `messages`, if a row is about it.
+/// Returns the command line. If the row checks messages, openssl writes them to the file `messages`.
 pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
     let mut words = stage.words("openssl s_server -accept 127.0.0.1:0");
     words.extend([stage.word("-naccept"), row.connections().to_string()]);
@@ -51,7 +51,7 @@ pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
     words
 }
 
-/// What `s_server -rev` prints of a session.
+/// Returns what `s_server -rev` must print for a session.
 pub fn summary(row: &Row) -> Vec<String> {
     let mut lines = vec![
         format!("Protocol version: TLSv{}", row.suite.version.number()),
@@ -68,7 +68,7 @@ pub fn summary(row: &Row) -> Vec<String> {
     lines
 }
 
-/// What `s_server -www` puts into its page.
+/// Returns what the page of `s_server -www` must contain.
 pub fn page(row: &Row, resumed: bool) -> Vec<String> {
     let start = if resumed { "Reused" } else { "New" };
     let version = row.suite.version.number();
@@ -108,20 +108,20 @@ pub fn client(stage: &Stage, row: &Row, port: &str, messages: &Path) -> Vec<Stri
     words
 }
 
-/// What `s_client` prints of a session.
+/// Returns what `s_client` must print for a session.
 pub fn session(row: &Row, resumed: bool) -> Vec<String> {
     let start = if resumed { "Reused" } else { "New" };
     let mut lines = vec![
         format!("{start}, TLSv{}, Cipher is {}", row.suite.version.number(), row.suite.openssl),
         "Verify return code: 0 (ok)".to_owned(),
         row.alpn.agreed.map_or("No ALPN negotiated".to_owned(), |protocol| format!("ALPN protocol: {protocol}")),
-        // The server's closing message; without it, it is an error.
+        // The server's close_notify; without it, s_client prints an error.
         "closed".to_owned(),
     ];
     if row.tickets == Tickets::Tls12 {
         lines.push("TLS session ticket:".to_owned());
     }
-    // A session of TLS 1.2 that is resumed exchanges no keys.
+    // A resumed TLS 1.2 session has no key exchange.
     if let Some(group) = row.group {
         lines.push(format!("Server Temp Key: {}", group.temporary_key));
     }
@@ -134,7 +134,7 @@ pub fn session(row: &Row, resumed: bool) -> Vec<String> {
     lines
 }
 
-/// How often -msg saw a message of the handshake go in a direction.
+/// Counts the lines in which -msg reported this handshake message in this direction.
 pub fn count(messages: &str, direction: &str, message: &str) -> usize {
     let (end, handshake) = (format!(", {message}"), ", Handshake ");
     messages

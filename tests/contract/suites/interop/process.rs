@@ -1,4 +1,4 @@
-//! A program of which this side reads as it runs, and which ends with it.
+//! A child process whose output is read while it runs, and which ends when this process ends.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,10 +9,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longer than any wait that ends as it should, on a machine with much else to do.
+/// Longer than any successful wait, even on a busy machine.
 pub const SECONDS: u64 = 150;
 
-/// What a stream of the program has said so far.
+/// The output of one stream of the program so far.
 #[derive(Default)]
 struct Said {
     text: Mutex<(Vec<u8>, bool)>,
@@ -41,7 +41,7 @@ impl Said {
         String::from_utf8_lossy(&self.text.lock().expect("no listener panics").0).into_owned()
     }
 
-    /// Waits until `found` finds something; `None` when the stream or the time ends before.
+    /// Waits until `found` finds something; returns `None` if the stream or the time ends first.
     fn wait<T>(&self, found: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + Duration::from_secs(SECONDS);
         let mut text = self.text.lock().expect("no listener panics");
@@ -67,11 +67,11 @@ pub struct Process {
     listeners: Vec<JoinHandle<()>>,
 }
 
-/// What comes from its standard input.
+/// The standard input of the program.
 pub enum Input<'a> {
     Nothing,
     File(&'a Path),
-    /// What [`Process::say`] says, until [`Process::hang_up`].
+    /// The input comes from [`Process::say`], until [`Process::hang_up`].
     Kept,
 }
 
@@ -83,7 +83,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// For a failure: the command line and both outputs.
+    /// Returns the command line and both outputs, for the report of a failure.
     pub fn story(&self) -> String {
         let head: String = self.err.chars().take(1500).collect();
         let tail = |text: &str| -> String {
@@ -93,7 +93,7 @@ impl Ended {
         format!("$ {}\n(ended with {:?})\n{}\n{}", self.line, self.code, tail(&self.out), tail(&head))
     }
 
-    /// Whether a line, without the blanks around it, is said on either stream.
+    /// Returns true if either stream has this line, without surrounding blanks.
     pub fn says(&self, wanted: &str) -> bool {
         self.out.lines().chain(self.err.lines()).any(|line| line.trim() == wanted)
     }
@@ -114,12 +114,12 @@ impl Process {
             Input::Kept => Stdio::piped(),
         };
         let mut command = Command::new(&words[0]);
-        // Nothing of the machine's own settings: of no library, and in no language but English.
+        // Ignores the settings of the machine: the library's own configuration is empty, and messages are in English.
         command.args(&words[1..]).env("LD_LIBRARY_PATH", library).env("LC_ALL", "C").env("OPENSSL_CONF", "/dev/null");
         for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"] {
             command.env_remove(variable);
         }
-        // A group of its own, so that what it starts ends with it.
+        // A process group of its own, so that its child processes end with it.
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| format!("{line}: {error}"))?;
         let (out, err) = (Arc::new(Said::default()), Arc::new(Said::default()));
@@ -132,7 +132,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits for a line that begins so on its standard output, or its standard error: what follows.
+    /// Waits for a line with this beginning on standard output, or on standard error. Returns the rest of the line.
     pub fn line_after(&self, beginning: &str, on_error: bool) -> Result<String, String> {
         let said = if on_error { &self.err } else { &self.out };
         let found = said.wait(|text| {
@@ -145,17 +145,17 @@ impl Process {
         })
     }
 
-    /// Waits until these bytes are the last on its standard output, or it ends.
+    /// Waits until standard output ends with these bytes, or until the program ends.
     pub fn wait_for(&self, bytes: &[u8]) {
         let _ = self.out.wait(|text| text.ends_with(bytes).then_some(()));
     }
 
-    /// Waits until it closes its standard output, as at its end.
+    /// Waits until the program closes its standard output, for example by ending.
     pub fn wait_for_end(&self) {
         let _ = self.out.wait(|_| None::<()>);
     }
 
-    /// A program that has ended already does not listen, which is no failure of this side.
+    /// Writes to standard input. If the program has ended already, the write fails, which is not an error here.
     pub fn say(&mut self, bytes: &[u8]) {
         if let Some(stdin) = &mut self.stdin {
             let _ = stdin.write_all(bytes).and_then(|()| stdin.flush());
@@ -166,12 +166,13 @@ impl Process {
         self.stdin = None;
     }
 
-    /// Asks it to end.
+    /// Asks the program to end.
     pub fn terminate(&self) {
         let _ = Command::new("kill").args(["-TERM", &self.id().to_string()]).status();
     }
 
-    /// Waits until it has ended and all it said is here; after the time it is killed, which its code shows.
+    /// Waits until the program has ended and its output has been read. After the time limit it is killed, which its
+    /// exit code shows.
     pub fn finish(mut self) -> Ended {
         self.hang_up();
         let deadline = Instant::now() + Duration::from_secs(SECONDS);

@@ -1,5 +1,5 @@
-//! Sessions that must not be: netlib's status, alert and certificate problem, and what the other end says of it, with
-//! the number of netlib's alert where it prints one.
+//! Sessions that must fail: netlib's status, alert and certificate problem, and the peer's message, with the number of
+//! netlib's alert if the peer prints one.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -18,13 +18,13 @@ pub struct Refusal {
     pub(super) name: &'static str,
     pub(super) tool: Tool,
     pub(super) netlib: Side,
-    /// Settings of netlib's end, beside the authority that it trusts.
+    /// Settings of netlib's end, in addition to its trusted authority.
     pub(super) settings: &'static str,
-    /// Words for the other end.
+    /// Arguments of the peer.
     pub(super) other: &'static str,
     pub(super) outcome: Outcome,
     pub(super) says: &'static str,
-    /// In TLS 1.3 the client is done with its handshake before the server has seen its certificate.
+    /// In TLS 1.3 the client's handshake is done before the server has received the client's certificate.
     pub(super) late: bool,
 }
 
@@ -192,7 +192,7 @@ pub const ALL: &[Refusal] = &[
     gnutls(server("it does not trust", "{p256}", "ca-is-another", alert(42), "The certificate issuer is unknown")),
 ];
 
-/// Ends that speak no TLS at all.
+/// Peers that do not use TLS at all.
 pub fn not_tls(stage: &Stage, report: &mut Report) {
     for (what, played) in [("server", plaintext_server(stage)), ("client", plaintext_client(stage))] {
         stage.refusals.fetch_add(1, Ordering::Relaxed);
@@ -288,14 +288,14 @@ impl Refusal {
                 words
             }
         };
-        // Its input stays open: at its end gnutls-cli would leave before it has heard of the alert.
+        // Keeps the input open: when it ends, gnutls-cli would exit before it reads the alert.
         let client = stage.start(&words, Input::Kept)?;
         client.wait_for_end();
         Ok((netlib.finish(), client.finish()))
     }
 }
 
-/// Which of these facts netlib tells otherwise.
+/// Returns the facts that netlib reports differently.
 fn facts_differ(netlib: &Ended, facts: &[(&str, String)]) -> Vec<String> {
     let line = netlib.out.lines().find(|line| line.starts_with("handshake=")).unwrap_or_default();
     let told = |name: &str| {
@@ -347,7 +347,7 @@ fn openssl_words(stage: &Stage, words: &str) -> Vec<String> {
 fn gnutls_words(stage: &Stage, words: &str) -> Vec<String> {
     let mut all = Vec::new();
     for word in words.split_whitespace() {
-        // "{1.2}" with what follows it is one priority string.
+        // "{1.2}" and the word after it are one priority string.
         if let Some((version, rest)) = word.strip_prefix('{').and_then(|word| word.split_once('}'))
             && ["1.2", "1.3"].contains(&version)
         {
@@ -384,7 +384,7 @@ fn plaintext_server(stage: &Stage) -> Result<(), String> {
     let mut words = stage.words("client how=read ca={root.pem}");
     words.push(format!("port={port}"));
     let netlib = stage.netlib(words)?.finish();
-    // It connects in any case, so that the server ends; if it could not, this does.
+    // The server ends after one connection. If the client could not connect, this does.
     let _ = TcpStream::connect(("127.0.0.1", port));
     let _ = server.join();
     is_not_tls(&netlib)
@@ -404,7 +404,7 @@ fn plaintext_client(stage: &Stage) -> Result<(), String> {
     is_not_tls(&netlib.finish())
 }
 
-/// As it comes before there are keys.
+/// The alert in plaintext, as it is sent before there are keys.
 const DECODE_ERROR: &[u8] = &[21, 3, 3, 0, 2, 2, 50];
 
 fn is_not_tls(netlib: &Ended) -> Result<(), String> {

@@ -1,5 +1,5 @@
-//! New keys in the middle of a session of TLS 1.3: openssl changes its own and asks for netlib's to be changed too, and
-//! what comes after is read with them on both sides.
+//! Key updates in a TLS 1.3 session: openssl updates its own keys and requests an update of netlib's, and later data is
+//! readable on both sides.
 
 use std::fs;
 use std::sync::atomic::Ordering;
@@ -22,12 +22,12 @@ fn take(stage: &Stage, what: &str, played: Result<(), String>, report: &mut Repo
     report.check(played.is_ok(), format!("new keys, netlib as {what}: {}", played.err().unwrap_or_default()));
 }
 
-/// s_server and s_client take a line of one letter, if it comes alone, as a command.
+/// s_server and s_client read a line with a single letter as a command, if it arrives alone.
 const CHANGE_BOTH: &[u8] = b"K\n";
 
 fn of_a_client(stage: &Stage) -> Result<(), String> {
     let messages = stage.file("messages").display().to_string();
-    // It keeps what it says of the change to itself until it ends, unless its output is that of lines.
+    // s_server buffers the message about the update until it ends, unless its output is line-buffered.
     let mut words = stage.words("stdbuf -oL openssl s_server -accept 127.0.0.1:0 -naccept 1 -tls1_3 -msg -msgfile");
     words.push(messages.clone());
     words.extend(stage.words("-cert {server-p256.pem} -key {server-p256.key} -cert_chain {middle.pem}"));

@@ -1,5 +1,5 @@
-//! PKCS#12 as the openssl command writes it: every kind of key; every encryption with every MAC, and with every form of
-//! password; the files of other programs in tests/certs/pkcs12.
+//! PKCS#12 files that the openssl command writes: every kind of key; every encryption with every MAC, and with every
+//! kind of password; and the files of other programs in tests/certs/pkcs12.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::{KINDS, PASSWORD, openssl, row};
 use crate::env::{Env, parallel};
 use crate::report::Report;
 
-/// How the key and how the certificates are encrypted.
+/// The encryptions of the key and of the certificates.
 const ENCRYPTIONS: [&str; 14] = [
     "",
     "-legacy",
@@ -29,7 +29,7 @@ const ENCRYPTIONS: [&str; 14] = [
 const MACS: [&str; 7] =
     ["", "-macalg sha1", "-macalg sha224", "-macalg sha256", "-macalg sha384", "-macalg sha512", "-nomac"];
 
-/// The long one is longer than the command asks for where it asks.
+/// The long password is longer than the openssl command accepts at its prompt.
 fn passwords() -> [String; 6] {
     [
         String::new(),
@@ -41,7 +41,7 @@ fn passwords() -> [String; 6] {
     ]
 }
 
-/// Ways to protect a file that are not supported, and what the message says.
+/// Unsupported protections of a file, and a part of the error message.
 const UNSUPPORTED: [(&str, &str); 7] = [
     ("-macalg md5", "a MAC with MD5 (1.2.840.113549.2.5)"),
     ("-macalg sha512-256", "a MAC with SHA-512/256 (2.16.840.1.101.3.4.2.6)"),
@@ -56,7 +56,7 @@ struct File {
     path: PathBuf,
     command: String,
     password: String,
-    /// Whether the password is needed for anything.
+    /// The password is needed for some part of the file.
     is_protected: bool,
 }
 
@@ -102,7 +102,7 @@ fn files(scratch: &Path) -> Vec<File> {
     let mut files = Vec::new();
     let mut add = |kind: &str, encryption: &str, mac: &str, password: &str| {
         let path = scratch.join(format!("{kind}-{}.p12", files.len()));
-        // Friendly names, and authorities beside the certificate, in some.
+        // Some files also have friendly names, and authorities besides the certificate.
         let extras = match files.len() % 3 {
             0 => format!(" -name a\u{1}name -certfile {}", scratch.join("rsa-2048.pem").display()),
             1 => format!(" -caname \u{f6} -certfile {}", scratch.join("p-521.pem").display()),
@@ -111,14 +111,14 @@ fn files(scratch: &Path) -> Vec<File> {
         let how = [encryption, mac, extras.trim()].into_iter().filter(|part| !part.is_empty());
         let how = how.collect::<Vec<_>>().join(" ");
         let command = export(scratch, kind, &how, password, &path);
-        // Without a MAC the command encrypts no certificates.
+        // Without a MAC the openssl command does not encrypt certificates.
         let is_protected = mac != "-nomac" || !encryption.contains("-keypbe NONE");
         files.push(File { path, command, password: password.to_owned(), is_protected });
     };
     let passwords = passwords();
     for (i, encryption) in ENCRYPTIONS.into_iter().enumerate() {
         for (j, mac) in MACS.into_iter().enumerate() {
-            // Each form of password with each encryption and each MAC; all of them with these two.
+            // Each kind of password is used with each encryption and each MAC; all kinds are used with these two.
             let all = encryption == "-legacy" || mac == "-nomac";
             for (k, password) in passwords.iter().enumerate() {
                 if all || (i + j) % passwords.len() == k {
@@ -179,7 +179,7 @@ fn refused(env: &Env, scratch: &Path, list: &mut Vec<u8>, report: &mut Report) {
     }
 }
 
-/// Their list says what opens them.
+/// Adds the files of other programs. A list in their folder has their passwords.
 fn of_others(env: &Env, list: &mut Vec<u8>) {
     let folder = env.root.join("tests/certs/pkcs12");
     let text = fs::read_to_string(folder.join("list")).expect("it is committed");

@@ -1,4 +1,4 @@
-//! What the library answers, held against what others say: openssl's keys, urllib3's answers, other implementations.
+//! The gates that compare the library's results with others: openssl's keys, urllib3's answers, other implementations.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "keys", &["checked nothing"], |inner| keys::load(env, scratch, &list, inner));
 }
 
-/// Three cases, one of them another than urllib3's, and what must not be beside them.
+/// Three cases, one of which differs from urllib3's answer, and messages that must not appear.
 pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     let folder = scratch.join("vectors");
     let write = |version: &str, text: &str| {
@@ -73,7 +73,7 @@ pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "vectors", &complaints, |inner| vectors::check(env, &table, &hits, inner));
 }
 
-/// Rows that expect something else than what happens, at netlib's end or at the other.
+/// Rows with a wrong expectation, at netlib's end or at the other end.
 pub(super) fn other_implementations(env: &Env, _: &Path, report: &mut Report) {
     let Some(stage) = interop::Stage::new(env, env.library(), "interop-negative", &[], report) else { return };
     for (row, complaint) in mistaken::rows() {

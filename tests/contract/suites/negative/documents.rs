@@ -79,7 +79,7 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
     });
 }
 
-/// A table with its first row replaced.
+/// Returns a table with its first row replaced.
 fn with_first(table: &str, row: &str) -> Table {
     let at = table.lines().position(|line| !line.starts_with('#')).expect("a table has columns") + 1;
     let mut lines: Vec<&str> = table.lines().collect();
@@ -207,7 +207,7 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     report.check(inner.failed() == 0, format!("the gate accepts these locks: {:?}", inner.failures));
 }
 
-/// A cycle of one file too many, whichever way the last file imports the first.
+/// A cycle with one file too many, for each way in which the last file can import the first.
 pub(super) fn import_cycles(_: &Env, _: &Path, report: &mut Report) {
     let files = imports::MAX_CYCLE + 1;
     let declarations: String = (0..files).map(|i| format!("mod m{i};\n")).collect();

@@ -21,7 +21,7 @@ pub(super) fn header_matrix(env: &Env, scratch: &Path, report: &mut Report) {
         ("__attribute__((deprecated)) void netlib_attribute(void);", "has no __attribute__"),
         ("struct netlib_twice { int x; };", "redefinition"),
     ] {
-        // Inside the include guard; the last one stands outside of it.
+        // The change is inside the include guard, except for the last one, which is outside.
         let broken = match complaint {
             "redefinition" => format!("{text}{declaration}\n"),
             _ => format!("{}{declaration}\n{}", &text[..before_the_end], &text[before_the_end..]),

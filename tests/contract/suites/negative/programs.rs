@@ -1,4 +1,4 @@
-//! The programs that ask the library.
+//! The gates that call the library from programs.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
 
 pub(super) fn null_sweep(env: &Env, scratch: &Path, report: &mut Report) {
     let makers = env.read("c-tests/support/null_makers.h");
-    // Functions as C would have them, each broken in its way.
+    // Functions as the header declares them, each broken in one way.
     let function = |name: &str, second: &str, second_doc: &str| {
         format!(
             "/**\n * Bad.\n *\n * @param text what. Not NULL.\n{second_doc} * @param err out, owned. May be NULL.\n\
@@ -175,7 +175,7 @@ pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
              return RUN_SCENARIOS(\"x\", scenarios);\n}\n";
         source(name, &[start, body, end].concat())
     };
-    // Expects an answer from a silent host, and another order of packets.
+    // This scenario expects an answer from a silent host, and another order of packets.
     let mistaken = "static const struct host hosts[] = {{.address = \"2001:db8::a\", .answer = SILENT},\n        \
              {.address = \"203.0.113.1\", .answer = ACCEPTS}};\n    \
          static const struct attempt expected[] = {{\"2001:db8::a\", NETLIB_OK, 0, 0.0, 0.0}, \

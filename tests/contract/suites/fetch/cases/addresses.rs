@@ -3,7 +3,7 @@
 use super::{Case, NOTHING, fails, get};
 
 pub const ALL: &[Case] = &[
-    // After a refused connection the next address follows at once; the error lists all.
+    // After a refused connection the next address is tried at once; the error lists all addresses.
     Case {
         name: "resolve",
         args: &["-v", "--resolve", "name.test:{http}:127.0.0.2,127.0.0.3,127.0.0.1", "http://NAME.test:{http}/hello"],

@@ -238,7 +238,7 @@ pub const ALL: &[Case] = &[
         18,
         &["is for other.test"],
     ),
-    // A proxy that refuses is not asked again.
+    // After a proxy has refused, it gets no second request.
     fails(
         "tunnel-407",
         &["--proxy", "http://me:secret@localhost:{proxy}", "https://password.origin.test:{origin}/hello"],
@@ -362,7 +362,7 @@ pub const ALL: &[Case] = &[
         &["--max-time: "],
     )
     .within(3.0),
-    // No proxy at the address, or one of another kind.
+    // There is no proxy at the address, or a server that is not a proxy.
     fails(
         "proxy-closed",
         &["--retries", "1", "--proxy", "https://localhost:{closed}", "http://origin.test/"],

@@ -40,7 +40,7 @@ pub const ALL: &[Case] = &[
         &["--unix-socket", "none.sock", "--abstract-unix-socket", "{abstract}", "http://name.test/hello"],
         "hello\n",
     ),
-    // Options of TCP are ignored.
+    // TCP options are ignored.
     get(
         "unix-other-options",
         &[

@@ -196,7 +196,7 @@ pub const ALL: &[Case] = &[
         11,
         &["fetch: the server \"localhost\"", "\n       to offer more: without --ciphers and --tls-max\n"],
     ),
-    // Encrypted Client Hello, to a server without it.
+    // Encrypted Client Hello with a server that does not support it.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'hello?hidden' '{requests}' && exit 99; exit $code",
         ..fails(
