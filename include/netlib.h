@@ -128,9 +128,9 @@
  * process its reads, writes, handshakes and shutdowns fail with NETLIB_CLOSED. Freeing it there releases memory,
  * sends nothing, and leaves the connection to the process that made it. fork waits until no thread is inside a step
  * of a handshake: usually less than a millisecond, at most one second. After one second fork continues, and a context
- * in use may stay locked in the child. After _Fork, or clone without the handlers of pthread_atfork, streams and
- * engines are also refused (on Linux), but a context that another thread was using may stay locked. vfork and
- * posix_spawn are safe.
+ * in use may stay locked in the child. After _Fork, or a clone that does not run the pthread_atfork handlers,
+ * calls on streams and engines also fail (on Linux), but a context that another thread was using may stay locked.
+ * vfork and posix_spawn are safe.
  *
  * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and a
  * handshake inside 15 other streams 56 KiB. Add the stack that your callbacks need. Also add the stack that
@@ -1014,9 +1014,10 @@ enum netlib_url_difference NETLIB_INT32 {
 /** The results of reading one text as each `netlib_url_reader` does. **Immutable**. */
 struct netlib_url_readings;
 
-/** Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If the readings differ, a
- * filter that reads in one way can accept a URL with which another program connects to another host:
- * "http://good.example\@evil.example" is such a URL. See `netlib_url_readings_differences`.
+/** Reads a text in three ways: as a program that follows RFC 3986 does, as one that follows the WHATWG URL Standard
+ * does, and as `netlib_parse_url` does. If the readings differ, a filter that reads in one way can accept a URL with
+ * which another program connects to another host: "http://good.example\@evil.example" is such a URL. See
+ * `netlib_url_readings_differences`.
  * @param text the text, in UTF-8.
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
@@ -1846,7 +1847,7 @@ int32_t netlib_decision_drops_header(const netlib_decision *decision, const char
  */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
-/** Returns a header that the next request must not carry, in lower case; the list is sorted. Use
+/** Returns the name, in lower case, of a header that the next request must not carry. The names are sorted. Use
  * `netlib_decision_headers` to drop these headers, or `netlib_decision_drops_header` for each of your headers.
  */
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
@@ -1864,18 +1865,18 @@ NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *dec
 
 /* ---- Getters of a Retry: counts, settings, history. ---- */
 
-/** Returns the remaining `total`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
- * limit and for NULL.
+/** Returns what remains of the `total` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
+ * `NETLIB_NONE` for no limit and for NULL.
  */
 int32_t netlib_retry_total_left(const netlib_retry *retry);
 
-/** Returns the remaining `connect`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
- * limit and for NULL.
+/** Returns what remains of the `connect` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
+ * `NETLIB_NONE` for no limit and for NULL.
  */
 int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
-/** Returns the remaining `read`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
- * limit and for NULL.
+/** Returns what remains of the `read` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
+ * `NETLIB_NONE` for no limit and for NULL.
  */
 int32_t netlib_retry_read_left(const netlib_retry *retry);
 
@@ -2096,7 +2097,7 @@ void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options
 /** Sets whether to send `cache-control: no-cache`. Default: 0. */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
 
-/** Adds a header after the headers that the other setters make and the headers added before. A name may be added
+/** Adds a header. It follows the headers of the other setters and those added by earlier calls. A name may be added
  * several times.
  * @param name a token (RFC 9110 section 5.1), sent in the case given.
  * @param value any bytes except CR and LF; "" is an empty value.
@@ -4094,10 +4095,10 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 /** Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
  * `netlib_tls_options_set_early_data` for data that must never be sent in this way. As SSL_write_early_data.
  *
- * If early data is not possible, the call succeeds with `n` 0. This includes a session that is not resumed, a ticket
- * that allows none or no more, a server that has refused it already, the time after the handshake, and a server's
- * stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake. netlib never
- * sends them again. For a request that may be sent in this way:
+ * If early data is not possible, the call succeeds with `n` 0. It is not possible if the session is not resumed, if
+ * its ticket allows no early data or no more of it, if the server has already refused it, after the handshake, and on
+ * a server's stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake.
+ * netlib never sends them again. For a request that may be sent in this way:
  *
  *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
  *     netlib_tls_stream_handshake(stream, &err);

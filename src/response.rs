@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn head_requests_are_recognised_in_any_case() {
+    fn the_head_method_is_recognised_case_insensitively() {
         for (method, expected) in [("HEAD", true), ("head", true), ("GET", false), ("HEADX", false)] {
             let response = Response::new(method, 200, Arc::default()).unwrap();
             assert_eq!(response.is_response_to_head(), expected);

@@ -15,7 +15,7 @@ static double cpu_seconds(void) {
 }
 
 /* A timeout, a deadline or a cancel ends the wait for a backlog that stays full. */
-static void a_wait_for_a_full_backlog_can_be_ended(void) {
+static void a_wait_for_room_in_a_full_backlog_can_be_ended(void) {
     const char *path = in_directory("full");
     int filler = -1;
     int server = full_listener(path, &filler);
@@ -280,7 +280,7 @@ static void a_resolve_callback_may_return_a_path(void) {
 
 int main(void) {
     make_directory();
-    a_wait_for_a_full_backlog_can_be_ended();
+    a_wait_for_room_in_a_full_backlog_can_be_ended();
     a_connect_succeeds_when_the_backlog_drains();
     a_full_backlog_does_not_block_a_race();
     a_resolve_callback_may_return_a_path();

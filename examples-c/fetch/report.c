@@ -79,7 +79,8 @@ static const char *option_for(const char *advice, bool for_proxy) {
     return NULL;
 }
 
-/* Names the options that may leave the two sides without a common parameter; NULL if none can be the reason. */
+/* Returns the names of the options that may have left client and server without a common parameter; NULL if none of
+ * them can have caused the error. */
 static const char *narrowed_by(const struct options *options, const netlib_error *error) {
     enum { HANDSHAKE_FAILURE = 40, PROTOCOL_VERSION = 70, INSUFFICIENT_SECURITY = 71 };
     int32_t alert = netlib_error_tls_alert(error);

@@ -2,8 +2,8 @@
 //! offset.
 //!
 //! No parser crate is used, because errors must state an offset, folded lines must be joined, and the documentation
-//! states which defects are refused and which are repaired. The block is copied once, and the NULs are written into the
-//! copy.
+//! states which defects are refused and which are repaired. The block is copied once, and the NULs that end names
+//! and values are written into the copy.
 
 use super::{Fields, Headers, Span, is_token_byte, show_byte, show_name};
 use crate::error::{Error, Result};

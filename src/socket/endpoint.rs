@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_have_a_name_and_a_text() {
+    fn endpoints_are_shown_as_printable_text() {
         for (name, text) in [
             (b"/run/socket".as_slice(), "/run/socket"),
             (b"relative", "relative"),

@@ -22,7 +22,7 @@ pub enum Part {
     Host,
     Port,
     Path,
-    /// One segment of the path, each after a "/".
+    /// A segment of the path. A "/" precedes each segment.
     Segment,
     Query,
     /// A part that only the second table reads: the whole URL, authority, host and port, request target.

@@ -174,7 +174,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     });
 }
 
-/// Adds a header after the headers that the other setters make and the headers added before. A name may be added
+/// Adds a header. It follows the headers of the other setters and those added by earlier calls. A name may be added
 /// several times.
 ///
 /// @param name a token (RFC 9110 section 5.1), sent in the case given.

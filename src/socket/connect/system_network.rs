@@ -14,7 +14,7 @@ use crate::socket::scheduler::Network;
 use crate::socket::sys::{self, poll_fd};
 use crate::status::Status;
 
-/// The system's network, with the options of its sockets.
+/// The network of the operating system, and the options for its sockets.
 pub(super) struct SystemNetwork {
     options: Arc<ConnectOptions>,
     source: Option<SourceAddresses>,

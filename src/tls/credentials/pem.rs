@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The expected size of a pipe's content; more than a key has.
 const PIPE: u64 = 64 * 1024;
 
-/// Refuses input larger than the largest file, because parsing it takes memory in proportion. `name`: the parameter.
+/// Refuses input larger than [`MAX_FILE`], because the memory for parsing grows with its size. `name`: the parameter.
 pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
     if bytes.len() as u64 > MAX_FILE {
         let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_slots_are_empty_and_bounded() {
+    fn returned_slots_are_emptied_and_limited_in_number() {
         let rooms = HmacSlots(Mutex::default());
         let filled = || {
             let mut room = rooms.take();

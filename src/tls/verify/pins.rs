@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_pins_say_why() {
+    fn errors_for_malformed_pins_say_what_is_wrong() {
         let base64 = "pin must have 44 characters of base64 after sha256//; it has";
         let neither = "pin must be hex digits, or sha256// and base64; it has a";
         let not_base64 = "pin is not the base64 of a SHA-256 digest after sha256//";

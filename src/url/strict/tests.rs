@@ -151,7 +151,7 @@ fn errors_state_the_offset() {
 }
 
 #[test]
-fn names_and_labels_have_dns_lengths() {
+fn names_and_labels_longer_than_dns_allows_are_refused() {
     let label = "a".repeat(63);
     let name = [&label[..], &label, &label, &label[..61]].join(".");
     assert_eq!(name.len(), 253);

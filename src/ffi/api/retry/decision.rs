@@ -217,7 +217,7 @@ pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const n
     read(decision, 0, |decision| decision.dropped_headers().named().len())
 }
 
-/// Returns a header that the next request must not carry, in lower case; the list is sorted. Use
+/// Returns the name, in lower case, of a header that the next request must not carry. The names are sorted. Use
 /// `netlib_decision_headers` to drop these headers, or `netlib_decision_drops_header` for each of your headers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header(

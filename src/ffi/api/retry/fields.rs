@@ -9,22 +9,22 @@ use crate::ffi::handle;
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::retry::{Backoff, Count, Methods, NameSet, Policy, Retry};
 
-/// Returns the remaining `total`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
-/// limit and for NULL.
+/// Returns what remains of the `total` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
+/// `NETLIB_NONE` for no limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_total_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().total.code())
 }
 
-/// Returns the remaining `connect`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
-/// limit and for NULL.
+/// Returns what remains of the `connect` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
+/// `NETLIB_NONE` for no limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_connect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().connect.code())
 }
 
-/// Returns the remaining `read`: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no
-/// limit and for NULL.
+/// Returns what remains of the `read` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
+/// `NETLIB_NONE` for no limit and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_read_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().read.code())

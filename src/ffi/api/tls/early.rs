@@ -71,10 +71,10 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
 /// `netlib_tls_options_set_early_data` for data that must never be sent in this way. As SSL_write_early_data.
 ///
-/// If early data is not possible, the call succeeds with `n` 0. This includes a session that is not resumed, a ticket
-/// that allows none or no more, a server that has refused it already, the time after the handshake, and a server's
-/// stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake. netlib never
-/// sends them again. For a request that may be sent in this way:
+/// If early data is not possible, the call succeeds with `n` 0. It is not possible if the session is not resumed, if
+/// its ticket allows no early data or no more of it, if the server has already refused it, after the handshake, and on
+/// a server's stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake.
+/// netlib never sends them again. For a request that may be sent in this way:
 ///
 ///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_tls_stream_handshake(stream, &err);

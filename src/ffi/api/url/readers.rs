@@ -48,9 +48,10 @@ impl Handle for netlib_url_readings {
     type Ownership = Shared;
 }
 
-/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. If the readings differ, a
-/// filter that reads in one way can accept a URL with which another program connects to another host:
-/// "http://good.example\@evil.example" is such a URL. See `netlib_url_readings_differences`.
+/// Reads a text in three ways: as a program that follows RFC 3986 does, as one that follows the WHATWG URL Standard
+/// does, and as `netlib_parse_url` does. If the readings differ, a filter that reads in one way can accept a URL with
+/// which another program connects to another host: "http://good.example\@evil.example" is such a URL. See
+/// `netlib_url_readings_differences`.
 ///
 /// @param text the text, in UTF-8.
 /// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than

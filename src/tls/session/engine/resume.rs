@@ -82,8 +82,8 @@ impl Engine {
             return sessions.adopt(connection, None);
         }
         let now = self.now();
-        // Computed once per connection, because a server may send thousands of tickets. For a resumed session, it is
-        // the validity of the certificate of the first handshake.
+        // The validity is computed once per connection, because a server may send thousands of tickets. For a resumed
+        // session, it is that of the certificate of the first handshake.
         let is_resumed = self.connection.is_resumed();
         let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
         let validity = known.unwrap_or_else(|| Box::new(self.proof_validity(now)));

@@ -384,7 +384,7 @@ fn plaintext_server(stage: &Stage) -> Result<(), String> {
     let mut words = stage.words("client how=read ca={root.pem}");
     words.push(format!("port={port}"));
     let netlib = stage.netlib(words)?.finish();
-    // The server ends after one connection. If the client could not connect, this does.
+    // The server ends after one connection. This is that connection if the client could not connect.
     let _ = TcpStream::connect(("127.0.0.1", port));
     let _ = server.join();
     is_not_tls(&netlib)

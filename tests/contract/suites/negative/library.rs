@@ -1,4 +1,4 @@
-//! The library as it is built, loaded and installed.
+//! Plants faults in a library, and checks that the suites of building, loading and installing report them.
 
 use std::fs;
 use std::path::Path;
