@@ -24,7 +24,6 @@ mod gather;
 mod handshake;
 mod minimum_throughput;
 mod shutdown;
-mod tls_over_tls;
 mod transfer;
 mod transport;
 mod wait_policy;
@@ -267,7 +266,7 @@ impl Stream {
     }
 
     /// Runs a public call and sets the retry kind of its error from the state of this session. A stream inside this one
-    /// does not use this path ([`tls_over_tls`]), because only its own application data determines its retry kind.
+    /// does not use this path ([`transport`]), because only its own application data determines its retry kind.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))
