@@ -199,15 +199,6 @@ static void a_connect_ends_at_its_timeout(void) {
     close(server);
 }
 
-/* Accepts until the listener is shut down. */
-static void *accept_all(void *server) {
-    for (;;) {
-        int fd = accept(*(const int *)server, NULL, NULL);
-        if (fd >= 0) close(fd);
-        else if (errno != EINTR) return NULL;
-    }
-}
-
 /* The connect takes a second, because its first packets are dropped. A signal every millisecond does not end it,
  * neither without a limit nor with one. */
 static void signals_do_not_end_a_connect(void) {

@@ -170,14 +170,6 @@ static void at_most_64_addresses_are_tried(void) {
 
 /* ---- many connects ---- */
 
-static void *accept_all(void *server) {
-    for (;;) {
-        int fd = accept(*(const int *)server, NULL, NULL);
-        if (fd >= 0) close(fd);
-        else if (errno != EINTR) return NULL;
-    }
-}
-
 /* Returns the lowest free descriptor. A leaked descriptor would change it. */
 static int next_descriptor(void) {
     int next = dup(0);

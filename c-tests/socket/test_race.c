@@ -92,14 +92,6 @@ static void a_refusal_starts_the_next_attempt(void) {
     close(server);
 }
 
-static void *accept_all(void *server) {
-    for (;;) {
-        int fd = accept(*(const int *)server, NULL, NULL);
-        if (fd >= 0) close(fd);
-        else if (errno != EINTR) return NULL;
-    }
-}
-
 /* The first packets of this address are dropped, so that the connect takes a second. Its attempt wins although other
  * attempts start in the meantime. */
 static void a_slow_address_is_not_abandoned(void) {

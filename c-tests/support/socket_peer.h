@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -80,6 +81,15 @@ static inline netlib_status connect_by(int way, const char *host, int32_t port, 
     if (status == NETLIB_OK) status = netlib_connect_run(connect, limit, fd, err);
     netlib_connect_free(connect);
     return status;
+}
+
+/* A thread that accepts and closes connections until the listener `*server` is shut down. */
+static inline void *accept_all(void *server) {
+    for (;;) {
+        int fd = accept(*(const int *)server, NULL, NULL);
+        if (fd >= 0) close(fd);
+        else if (errno != EINTR) return NULL;
+    }
 }
 
 /* Closes both ends of a connection. `fd` is -1 if there is no connection. */
