@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::headers::Headers;
 use crate::limit::Limit;
 use crate::response::Response;
+use crate::retry::delay::RetryAfterHeader;
 use crate::retry::outcome::{Counter, Outcome, Request, RequestUrl};
 use crate::retry::redirect::{self, DroppedHeaders, Hop};
 use crate::retry::{Delay, Retry, name_set};
@@ -138,9 +139,10 @@ impl Retry {
         response: &Response,
     ) -> Result<Decision> {
         let (status, location) = (response.status(), outcome.location());
+        let header = RetryAfterHeader::new(response);
         let raises = if location.is_some() {
             self.raise_on_redirect()
-        } else if self.is_retryable(attempt.method, i32::from(status), self.has_retry_after(response)?) {
+        } else if self.is_retryable(attempt.method, i32::from(status), self.has_retry_after(&header)?) {
             self.raise_on_status()
         } else {
             return self.return_response(attempt, Counter::None, Delay::NONE);
@@ -161,8 +163,8 @@ impl Retry {
             .transpose()
             .map_err(Error::after_request_was_sent)?;
         let delay = match hop {
-            Some(_) => next.retry_after_delay(response)?,
-            None => next.planned_delay(Some(response))?,
+            Some(_) => next.retry_after_delay(&header)?,
+            None => next.planned_delay(Some(&header))?,
         };
         match (delay, hop) {
             (Err(wait), _) if raises => Err(next.excessive_wait_error(&request, Some(response), &wait)),
@@ -235,8 +237,10 @@ fn check_time(delay: &Delay, limit: Option<&Limit>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::headers::HeadersBuilder;
     use crate::retry::{Count, DelayReason, RetryOptions};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn url() -> Url {
         Url::parse(b"http://user:pa55word@h/p?key=secret").unwrap()
@@ -304,6 +308,32 @@ mod tests {
         assert_eq!(decision.action(), Action::ReturnResponse);
         let other_status = after(&retry, Some(&answer(500, &[("Retry-After", "soon")])), None, None).unwrap();
         assert_eq!((other_status.action(), other_status.delay().seconds), (Action::Retry, 0.0));
+    }
+
+    #[test]
+    fn a_decision_reads_the_clock_at_most_once() {
+        let date = &[("Retry-After", "Sun, 06 Nov 1994 08:49:40 GMT")][..];
+        for (ignore_malformed, status, fields, readings, seconds) in [
+            (false, 503, date, 1, 3.0),
+            (true, 503, date, 1, 3.0),
+            (true, 503, &[("Retry-After", "3")], 0, 3.0),
+            // Only the statuses 413, 429 and 503 are retried because of their Retry-After.
+            (true, 500, date, 0, 0.0),
+            (true, 404, date, 0, 0.0),
+        ] {
+            let count = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&count);
+            let retry = policy(|o| {
+                o.set_ignore_malformed_retry_after(ignore_malformed);
+                o.set_wall_clock(Some(Arc::new(move || {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    Ok(784_111_777.0)
+                })));
+            });
+            let decision = after(&retry, Some(&answer(status, fields)), None, None).unwrap();
+            let found = (decision.delay().seconds, count.load(Ordering::Relaxed));
+            assert_eq!(found, (seconds, readings), "{ignore_malformed} {status} {fields:?}");
+        }
     }
 
     #[test]

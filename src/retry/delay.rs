@@ -1,5 +1,6 @@
 //! The delay before the next request, and sleeping for it.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -33,6 +34,33 @@ pub struct Delay {
 /// A Retry-After of more than `retry_after_max` seconds, which ends the retries.
 pub(super) struct ExcessiveWait(f64);
 
+/// The Retry-After header of a response. A decision parses the value at most once, and only if the value matters: a date
+/// needs the clock, which may fail.
+pub(super) struct RetryAfterHeader<'a> {
+    response: &'a Response,
+    /// The requested seconds, once parsed; `None` without a header, or if the value is malformed and ignored.
+    seconds: OnceCell<Option<f64>>,
+}
+
+impl<'a> RetryAfterHeader<'a> {
+    pub(super) fn new(response: &'a Response) -> RetryAfterHeader<'a> {
+        RetryAfterHeader { response, seconds: OnceCell::new() }
+    }
+
+    fn status(&self) -> i32 {
+        i32::from(self.response.status())
+    }
+
+    /// Returns the requested seconds by the policy of `retry`; parses the value on the first call.
+    fn seconds(&self, retry: &Retry) -> Result<Option<f64>> {
+        if let Some(seconds) = self.seconds.get() {
+            return Ok(*seconds);
+        }
+        let seconds = retry.requested_seconds(self.response)?;
+        Ok(*self.seconds.get_or_init(|| seconds))
+    }
+}
+
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
 
@@ -51,30 +79,33 @@ impl Retry {
     /// Returns the seconds from now that a Retry-After value asks to wait, at most `retry_after_max`. If a longer wait
     /// ends the retries, the value is not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
-        let asked = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
-        Ok(self.policy.retry_after.bounded(asked))
+        let seconds = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
+        Ok(self.policy.retry_after.bounded(seconds))
     }
 
     /// Like [`Retry::parse_retry_after`], for the header of a response. `None` if there is no header, or if it is
     /// malformed and the policy ignores that.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
-        Ok(self.requested_wait(response)?.map(|asked| self.policy.retry_after.bounded(asked)))
+        Ok(self.requested_seconds(response)?.map(|seconds| self.policy.retry_after.bounded(seconds)))
     }
 
     /// Returns the delay of [`Retry::sleep`]. If Retry-After asks for no wait, the backoff applies.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
-        self.planned_delay(response)?.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))
+        let header = response.map(RetryAfterHeader::new);
+        self.planned_delay(header.as_ref())?
+            .map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))
     }
 
-    /// Like [`Retry::delay`], with a separate result for a Retry-After that ends the retries.
+    /// Does what [`Retry::delay`] does, but returns a Retry-After that ends the retries as a value, so that the caller
+    /// chooses the error. `header` is `None` without a response.
     pub(super) fn planned_delay(
         &self,
-        response: Option<&Response>,
+        header: Option<&RetryAfterHeader<'_>>,
     ) -> Result<std::result::Result<Delay, ExcessiveWait>> {
-        if let Some(response) = response
-            && self.policy.retry_after.apply_to(i32::from(response.status()))
+        if let Some(header) = header
+            && self.policy.retry_after.apply_to(header.status())
         {
-            match self.retry_after_delay(response)? {
+            match self.retry_after_delay(header)? {
                 Ok(delay) if delay.reason == DelayReason::None => {}
                 delay => return Ok(delay),
             }
@@ -82,17 +113,20 @@ impl Retry {
         self.backoff_delay().map(Ok)
     }
 
-    /// Returns the delay of [`Retry::sleep_for_retry`]: the Retry-After of a response with any status.
-    pub(super) fn retry_after_delay(&self, response: &Response) -> Result<std::result::Result<Delay, ExcessiveWait>> {
-        let Some(asked) = self.requested_wait(response)?.filter(|asked| *asked > 0.0) else {
+    /// Returns the delay that [`Retry::sleep_for_retry`] waits for: the Retry-After of a response with any status.
+    pub(super) fn retry_after_delay(
+        &self,
+        header: &RetryAfterHeader<'_>,
+    ) -> Result<std::result::Result<Delay, ExcessiveWait>> {
+        let Some(requested) = header.seconds(self)?.filter(|seconds| *seconds > 0.0) else {
             return Ok(Ok(Delay::NONE));
         };
         let rules = &self.policy.retry_after;
-        if rules.over_max == LongRetryAfter::Stop && asked > rules.max {
-            return Ok(Err(ExcessiveWait(asked)));
+        if rules.over_max == LongRetryAfter::Stop && requested > rules.max {
+            return Ok(Err(ExcessiveWait(requested)));
         }
-        Ok(Ok(match rules.bounded(asked) {
-            seconds if seconds > 0.0 => Delay { seconds, reason: DelayReason::RetryAfter, uncapped: asked },
+        Ok(Ok(match rules.bounded(requested) {
+            seconds if seconds > 0.0 => Delay { seconds, reason: DelayReason::RetryAfter, uncapped: requested },
             _ => Delay::NONE,
         }))
     }
@@ -115,14 +149,14 @@ impl Retry {
         self.clone().into_max_retry_error("the retries end", request, reason)
     }
 
-    /// Returns whether the response has a Retry-After that is not ignored as malformed. The value is parsed only if a
-    /// retry depends on it, because a date needs the clock, which may fail.
-    pub(super) fn has_retry_after(&self, response: &Response) -> Result<bool> {
+    /// Returns whether the response has a Retry-After header that the policy does not ignore as malformed. The value is
+    /// parsed only if a retry depends on it.
+    pub(super) fn has_retry_after(&self, header: &RetryAfterHeader<'_>) -> Result<bool> {
         let rules = &self.policy.retry_after;
-        if rules.ignore_malformed && rules.make_retryable(i32::from(response.status())) {
-            return Ok(self.requested_wait(response)?.is_some());
+        if rules.ignore_malformed && rules.make_retryable(header.status()) {
+            return Ok(header.seconds(self)?.is_some());
         }
-        Ok(response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))
+        Ok(header.response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))
     }
 
     pub fn sleep(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<()> {
@@ -131,7 +165,8 @@ impl Retry {
 
     /// Sleeps as long as Retry-After asks. Returns whether the header asked for a wait.
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
-        let delay = response.map_or(Ok(Ok(Delay::NONE)), |response| self.retry_after_delay(response))?;
+        let header = response.map(RetryAfterHeader::new);
+        let delay = header.map_or(Ok(Ok(Delay::NONE)), |header| self.retry_after_delay(&header))?;
         let delay = delay.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))?;
         self.wait(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
@@ -147,7 +182,7 @@ impl Retry {
 
     /// Returns the seconds that the response's Retry-After asks for; `None` without one, or if it is malformed and
     /// ignored.
-    fn requested_wait(&self, response: &Response) -> Result<Option<f64>> {
+    fn requested_seconds(&self, response: &Response) -> Result<Option<f64>> {
         // Several fields of the same name form one list, which is not a number.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());
         let Some(first) = values.next() else { return Ok(None) };
