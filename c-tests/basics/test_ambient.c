@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-static unsigned long opened, asked;
+static unsigned long opened_files, environment_reads;
 
 /* Calls the C library's function, which this program's function replaces. */
 #define NEXT(type, name) \
@@ -36,7 +36,7 @@ static mode_t mode_of(int flags, va_list rest) { return (flags & O_CREAT) != 0 ?
         va_start(rest, flags); \
         mode_t mode = mode_of(flags, rest); \
         va_end(rest); \
-        opened++; \
+        opened_files++; \
         return NEXT(open_fn, name)(path, flags, mode); \
     }
 #define OPENAT(name) \
@@ -45,12 +45,12 @@ static mode_t mode_of(int flags, va_list rest) { return (flags & O_CREAT) != 0 ?
         va_start(rest, flags); \
         mode_t mode = mode_of(flags, rest); \
         va_end(rest); \
-        opened++; \
+        opened_files++; \
         return NEXT(openat_fn, name)(directory, path, flags, mode); \
     }
 #define GETENV(name) \
     char *name(const char *variable) { \
-        asked++; \
+        environment_reads++; \
         return NEXT(getenv_fn, name)(variable); \
     }
 
@@ -62,7 +62,7 @@ GETENV(getenv)
 GETENV(secure_getenv)
 
 /* Parses, builds, resolves and writes URLs. */
-static void use_urls(void) {
+static void parse_build_and_resolve_urls(void) {
     static const char *const texts[] = {"http://user:pw@b\xc3\xbc"
                                         "cher.test:8080/a/../b?q#f",
                                         "[::1]:80", "~/.netrc", "file:///etc/passwd", "/p?q"};
@@ -85,7 +85,7 @@ static void use_urls(void) {
 }
 
 /* Creates headers with and without credentials. */
-static void create_headers(void) {
+static void create_request_headers(void) {
     netlib_error *err = NULL;
     netlib_headers *made = NULL;
     netlib_headers_options *options = netlib_headers_options_new();
@@ -104,7 +104,7 @@ static void create_headers(void) {
 }
 
 /* Uses a retry policy with redirects to other origins, and the system's clock, random source and sleep. */
-static void use_retry_policy(void) {
+static void follow_decisions_of_a_retry_policy(void) {
     static const char *const fields[] = {
         "Location: http://other.test/\r\n",
         "Location: /next\r\n",
@@ -159,7 +159,7 @@ static void use_retry_policy(void) {
 }
 
 /* Uses limits, timeouts and responses, and connects to a numeric address. */
-static void use_limits_responses_and_connects(void) {
+static void use_limits_timeouts_responses_and_connect(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     netlib_timeout *timeout = NULL;
@@ -180,25 +180,25 @@ static void use_limits_responses_and_connects(void) {
     netlib_limit_free(limit);
 }
 
-static void run_all_calls(void) {
-    use_urls();
-    create_headers();
-    use_retry_policy();
-    use_limits_responses_and_connects();
+static void use_all_functions_without_tls(void) {
+    parse_build_and_resolve_urls();
+    create_request_headers();
+    follow_decisions_of_a_retry_policy();
+    use_limits_timeouts_responses_and_connect();
 }
 
-static void r8_calls_read_no_file_and_no_environment(void) {
+static void functions_without_tls_read_no_file_and_no_environment(void) {
     char **const usual = environ;
     void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(closed != MAP_FAILED);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        opened = asked = 0;
+        opened_files = environment_reads = 0;
         environ = closed;
-        run_all_calls();
+        use_all_functions_without_tls();
         environ = usual;
-        _exit(opened != 0 ? 2 : asked != 0 ? 3 : checks_failed != 0 ? 4 : 0);
+        _exit(opened_files != 0 ? 2 : environment_reads != 0 ? 3 : checks_failed != 0 ? 4 : 0);
     }
     int status = -1;
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
@@ -208,42 +208,42 @@ static void r8_calls_read_no_file_and_no_environment(void) {
 }
 
 /* Checks the counters themselves: creating a TLS context reads SSL_CERT_FILE and the file that it names. */
-static void counters_notice_that_a_tls_context_is_created(void) {
+static void creating_a_tls_context_increments_the_counters(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     unsetenv("SSL_CERT_DIR");
     setenv("SSL_CERT_FILE", "/nonexistent/ca.pem", 1);
-    opened = asked = 0;
+    opened_files = environment_reads = 0;
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, netlib_tls_context_new(NULL, &context, &err));
-    CHECK(asked > 0);
-    CHECK(opened > 0);
+    CHECK(environment_reads > 0);
+    CHECK(opened_files > 0);
     netlib_tls_context_free(context);
     unsetenv("SSL_CERT_FILE");
 }
 
 /* With use_environment off no variable is read, and a client without verification opens no file. */
-static void a_context_without_environment_reads_no_variable(void) {
+static void use_environment_off_reads_no_environment_variable(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     setenv("SSLKEYLOGFILE", "/nonexistent/keys", 1);
-    opened = asked = 0;
+    opened_files = environment_reads = 0;
     CHECK_OK(netlib_tls_context_new(options, &context, &err));
-    CHECK_INT(0, (long long)asked);
-    CHECK_INT(0, (long long)opened);
+    CHECK_INT(0, (long long)environment_reads);
+    CHECK_INT(0, (long long)opened_files);
     netlib_tls_context_free(context);
     netlib_tls_options_set_use_environment(options, 1);
     CHECK_STATUS(NETLIB_IO, netlib_tls_context_new(options, &context, &err));
-    CHECK(asked > 0);
+    CHECK(environment_reads > 0);
     unsetenv("SSLKEYLOGFILE");
     netlib_tls_options_free(options);
 }
 
 int main(void) {
-    r8_calls_read_no_file_and_no_environment();
-    counters_notice_that_a_tls_context_is_created();
-    a_context_without_environment_reads_no_variable();
+    functions_without_tls_read_no_file_and_no_environment();
+    creating_a_tls_context_increments_the_counters();
+    use_environment_off_reads_no_environment_variable();
     return report("ambient");
 }

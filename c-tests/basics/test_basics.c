@@ -21,7 +21,7 @@ static void unknown_statuses_have_a_name_text_class_and_kind(void) {
     }
 }
 
-static void errors_can_be_created_for_failures_only(void) {
+static void errors_are_created_only_with_failure_statuses(void) {
     static const struct {
         int32_t status;
         netlib_status expected;
@@ -93,7 +93,7 @@ static netlib_error *error_with(netlib_status status, int32_t kind, const netlib
     return error;
 }
 
-static void retry_kind_follows_status_cause_and_explicit_kind(void) {
+static void an_explicit_retry_kind_overrides_status_and_cause(void) {
     static const struct {
         int32_t status, kind;             /* the error's */
         int32_t cause_status, cause_kind; /* 0: no cause */
@@ -154,7 +154,7 @@ static void retry_kind_follows_status_cause_and_explicit_kind(void) {
     CHECK_INT(NEVER, netlib_error_retry_kind(NULL));
 }
 
-static void error_options_refuse_bad_kinds_and_keep_the_last_cause(void) {
+static void error_options_refuse_unknown_kinds_and_use_the_last_cause(void) {
     static const int32_t bad[] = {UNSET, NETLIB_RETRY_KIND_BY_CAUSE, 5, INT32_MIN, INT32_MAX};
     netlib_error *err = NULL, *error = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -190,7 +190,7 @@ static void error_options_refuse_bad_kinds_and_keep_the_last_cause(void) {
     netlib_error_options_free(NULL);
 }
 
-static void messages_that_are_not_utf8_are_refused(void) {
+static void error_messages_that_are_not_utf8_are_refused(void) {
     netlib_error *err = NULL;
     netlib_error *error = NULL;
     netlib_status status = netlib_error_new(NETLIB_PROTOCOL, "ab\xff", NULL, &error, &err);
@@ -204,10 +204,10 @@ int main(void) {
     functions_return_the_values_of_the_macros();
     library_and_header_have_the_same_version();
     unknown_statuses_have_a_name_text_class_and_kind();
-    errors_can_be_created_for_failures_only();
+    errors_are_created_only_with_failure_statuses();
     getters_return_the_fields_of_an_error();
-    retry_kind_follows_status_cause_and_explicit_kind();
-    error_options_refuse_bad_kinds_and_keep_the_last_cause();
-    messages_that_are_not_utf8_are_refused();
+    an_explicit_retry_kind_overrides_status_and_cause();
+    error_options_refuse_unknown_kinds_and_use_the_last_cause();
+    error_messages_that_are_not_utf8_are_refused();
     return report("basics");
 }

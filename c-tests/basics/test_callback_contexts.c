@@ -140,7 +140,7 @@ static const struct {
     {"netlib_timeout_set_clock", set_clock, &timeout_kind},
 };
 
-static void setters_free_the_ctx_once(void) {
+static void callback_setters_free_the_ctx_once(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
         const struct kind *kind = setters[i].kind;
         unsigned long failed_before = checks_failed;
@@ -231,7 +231,7 @@ static void act_and_count(void *ctx) {
     if (acting->action == FREE_HANDLE) acting->free_options(acting->options);
 }
 
-static void r37_ctx_free_may_use_and_free_the_handle(void) {
+static void ctx_free_may_use_and_free_the_handle(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
         /* Frees the ctx of a callback that is replaced, or a ctx that is set with a NULL function. */
         for (int replaced = 0; replaced < 2; replaced++) {
@@ -376,7 +376,7 @@ static int32_t never_called(void *ctx, double *seconds) {
 }
 
 /* The server releases the context whose callback ran, or the selected context if servers cannot use it. */
-static void r37_ctx_free_runs_without_locks(void) {
+static void ctx_free_runs_while_no_lock_is_held(void) {
     for (int unusable = 0; unusable < 2; unusable++) {
         netlib_error *err = NULL;
         struct switching switching = {.version = -1}, chosen = {.version = -1};
@@ -409,9 +409,9 @@ static void r37_ctx_free_runs_without_locks(void) {
 }
 
 int main(void) {
-    setters_free_the_ctx_once();
-    r37_ctx_free_may_use_and_free_the_handle();
+    callback_setters_free_the_ctx_once();
+    ctx_free_may_use_and_free_the_handle();
     constructors_free_the_ctx_once();
-    r37_ctx_free_runs_without_locks();
+    ctx_free_runs_while_no_lock_is_held();
     return report("callback_contexts");
 }

@@ -379,7 +379,7 @@ static netlib_status write_own_stream(void *stream) {
 }
 static void free_own_stream(void *stream) { netlib_tls_stream_free(stream); }
 
-static void r37_callbacks_may_call_and_free_their_handle(void) {
+static void callbacks_may_use_and_free_their_handle(void) {
     static const struct reentry rows[] = {
         {"netlib_clock_fn", make_own_timeout, start_own_timeout, free_own_timeout, NETLIB_BUSY, NETLIB_OK},
         {"netlib_clock_fn, another setter", make_own_timeout, start_or_set, free_own_timeout, NETLIB_BUSY, NETLIB_OK},
@@ -455,7 +455,7 @@ static void r37_callbacks_may_call_and_free_their_handle(void) {
 }
 
 /* A call keeps its own reference to its options, so a callback may change or free the handle. */
-static void r37_callbacks_may_change_and_free_options(void) {
+static void callbacks_may_change_and_free_the_options_in_use(void) {
     static const struct reentry row = {"options", make_options_with_address, change_own_options, free_own_options,
                                        NETLIB_OK, NETLIB_ADDRESS_REFUSED};
     for (enum action action = CALL; action < ACTIONS; action++) {
@@ -481,7 +481,7 @@ static int32_t add_and_free(void *ctx, const char *host, int32_t port, double se
 }
 
 /* netlib owns the list that a resolve callback fills, so netlib_addresses_free does nothing there. */
-static void r37_resolve_callbacks_cannot_free_the_address_list(void) {
+static void resolve_callbacks_cannot_free_the_address_list(void) {
     netlib_error *err = NULL;
     /* Nothing listens on port 1. */
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(1), .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -495,8 +495,8 @@ static void r37_resolve_callbacks_cannot_free_the_address_list(void) {
 }
 
 int main(void) {
-    r37_callbacks_may_call_and_free_their_handle();
-    r37_callbacks_may_change_and_free_options();
-    r37_resolve_callbacks_cannot_free_the_address_list();
+    callbacks_may_use_and_free_their_handle();
+    callbacks_may_change_and_free_the_options_in_use();
+    resolve_callbacks_cannot_free_the_address_list();
     return report("callback_reentry");
 }

@@ -176,7 +176,7 @@ static netlib_status handshake_over(netlib_tls_read_fn read_fn, netlib_tls_write
 static netlib_status of_tls_read(netlib_error **err) { return handshake_over(raise_count, write_all, err); }
 static netlib_status of_tls_write(netlib_error **err) { return handshake_over(raise_count, raise_write, err); }
 
-static void r34_callbacks_that_raise_an_exception_fail_the_call(void) {
+static void callbacks_that_raise_an_exception_fail_the_call(void) {
     static const struct {
         const char *type;
         netlib_status (*call)(netlib_error **err);
@@ -231,7 +231,7 @@ static int32_t two_addresses(void *ctx, const char *host, int32_t port, double s
     return netlib_addresses_add(list, listening, sizeof *listening, NULL);
 }
 
-static void r34_a_failing_address_callback_ends_the_connect(void) {
+static void a_failing_address_callback_stops_all_connection_attempts(void) {
     int server = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof at;
@@ -275,7 +275,7 @@ static void r34_a_failing_address_callback_ends_the_connect(void) {
 }
 
 int main(void) {
-    r34_callbacks_that_raise_an_exception_fail_the_call();
-    r34_a_failing_address_callback_ends_the_connect();
+    callbacks_that_raise_an_exception_fail_the_call();
+    a_failing_address_callback_stops_all_connection_attempts();
     return report("callbacks");
 }

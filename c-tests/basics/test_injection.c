@@ -247,7 +247,7 @@ static netlib_status error_message(const char *text, size_t len) {
 
 enum { REFUSED, HARMLESS };
 
-static void r13_cr_lf_and_nul_in_an_argument_reach_no_output(void) {
+static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
     static const struct {
         const char *what;
         netlib_status (*build)(const char *text, size_t len);
@@ -327,7 +327,7 @@ int main(void) {
     netlib_tls_options_set_check_hostname(options, 0);
     CHECK(netlib_tls_context_new(options, &context, NULL) == NETLIB_OK);
     netlib_tls_options_free(options);
-    r13_cr_lf_and_nul_in_an_argument_reach_no_output();
+    cr_lf_and_nul_in_an_argument_reach_no_output();
     netlib_tls_context_free(context);
     return report("injection");
 }

@@ -54,13 +54,13 @@ SETTER(proxy_basic_auth, netlib_headers_options_set_proxy_basic_auth(options, te
 SETTER(header_name, netlib_headers_options_add_header(options, text, ""))
 SETTER(header_value, netlib_headers_options_add_header(options, "n", text))
 
-static void choose_user_agent(void) {
+static void set_long_user_agent(void) {
     header_options = netlib_headers_options_new();
     netlib_headers_options_set_user_agent(header_options, text);
 }
 
-static void make_user_agent(void) {
-    choose_user_agent();
+static void make_headers_with_long_user_agent(void) {
+    set_long_user_agent();
     CHECK(netlib_make_headers(header_options, &headers, NULL) == NETLIB_OK);
     netlib_headers_options_free(header_options);
 }
@@ -82,7 +82,7 @@ static netlib_status to_options(void) {
     return options == NULL ? NETLIB_OUT_OF_MEMORY : NETLIB_OK;
 }
 
-static void make_no_headers(void) { CHECK(netlib_make_headers(NULL, &headers, NULL) == NETLIB_OK); }
+static void make_empty_headers(void) { CHECK(netlib_make_headers(NULL, &headers, NULL) == NETLIB_OK); }
 
 static netlib_status response_method(void) {
     netlib_response *response = NULL;
@@ -113,7 +113,7 @@ static netlib_status socket_option(void) {
 static netlib_connect_options *connect_options;
 static netlib_connect *connecting;
 
-static void keep_socket_option(void) {
+static void create_connect_with_long_socket_option(void) {
     connect_options = netlib_connect_options_new();
     netlib_connect_options_add_socket_option(connect_options, 0, 0, text, size);
     CHECK(netlib_connect_new("127.0.0.1", 0, connect_options, &connecting, NULL) == NETLIB_OK);
@@ -184,7 +184,7 @@ static void fill(const char *label) {
 }
 
 /* Fills `text` with PKCS#12 data whose content is a constructed string with one part. */
-static void fill_pkcs12(void) {
+static void set_long_pkcs12_identity(void) {
     static const unsigned char head[] = {0x30, 0x80, 2,    1, 3, 0x30, 0x80, 6,    9,    0x2a, 0x86, 0x48,
                                          0x86, 0xf7, 0x0d, 1, 7, 1,    0xa0, 0x80, 0x24, 0x80, 0x04, 0x84};
     enum { LEN = 4, ENDS = 4 * 2 };
@@ -259,7 +259,7 @@ static netlib_status source_address(void) {
 /* ---- running the rows ---- */
 
 /* Valgrind and AddressSanitizer need memory themselves, so under them the calls run without a memory limit. */
-static bool can_limit_memory(void) {
+static bool can_limit_address_space(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;
 #else
@@ -268,7 +268,7 @@ static bool can_limit_memory(void) {
 }
 
 /* Limits the address space to what is in use, plus a little for errors and messages. */
-static void limit_memory(void) {
+static void limit_address_space(void) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     CHECK(file != NULL && fscanf(file, "%lu", &pages) == 1);
@@ -294,13 +294,13 @@ static void calls_without_enough_memory_return_out_of_memory(void) {
         {"set_proxy_basic_auth", prepare_nothing, proxy_basic_auth},
         {"add_header, name", prepare_nothing, header_name},
         {"add_header, value", prepare_nothing, header_value},
-        {"make_headers", choose_user_agent, make_headers},
-        {"headers_wire", make_user_agent, wire},
-        {"headers_to_options", make_user_agent, to_options},
-        {"response_new", make_no_headers, response_method},
+        {"make_headers", set_long_user_agent, make_headers},
+        {"headers_wire", make_headers_with_long_user_agent, wire},
+        {"headers_to_options", make_headers_with_long_user_agent, to_options},
+        {"response_new", make_empty_headers, response_method},
         {"body_from_memory", prepare_nothing, body},
         {"add_socket_option", prepare_nothing, socket_option},
-        {"add_socket_option, the second", keep_socket_option, next_socket_option},
+        {"add_socket_option, the second", create_connect_with_long_socket_option, next_socket_option},
         {"add_ca_data", prepare_nothing, ca_data},
         {"set_identity, chain", prepare_nothing, identity_chain},
         {"set_identity, key", prepare_nothing, identity_key},
@@ -310,19 +310,19 @@ static void calls_without_enough_memory_return_out_of_memory(void) {
         {"add_crl_data, DER", crl_der, make_context},
         {"set_identity, chain, decoded", chain_pem, make_context},
         {"set_identity, chain, DER", chain_der, make_context},
-        {"set_identity, PKCS#12", fill_pkcs12, make_context},
+        {"set_identity, PKCS#12", set_long_pkcs12_identity, make_context},
         {"set_identity, key, decoded", key_pem, make_context},
         {"scrypt", prepare_nothing, key_derivation},
         {"url_compare_readers", prepare_nothing, readings},
         {"set_source_address", prepare_nothing, source_address},
     };
-    bool limited = can_limit_memory();
+    bool limited = can_limit_address_space();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0) {
             rows[i].before();
-            if (limited) limit_memory();
+            if (limited) limit_address_space();
             netlib_status status = rows[i].call();
             bool good = checks_failed == 0 && (status == NETLIB_OUT_OF_MEMORY) == limited;
             if (!good) fprintf(stderr, "%s: %s\n", rows[i].what, netlib_status_name(status));
@@ -337,7 +337,7 @@ static void calls_without_enough_memory_return_out_of_memory(void) {
 }
 
 int main(void) {
-    if (!can_limit_memory()) size = SMALL;
+    if (!can_limit_address_space()) size = SMALL;
     text = malloc(size + 1);
     CHECK(text != NULL);
     if (text == NULL) return EXIT_FAILURE;

@@ -165,7 +165,7 @@ static void body_from_a_pipe_cannot_be_rewound(void) {
 }
 
 /* A sparse file of 5 GiB has positions that do not fit 32 bits. */
-static void positions_above_4_gib_are_exact(void) {
+static void file_positions_above_4_gib_are_exact(void) {
     const int64_t far = 5368709120;
     char path[] = "/tmp/netlib-test-body-XXXXXX";
     int fd = mkstemp(path);
@@ -188,7 +188,7 @@ static void positions_above_4_gib_are_exact(void) {
 }
 
 /* No data arrives in the pipe: the deadline, or a cancel from another thread, ends the read. */
-static void a_limit_ends_a_read(void) {
+static void a_deadline_or_a_cancel_ends_a_body_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
     netlib_error *err = NULL;
@@ -235,7 +235,7 @@ static void write_a_byte(int signal) {
 }
 
 /* The signal that interrupts the read also writes the byte that the read waits for. */
-static void a_signal_does_not_end_a_read(void) {
+static void a_signal_does_not_end_a_body_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
     interrupted_pipe = ends[1];
@@ -298,7 +298,7 @@ static int32_t own_is_closed(void *ctx, int32_t *closed) {
     return own->result;
 }
 
-static void body_from_callbacks_can_be_rewound_if_they_seek(void) {
+static void bodies_with_a_seek_callback_can_be_rewound(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     struct own own = {.text = "hello world", .at = 6};
@@ -323,7 +323,7 @@ static void body_from_callbacks_can_be_rewound_if_they_seek(void) {
     CHECK(body == NULL);
 }
 
-static void wrong_callback_results_fail_the_call(void) {
+static void invalid_callback_results_fail_the_call(void) {
     static const struct {
         struct own own;
         netlib_status read, tell;
@@ -380,7 +380,7 @@ static void wrong_callback_results_fail_the_call(void) {
     }
 }
 
-static void null_arguments_are_refused(void) {
+static void null_arguments_of_body_functions_are_refused(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     size_t n = 99;
@@ -403,12 +403,12 @@ static void null_arguments_are_refused(void) {
 int main(void) {
     body_from_memory_can_be_read_and_rewound();
     body_from_a_file_can_be_rewound_and_borrows_the_fd();
-    positions_above_4_gib_are_exact();
+    file_positions_above_4_gib_are_exact();
     body_from_a_pipe_cannot_be_rewound();
-    a_limit_ends_a_read();
-    a_signal_does_not_end_a_read();
-    body_from_callbacks_can_be_rewound_if_they_seek();
-    wrong_callback_results_fail_the_call();
-    null_arguments_are_refused();
+    a_deadline_or_a_cancel_ends_a_body_read();
+    a_signal_does_not_end_a_body_read();
+    bodies_with_a_seek_callback_can_be_rewound();
+    invalid_callback_results_fail_the_call();
+    null_arguments_of_body_functions_are_refused();
     return report("body");
 }

@@ -68,7 +68,7 @@ static void split_first_splits_at_the_first_delimiter(void) {
     CHECK_INT(0, delimiter);
 }
 
-static void old_retry_names_work_like_the_new_ones(void) {
+static void deprecated_retry_functions_work_like_the_current_ones(void) {
     static const char *const methods[] = {"POST"};
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
@@ -109,6 +109,6 @@ static void old_retry_names_work_like_the_new_ones(void) {
 int main(void) {
     get_host_returns_scheme_host_and_port();
     split_first_splits_at_the_first_delimiter();
-    old_retry_names_work_like_the_new_ones();
+    deprecated_retry_functions_work_like_the_current_ones();
     return report("deprecated");
 }

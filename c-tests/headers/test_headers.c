@@ -198,7 +198,7 @@ static void getters_find_headers_by_index_and_name(void) {
     netlib_headers_free(other);
 }
 
-static void headers_to_options_makes_the_same_headers(void) {
+static void headers_to_options_recreates_the_same_headers(void) {
     options *o = netlib_headers_options_new();
     everything(o);
     netlib_headers *headers = make(o);
@@ -222,7 +222,7 @@ static void headers_to_options_makes_the_same_headers(void) {
     netlib_headers_options_free(again);
 }
 
-static void null_arguments_have_defined_results(void) {
+static void null_headers_return_the_documented_values(void) {
     size_t len = 99;
     netlib_error *err = NULL;
     CHECK_INT(0, (long long)netlib_headers_count(NULL));
@@ -240,7 +240,7 @@ int main(void) {
     each_option_adds_its_headers();
     make_headers_reports_the_first_invalid_option();
     getters_find_headers_by_index_and_name();
-    headers_to_options_makes_the_same_headers();
-    null_arguments_have_defined_results();
+    headers_to_options_recreates_the_same_headers();
+    null_headers_return_the_documented_values();
     return report("headers");
 }

@@ -18,7 +18,7 @@ static netlib_limit *limit_of(double seconds) {
     return limit;
 }
 
-static void limits_take_any_seconds_that_are_not_negative(void) {
+static void limits_accept_all_durations_that_are_not_negative(void) {
     static const struct {
         double seconds;
         netlib_status made, checked;
@@ -44,7 +44,7 @@ static void limits_take_any_seconds_that_are_not_negative(void) {
     }
 }
 
-static void remaining_decreases_to_zero_and_ignores_a_cancel(void) {
+static void remaining_time_decreases_to_zero_and_ignores_cancels(void) {
     netlib_limit *limit = limit_of(60.0);
     double before = netlib_limit_remaining(limit);
     double after = netlib_limit_remaining(limit);
@@ -63,7 +63,7 @@ static void remaining_decreases_to_zero_and_ignores_a_cancel(void) {
     netlib_limit_free(limit);
 }
 
-static void null_limits_have_defined_results(void) {
+static void null_limits_return_the_documented_values(void) {
     netlib_error *err = NULL;
     CHECK(netlib_limit_clone(NULL) == NULL);
     CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_limit_remaining(NULL));
@@ -101,7 +101,7 @@ static netlib_status wait_silently(const netlib_limit *limit) {
 
 static void *waiter(void *limit) { return (void *)(intptr_t)wait_silently(limit); }
 
-static void one_cancel_wakes_many_threads(void) {
+static void one_cancel_wakes_all_waiting_threads(void) {
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     pthread_t threads[8];
     for (size_t i = 0; i < 8; i++) CHECK(pthread_create(&threads[i], NULL, waiter, limit) == 0);
@@ -151,7 +151,7 @@ static void a_cancel_in_a_signal_handler_ends_the_wait(void) {
     }
 }
 
-static void the_deadline_ends_a_wait(void) {
+static void a_wait_ends_at_the_deadline(void) {
     netlib_limit *limit = limit_of(0.05);
     double began = netlib_current_time();
     CHECK_INT(NETLIB_DEADLINE_EXCEEDED, wait_silently(limit));
@@ -176,7 +176,7 @@ static int fd_of(const netlib_limit *limit) {
     return fd;
 }
 
-static void the_descriptor_reports_a_cancel_but_not_the_deadline(void) {
+static void the_descriptor_of_a_limit_reports_cancels_but_not_deadlines(void) {
     for (int row = 0; row < 4; row++) {
         bool passed = row & 1, early = row & 2;
         netlib_limit *limit = limit_of(passed ? 0.0 : NETLIB_TIMEOUT_NONE);
@@ -198,7 +198,7 @@ static void the_descriptor_reports_a_cancel_but_not_the_deadline(void) {
     }
 }
 
-static void the_descriptor_wakes_a_poll_loop(void) {
+static void a_cancel_wakes_a_poll_on_the_descriptor_of_the_limit(void) {
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -214,7 +214,7 @@ static void the_descriptor_wakes_a_poll_loop(void) {
 }
 
 /* A child cancels its own copy of the limit, which has another descriptor. */
-static void a_forked_child_has_its_own_descriptor(void) {
+static void a_limit_has_its_own_descriptor_in_a_forked_child(void) {
     for (int child_is_cancelled = 0; child_is_cancelled < 2; child_is_cancelled++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
         int fd = fd_of(limit), status = -1;
@@ -255,16 +255,16 @@ static void limit_fd_fails_without_a_free_descriptor(void) {
 }
 
 int main(void) {
-    limits_take_any_seconds_that_are_not_negative();
-    remaining_decreases_to_zero_and_ignores_a_cancel();
-    null_limits_have_defined_results();
+    limits_accept_all_durations_that_are_not_negative();
+    remaining_time_decreases_to_zero_and_ignores_cancels();
+    null_limits_return_the_documented_values();
     a_cancel_is_permanent_and_affects_all_clones();
-    one_cancel_wakes_many_threads();
+    one_cancel_wakes_all_waiting_threads();
     a_cancel_in_a_signal_handler_ends_the_wait();
-    the_deadline_ends_a_wait();
-    the_descriptor_reports_a_cancel_but_not_the_deadline();
-    the_descriptor_wakes_a_poll_loop();
-    a_forked_child_has_its_own_descriptor();
+    a_wait_ends_at_the_deadline();
+    the_descriptor_of_a_limit_reports_cancels_but_not_deadlines();
+    a_cancel_wakes_a_poll_on_the_descriptor_of_the_limit();
+    a_limit_has_its_own_descriptor_in_a_forked_child();
     limit_fd_fails_without_a_free_descriptor();
     return report("limit");
 }

@@ -29,14 +29,14 @@ static struct {
 
 static char block[65536];
 
-static void open_pair(void) { connected_pair(at.ends); }
+static void open_socket_pair(void) { connected_pair(at.ends); }
 
-static void open_full_pair(void) {
+static void open_socket_pair_with_full_buffer(void) {
     connected_pair(at.ends);
     while (send(at.ends[0], block, sizeof block, MSG_DONTWAIT) > 0) {}
 }
 
-static void close_ends(void) {
+static void close_socket_pair(void) {
     close(at.ends[0]);
     close(at.ends[1]);
 }
@@ -49,28 +49,28 @@ static netlib_status wait_to_write(const netlib_limit *limit, netlib_error **err
     return netlib_wait_for_write(at.ends[0], NETLIB_TIMEOUT_NONE, limit, err);
 }
 
-static void send_a_byte(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
+static void write_a_byte_to_the_second_end(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
 
-static void drain_pair(void) {
+static void read_all_bytes_at_the_second_end(void) {
     while (recv(at.ends[1], block, sizeof block, MSG_DONTWAIT) > 0) {}
 }
 
-static void check_writable(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
+static void check_that_the_socket_is_writable(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
 
 /* Creates a throughput guard that never ends the wait itself. */
-static void open_guarded_pair(void) {
+static void open_socket_pair_with_throughput_guard(void) {
     netlib_error *err = NULL;
-    open_pair();
+    open_socket_pair();
     CHECK_OK(netlib_throughput_new(1, LONG, &at.throughput, &err));
 }
 
-static netlib_status wait_guarded(const netlib_limit *limit, netlib_error **err) {
+static netlib_status wait_with_throughput_guard(const netlib_limit *limit, netlib_error **err) {
     return netlib_throughput_wait_for_read(at.throughput, at.ends[0], NETLIB_TIMEOUT_NONE, limit, err);
 }
 
-static void end_guarded(void) {
+static void free_throughput_guard_and_socket_pair(void) {
     netlib_throughput_free(at.throughput);
-    close_ends();
+    close_socket_pair();
 }
 
 /* ---- connecting ---- */
@@ -79,7 +79,7 @@ static void end_guarded(void) {
 static int silent, silent_filler;
 static int32_t silent_port;
 
-static void use_silent_server(void) {
+static void create_options_for_the_silent_server(void) {
     at.fd = at.server = at.filler = -1;
     at.port = silent_port;
     at.options = netlib_connect_options_new();
@@ -90,7 +90,7 @@ static void use_silent_server(void) {
 static void start_race_to_silent_servers(void) {
     netlib_error *err = NULL;
     struct sockaddr_in address;
-    use_silent_server();
+    create_options_for_the_silent_server();
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -101,27 +101,27 @@ static void start_race_to_silent_servers(void) {
 }
 
 /* A listener whose name is looked up first; the lookup hangs. */
-static void prepare_lookup_of_server(void) {
+static void make_lookups_of_the_server_hang(void) {
     at.fd = at.filler = -1;
     at.server = listener(&at.port);
     at.options = netlib_connect_options_new();
     hold_lookups();
 }
 
-static void create_connect_to_name(void) {
+static void create_connect_to_a_hanging_name(void) {
     netlib_error *err = NULL;
-    prepare_lookup_of_server();
+    make_lookups_of_the_server_hang();
     CHECK_OK(netlib_connect_new("hung.test", at.port, at.options, &at.connect, &err));
 }
 
-static void prepare_lookup_of_source(void) {
-    prepare_lookup_of_server();
+static void set_a_source_address_whose_lookup_hangs(void) {
+    make_lookups_of_the_server_hang();
     netlib_connect_options_set_source_address(at.options, "hung.test", 0);
 }
 
-static void create_connect_from_name(void) {
+static void create_connect_from_a_hanging_source_name(void) {
     netlib_error *err = NULL;
-    prepare_lookup_of_source();
+    set_a_source_address_whose_lookup_hangs();
     CHECK_OK(netlib_connect_new("127.0.0.1", at.port, at.options, &at.connect, &err));
 }
 
@@ -161,7 +161,7 @@ static netlib_status step(const netlib_limit *limit, netlib_error **err) {
     return status;
 }
 
-static void check_connected(void) {
+static void check_that_the_socket_is_connected(void) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
     memset(&address, 0, sizeof address);
@@ -170,7 +170,7 @@ static void check_connected(void) {
     CHECK(!(fcntl(at.fd, F_GETFL) & O_NONBLOCK));
 }
 
-static void end_connect(void) {
+static void free_connect_and_close_sockets(void) {
     netlib_connect_free(at.connect);
     netlib_connect_options_free(at.options);
     at.connect = NULL;
@@ -181,8 +181,8 @@ static void end_connect(void) {
 }
 
 /* An abandoned lookup continues. Its descriptors are closed, and its thread frees the rest when the lookup ends. */
-static void end_connect_and_lookups(void) {
-    end_connect();
+static void free_connect_and_end_lookups(void) {
+    free_connect_and_close_sockets();
     release_lookups();
     wait_until_alone();
 }
@@ -196,7 +196,7 @@ static struct {
 } local;
 
 /* A listener with an abstract name and a full backlog. */
-static void open_full_local_server(void) {
+static void open_unix_listener_with_full_backlog(void) {
     netlib_error *err = NULL;
     memset(&local, 0, sizeof local);
     local.address.sun_family = AF_UNIX;
@@ -220,9 +220,9 @@ static netlib_status create_local(const netlib_limit *limit, netlib_error **err)
     return netlib_create_unix_connection(local.address.sun_path, local.name_len, at.options, limit, &at.fd, err);
 }
 
-static void make_room(void) { close(accept(at.server, NULL, NULL)); }
+static void accept_one_unix_connection(void) { close(accept(at.server, NULL, NULL)); }
 
-static void check_connected_locally(void) {
+static void check_that_the_unix_socket_is_connected(void) {
     struct sockaddr_un address;
     socklen_t len = sizeof address;
     CHECK(getpeername(at.fd, (struct sockaddr *)&address, &len) == 0);
@@ -237,7 +237,7 @@ static void check_connected_locally(void) {
 static double backoff = LONG;
 #define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
-static void prepare_backoff(void) {
+static void create_retry_with_backoff(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, backoff / 2);
     for (int i = 0; i < 2; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500, NULL);
@@ -245,13 +245,13 @@ static void prepare_backoff(void) {
     at.began = netlib_current_time();
 }
 
-static void prepare_retry_after(void) {
+static void create_response_with_retry_after(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     at.retry = retry_of(options);
     at.response = response_of(503, "Retry-After: 60\r\n");
 }
 
-static void prepare_decision(void) {
+static void create_decision_with_delay(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     netlib_retry_options *options = netlib_retry_options_new();
@@ -277,9 +277,9 @@ static netlib_status sleep_decision(const netlib_limit *limit, netlib_error **er
     return netlib_decision_sleep(at.decision, limit, err);
 }
 
-static void check_slept_long_enough(void) { CHECK(netlib_current_time() - at.began >= backoff); }
+static void check_that_the_sleep_was_long_enough(void) { CHECK(netlib_current_time() - at.began >= backoff); }
 
-static void end_sleep(void) {
+static void free_retry_objects(void) {
     netlib_decision_free(at.decision);
     netlib_response_free(at.response);
     netlib_retry_free(at.retry);
@@ -292,7 +292,7 @@ static void do_nothing(void) {}
 
 /* ---- bodies ---- */
 
-static void open_pipe_body(void) {
+static void create_body_from_a_pipe(void) {
     netlib_error *err = NULL;
     CHECK(pipe2(at.ends, O_CLOEXEC) == 0);
     CHECK_OK(netlib_body_from_fd(at.ends[0], &at.body, &err));
@@ -307,51 +307,59 @@ static netlib_status read_body(const netlib_limit *limit, netlib_error **err) {
     return status;
 }
 
-static void end_body(void) {
+static void free_body_and_close_pipe(void) {
     netlib_body_free(at.body);
-    close_ends();
+    close_socket_pair();
 }
 
 static const struct phase phases[] = {
-    {"netlib_wait_for_read", open_pair, wait_to_read, send_a_byte, NULL, close_ends},
-    {"netlib_wait_for_write", open_full_pair, wait_to_write, drain_pair, check_writable, close_ends},
-    {"netlib_throughput_wait_for_read", open_guarded_pair, wait_guarded, send_a_byte, NULL, end_guarded},
-    {"netlib_create_connection", use_silent_server, create, NULL, NULL, end_connect},
-    {"netlib_create_connection, lookup", prepare_lookup_of_server, create_by_name, release_lookups, check_connected,
-     end_connect_and_lookups},
-    {"netlib_create_connection, source", prepare_lookup_of_source, create, release_lookups, check_connected,
-     end_connect_and_lookups},
-    {"netlib_connect_run", start_race_to_silent_servers, run, NULL, NULL, end_connect},
-    {"netlib_connect_run, lookup", create_connect_to_name, run, release_lookups, check_connected,
-     end_connect_and_lookups},
-    {"netlib_connect_run, source", create_connect_from_name, run, release_lookups, check_connected,
-     end_connect_and_lookups},
-    {"netlib_connect_step", start_race_to_silent_servers, step, NULL, NULL, end_connect},
-    {"netlib_connect_step, lookup", create_connect_to_name, step, release_lookups, check_connected,
-     end_connect_and_lookups},
-    {"netlib_connect_step, source", create_connect_from_name, step, release_lookups, check_connected,
-     end_connect_and_lookups},
-    {"netlib_create_unix_connection", open_full_local_server, create_local, make_room, check_connected_locally,
-     end_connect},
-    {"netlib_connect_run, local", open_full_local_server, run, make_room, check_connected_locally, end_connect},
-    {"netlib_connect_step, local", open_full_local_server, step, make_room, check_connected_locally, end_connect},
-    {"netlib_retry_sleep", prepare_backoff, sleep_backoff, NULL, NULL, end_sleep},
-    {"netlib_retry_sleep_for_retry", prepare_retry_after, sleep_retry_after, NULL, NULL, end_sleep},
-    {"netlib_decision_sleep", prepare_decision, sleep_decision, NULL, NULL, end_sleep},
-    {"netlib_body_read", open_pipe_body, read_body, send_a_byte, NULL, end_body},
+    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_second_end, NULL, close_socket_pair},
+    {"netlib_wait_for_write", open_socket_pair_with_full_buffer, wait_to_write, read_all_bytes_at_the_second_end,
+     check_that_the_socket_is_writable, close_socket_pair},
+    {"netlib_throughput_wait_for_read", open_socket_pair_with_throughput_guard, wait_with_throughput_guard,
+     write_a_byte_to_the_second_end, NULL, free_throughput_guard_and_socket_pair},
+    {"netlib_create_connection", create_options_for_the_silent_server, create, NULL, NULL,
+     free_connect_and_close_sockets},
+    {"netlib_create_connection, lookup", make_lookups_of_the_server_hang, create_by_name, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+    {"netlib_create_connection, source", set_a_source_address_whose_lookup_hangs, create, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+    {"netlib_connect_run", start_race_to_silent_servers, run, NULL, NULL, free_connect_and_close_sockets},
+    {"netlib_connect_run, lookup", create_connect_to_a_hanging_name, run, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+    {"netlib_connect_run, source", create_connect_from_a_hanging_source_name, run, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+    {"netlib_connect_step", start_race_to_silent_servers, step, NULL, NULL, free_connect_and_close_sockets},
+    {"netlib_connect_step, lookup", create_connect_to_a_hanging_name, step, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+    {"netlib_connect_step, source", create_connect_from_a_hanging_source_name, step, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+    {"netlib_create_unix_connection", open_unix_listener_with_full_backlog, create_local, accept_one_unix_connection,
+     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
+    {"netlib_connect_run, local", open_unix_listener_with_full_backlog, run, accept_one_unix_connection,
+     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
+    {"netlib_connect_step, local", open_unix_listener_with_full_backlog, step, accept_one_unix_connection,
+     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
+    {"netlib_retry_sleep", create_retry_with_backoff, sleep_backoff, NULL, NULL, free_retry_objects},
+    {"netlib_retry_sleep_for_retry", create_response_with_retry_after, sleep_retry_after, NULL, NULL,
+     free_retry_objects},
+    {"netlib_decision_sleep", create_decision_with_delay, sleep_decision, NULL, NULL, free_retry_objects},
+    {"netlib_body_read", create_body_from_a_pipe, read_body, write_a_byte_to_the_second_end, NULL,
+     free_body_and_close_pipe},
 };
 
 /* The sleep ends by itself, and not too early. */
 static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
-    const struct phase brief = {"netlib_retry_sleep, brief", prepare_backoff, sleep_backoff, do_nothing,
-                                check_slept_long_enough,     end_sleep};
+    const struct phase brief = {
+        "netlib_retry_sleep, brief",          create_retry_with_backoff, sleep_backoff, do_nothing,
+        check_that_the_sleep_was_long_enough, free_retry_objects};
     run_phase(&brief, TICKS_TO_SUCCESS);
     backoff = LONG;
 }
 
 /* The server answers after one second, when the kernel repeats the SYN. Signals neither fail nor end the attempt. */
-static void accept_one(void) {
+static void accept_on_the_silent_server(void) {
     /* Closes the filler and accepts it, which makes room in the backlog. */
     CHECK(dup2(silent, silent_filler) == silent_filler);
     int fd = accept(silent, NULL, NULL);
@@ -359,12 +367,14 @@ static void accept_one(void) {
     close(fd);
 }
 
-static void signals_do_not_fail_a_connect(void) {
+static void signals_do_not_fail_a_connection_attempt(void) {
     static const struct phase slow[] = {
-        {"netlib_connect_run, slow", start_race_to_silent_servers, run, accept_one, check_connected, end_connect},
-        {"netlib_create_connection, slow", use_silent_server, create, accept_one, check_connected, end_connect},
-        {"netlib_create_connection, slow, no limit", use_silent_server, create_without_limit, accept_one,
-         check_connected, end_connect},
+        {"netlib_connect_run, slow", start_race_to_silent_servers, run, accept_on_the_silent_server,
+         check_that_the_socket_is_connected, free_connect_and_close_sockets},
+        {"netlib_create_connection, slow", create_options_for_the_silent_server, create, accept_on_the_silent_server,
+         check_that_the_socket_is_connected, free_connect_and_close_sockets},
+        {"netlib_create_connection, slow, no limit", create_options_for_the_silent_server, create_without_limit,
+         accept_on_the_silent_server, check_that_the_socket_is_connected, free_connect_and_close_sockets},
     };
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
         silent = silent_listener(&silent_port, &silent_filler);
@@ -375,7 +385,7 @@ static void signals_do_not_fail_a_connect(void) {
 }
 
 /* If many addresses fail immediately, one step tries 64. After a cancel it tries none. */
-static void a_step_tries_at_most_64_addresses_that_fail(void) {
+static void one_connect_step_tries_at_most_64_failing_addresses(void) {
     enum { MANY = 1000, TRIED = 64 };
     netlib_error *err = NULL;
     struct sockaddr_in address;
@@ -409,7 +419,7 @@ int main(int argc, char **argv) {
     close(silent_filler);
     close(silent);
     signals_do_not_shorten_a_sleep();
-    signals_do_not_fail_a_connect();
-    a_step_tries_at_most_64_addresses_that_fail();
+    signals_do_not_fail_a_connection_attempt();
+    one_connect_step_tries_at_most_64_failing_addresses();
     return report("stop");
 }

@@ -42,7 +42,7 @@ static void *wait_in_thread(void *waiting) {
 }
 
 /* The child inherits a descriptor if the parent has waited before, and opens one if the child waits itself. */
-static void a_cancel_affects_only_its_own_process(void) {
+static void a_cancel_affects_only_the_process_that_calls_it(void) {
     for (int row = 0; row < 16; row++) {
         bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
         unsigned long failed_before = checks_failed;
@@ -98,7 +98,7 @@ static void a_cancel_affects_only_its_own_process(void) {
 }
 
 /* The parent cancels while the child waits, then the child cancels. */
-static void a_cancel_wakes_only_waits_of_its_own_process(void) {
+static void a_cancel_wakes_only_waits_of_the_same_process(void) {
     int ends[2], turn[2];
     connected_pair(ends);
     connected_pair(turn);
@@ -160,7 +160,7 @@ static void a_cancel_before_the_fork_affects_both_processes(void) {
 }
 
 /* A race that the parent started still wakes up in the child, through the child's own descriptor. */
-static void a_cancel_in_a_child_ends_an_inherited_connect(void) {
+static void a_cancel_in_a_forked_child_ends_an_inherited_connect(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -190,7 +190,7 @@ static void a_cancel_in_a_child_ends_an_inherited_connect(void) {
 
 /* The thread of a lookup exists only in the parent, and both processes share the descriptor that reports its result. So
  * a child that continues the connect starts a lookup of its own, and a child that frees the connect abandons it. */
-static void a_child_repeats_the_lookup_of_its_parent(void) {
+static void a_forked_child_repeats_the_lookup_of_its_parent(void) {
     netlib_error *err = NULL;
     static const char *const sources[] = {NULL, "hung.test"};
     for (size_t source = 0; source < 2; source++) {
@@ -237,7 +237,7 @@ static void a_child_repeats_the_lookup_of_its_parent(void) {
 
 /* The program writes to the limit's own descriptor, or to a lookup's descriptor that an event loop polls. The waits
  * fail: they neither succeed nor spin. */
-static void waits_fail_if_the_program_writes_to_a_descriptor(void) {
+static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     netlib_error *err = NULL;
     char text[200];
     int ends[2], fd = -1;
@@ -296,11 +296,11 @@ static void waits_fail_if_the_program_writes_to_a_descriptor(void) {
 }
 
 int main(void) {
-    a_cancel_affects_only_its_own_process();
-    a_cancel_wakes_only_waits_of_its_own_process();
+    a_cancel_affects_only_the_process_that_calls_it();
+    a_cancel_wakes_only_waits_of_the_same_process();
     a_cancel_before_the_fork_affects_both_processes();
-    a_cancel_in_a_child_ends_an_inherited_connect();
-    a_child_repeats_the_lookup_of_its_parent();
-    waits_fail_if_the_program_writes_to_a_descriptor();
+    a_cancel_in_a_forked_child_ends_an_inherited_connect();
+    a_forked_child_repeats_the_lookup_of_its_parent();
+    waits_fail_if_the_application_writes_to_a_netlib_descriptor();
     return report("stop fork");
 }

@@ -58,7 +58,7 @@ static void freeing_a_connect_does_not_wait_for_its_lookup(void) {
 }
 
 /* Many lookups end at the moment they are abandoned. */
-static void lookups_can_be_abandoned_as_they_end(void) {
+static void lookups_can_be_abandoned_at_the_moment_they_end(void) {
     int descriptors = open_descriptors();
     for (int round = 0; round < 20; round++) {
         netlib_connect *connects[8];
@@ -155,7 +155,7 @@ static void *connect_in_turn(void *port) {
 }
 
 /* 200 threads look a name up at once. At most 64 lookups run at a time, and all succeed. */
-static void more_lookups_than_threads_all_succeed(void) {
+static void two_hundred_concurrent_lookups_all_succeed(void) {
     pthread_t threads[CALLERS];
     int32_t port = 0;
     int served = 0, server = listener(&port);
@@ -238,7 +238,7 @@ static void a_forked_child_has_its_own_lookup_queue(void) {
 static netlib_connect *kept;
 static netlib_limit *kept_limit;
 
-static void free_at_exit(void) {
+static void free_connect_and_limit_at_exit(void) {
     netlib_connect_free(kept);
     netlib_limit_free(kept_limit);
 }
@@ -254,7 +254,7 @@ static void end_process(const char *how) {
     kept_limit = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_limit *brief = limit_of(0.001);
     kept = hung_connect(NULL);
-    if (atexit(free_at_exit) != 0) abort();
+    if (atexit(free_connect_and_limit_at_exit) != 0) abort();
     if (netlib_create_connection("hung.test", 80, NULL, brief, &fd, &err) != NETLIB_DEADLINE_EXCEEDED) abort();
     netlib_error_free(err);
     netlib_limit_free(brief);
@@ -296,9 +296,9 @@ int main(int argc, char **argv) {
         return 7;
     }
     freeing_a_connect_does_not_wait_for_its_lookup();
-    lookups_can_be_abandoned_as_they_end();
+    lookups_can_be_abandoned_at_the_moment_they_end();
     more_than_64_lookups_are_queued();
-    more_lookups_than_threads_all_succeed();
+    two_hundred_concurrent_lookups_all_succeed();
     a_lookup_outlives_the_thread_that_started_it();
     a_forked_child_has_its_own_lookup_queue();
     exit_does_not_wait_for_hanging_lookups(argv[0]);

@@ -43,44 +43,44 @@ static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
 }
 
-static void open_pair(void) {
+static void open_unix_socket_pair(void) {
     at.outer_near = at.outer_far = at.near = at.far = NULL;
     at.pair = unix_pair();
 }
 
-static void prepare_client(void) {
-    open_pair();
+static void wrap_pair_as_client(void) {
+    open_unix_socket_pair();
     at.near = wrap(client, at.pair.near, "localhost");
     at.far = accept_tls(server, at.pair.far);
 }
 
-static void prepare_server(void) {
-    open_pair();
+static void wrap_pair_as_server(void) {
+    open_unix_socket_pair();
     at.near = accept_tls(server, at.pair.near);
     at.far = wrap(client, at.pair.far, "localhost");
 }
 
-static void open_session(void) {
-    prepare_client();
+static void open_session_after_handshake(void) {
+    wrap_pair_as_client();
     do_handshake(at.near, at.far);
 }
 
-static void prepare_inner_client(void) {
+static void wrap_inner_stream_as_client(void) {
     netlib_error *err = NULL;
-    open_session();
+    open_session_after_handshake();
     at.outer_near = at.near;
     at.outer_far = at.far;
     CHECK_OK(netlib_tls_wrap_stream(client, at.outer_near, "localhost", &at.near, &err));
     CHECK_OK(netlib_tls_accept_stream(server, at.outer_far, &at.far, &err));
 }
 
-static void open_inner_session(void) {
-    prepare_inner_client();
+static void open_inner_session_after_handshake(void) {
+    wrap_inner_stream_as_client();
     do_handshake(at.near, at.far);
 }
 
 /* Writes until the buffers are full, so that the next write blocks. */
-static void fill_buffers(void) {
+static void fill_socket_buffers(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(at.near, 0, &err));
     netlib_status status;
@@ -89,17 +89,17 @@ static void fill_buffers(void) {
     CHECK_OK(netlib_tls_stream_set_blocking(at.near, 1, &err));
 }
 
-static void open_full_session(void) {
-    open_session();
-    fill_buffers();
+static void open_session_with_full_buffers(void) {
+    open_session_after_handshake();
+    fill_socket_buffers();
 }
 
-static void open_full_inner_session(void) {
-    open_inner_session();
-    fill_buffers();
+static void open_inner_session_with_full_buffers(void) {
+    open_inner_session_after_handshake();
+    fill_socket_buffers();
 }
 
-static void end_session(void) {
+static void free_streams_and_close_pair(void) {
     netlib_tls_stream_free(at.near);
     netlib_tls_stream_free(at.far);
     netlib_tls_stream_free(at.outer_near);
@@ -154,18 +154,18 @@ static void peer_does_handshake(void) {
     CHECK_OK(netlib_tls_stream_handshake(at.far, &err));
 }
 
-static void peer_of_socket_does_handshake(void) {
+static void peer_wraps_its_socket_and_does_handshake(void) {
     at.far = accept_tls(server, at.pair.far);
     peer_does_handshake();
 }
 
-static void peer_writes(void) {
+static void peer_writes_a_byte(void) {
     netlib_error *err = NULL;
     size_t n = 0;
     CHECK_OK(netlib_tls_stream_write(at.far, "x", 1, &n, &err));
 }
 
-static void peer_reads(void) {
+static void peer_reads_and_compares_all_data(void) {
     netlib_error *err = NULL;
     size_t done = 0, n = 0;
     at.intact = true;
@@ -180,18 +180,18 @@ static void peer_reads(void) {
 }
 
 /* Reads and discards all bytes. */
-static void peer_reads_bytes(void) {
+static void peer_discards_bytes_until_the_call_ends(void) {
     for (double began = netlib_current_time(); !call_is_over && IN_TIME(began); short_pause()) {
         while (recv(at.pair.far, scrap, sizeof scrap, MSG_DONTWAIT) > 0) {}
     }
 }
 
-static void peer_shuts_down(void) {
+static void peer_sends_close_notify(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_shutdown(at.far, &err));
 }
 
-static void check_all_arrived(void) {
+static void check_that_all_data_arrived(void) {
     CHECK(at.intact);
     CHECK_INT(sizeof data, (long long)at.n);
 }
@@ -206,52 +206,65 @@ static void *do_handshake_in_thread(void *unused) {
 }
 
 /* This thread has no limit: a limit that is set later does not apply to a call in progress. */
-static void start_handshake_thread(void) {
-    prepare_client();
+static void start_thread_that_does_the_handshake(void) {
+    wrap_pair_as_client();
     CHECK(pthread_create(&at.other, NULL, do_handshake_in_thread, NULL) == 0);
     /* The thread has sent its ClientHello. */
     struct pollfd hello = {.fd = at.pair.far, .events = POLLIN};
     CHECK(poll(&hello, 1, (int)(LONG * 1000)) == 1);
 }
 
-static void peer_does_handshake_and_writes(void) {
+static void peer_does_handshake_and_writes_a_byte(void) {
     peer_does_handshake();
-    peer_writes();
+    peer_writes_a_byte();
 }
 
-static void end_both_threads(void) {
+static void end_handshake_thread_and_session(void) {
     shutdown(at.pair.far, SHUT_RDWR);
     CHECK(pthread_join(at.other, NULL) == 0);
     /* The thread's call was not stopped together with the other call. */
     CHECK(at.other_status == NETLIB_OK || at.other_status == NETLIB_TLS_HANDSHAKE_EOF);
-    end_session();
+    free_streams_and_close_pair();
 }
 
 static const struct phase phases[] = {
-    {"handshake", prepare_client, handshake, peer_does_handshake, NULL, end_session},
-    {"handshake of a server", prepare_server, handshake, peer_does_handshake, NULL, end_session},
-    {"netlib_ssl_wrap_socket", open_pair, wrap_socket, peer_of_socket_does_handshake, NULL, end_session},
-    {"first read", prepare_client, read_one, peer_does_handshake_and_writes, NULL, end_session},
-    {"first write", prepare_client, write_all, peer_reads, check_all_arrived, end_session},
-    {"read", open_session, read_one, peer_writes, NULL, end_session},
-    {"write", open_session, write_all, peer_reads, check_all_arrived, end_session},
-    {"writev", open_session, writev_all, peer_reads, check_all_arrived, end_session},
-    {"shutdown", open_full_session, shut_down, peer_reads_bytes, NULL, end_session},
-    {"shutdown_both", open_session, shut_down_both, peer_shuts_down, NULL, end_session},
-    {"read while another shakes", start_handshake_thread, read_one, peer_does_handshake_and_writes, NULL,
-     end_both_threads},
-    {"write while another shakes", start_handshake_thread, write_all, peer_reads, check_all_arrived, end_both_threads},
-    {"inner handshake", prepare_inner_client, handshake, peer_does_handshake, NULL, end_session},
-    {"inner first read", prepare_inner_client, read_one, peer_does_handshake_and_writes, NULL, end_session},
-    {"inner read", open_inner_session, read_one, peer_writes, NULL, end_session},
-    {"inner write", open_inner_session, write_all, peer_reads, check_all_arrived, end_session},
-    {"inner writev", open_inner_session, writev_all, peer_reads, check_all_arrived, end_session},
-    {"inner shutdown", open_full_inner_session, shut_down, peer_reads_bytes, NULL, end_session},
-    {"inner shutdown_both", open_inner_session, shut_down_both, peer_shuts_down, NULL, end_session},
+    {"handshake", wrap_pair_as_client, handshake, peer_does_handshake, NULL, free_streams_and_close_pair},
+    {"handshake of a server", wrap_pair_as_server, handshake, peer_does_handshake, NULL, free_streams_and_close_pair},
+    {"netlib_ssl_wrap_socket", open_unix_socket_pair, wrap_socket, peer_wraps_its_socket_and_does_handshake, NULL,
+     free_streams_and_close_pair},
+    {"first read", wrap_pair_as_client, read_one, peer_does_handshake_and_writes_a_byte, NULL,
+     free_streams_and_close_pair},
+    {"first write", wrap_pair_as_client, write_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+     free_streams_and_close_pair},
+    {"read", open_session_after_handshake, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair},
+    {"write", open_session_after_handshake, write_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+     free_streams_and_close_pair},
+    {"writev", open_session_after_handshake, writev_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+     free_streams_and_close_pair},
+    {"shutdown", open_session_with_full_buffers, shut_down, peer_discards_bytes_until_the_call_ends, NULL,
+     free_streams_and_close_pair},
+    {"shutdown_both", open_session_after_handshake, shut_down_both, peer_sends_close_notify, NULL,
+     free_streams_and_close_pair},
+    {"read while another shakes", start_thread_that_does_the_handshake, read_one, peer_does_handshake_and_writes_a_byte,
+     NULL, end_handshake_thread_and_session},
+    {"write while another shakes", start_thread_that_does_the_handshake, write_all, peer_reads_and_compares_all_data,
+     check_that_all_data_arrived, end_handshake_thread_and_session},
+    {"inner handshake", wrap_inner_stream_as_client, handshake, peer_does_handshake, NULL, free_streams_and_close_pair},
+    {"inner first read", wrap_inner_stream_as_client, read_one, peer_does_handshake_and_writes_a_byte, NULL,
+     free_streams_and_close_pair},
+    {"inner read", open_inner_session_after_handshake, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair},
+    {"inner write", open_inner_session_after_handshake, write_all, peer_reads_and_compares_all_data,
+     check_that_all_data_arrived, free_streams_and_close_pair},
+    {"inner writev", open_inner_session_after_handshake, writev_all, peer_reads_and_compares_all_data,
+     check_that_all_data_arrived, free_streams_and_close_pair},
+    {"inner shutdown", open_inner_session_with_full_buffers, shut_down, peer_discards_bytes_until_the_call_ends, NULL,
+     free_streams_and_close_pair},
+    {"inner shutdown_both", open_inner_session_after_handshake, shut_down_both, peer_sends_close_notify, NULL,
+     free_streams_and_close_pair},
 };
 
 /* With an ended limit no file is read. */
-static void an_ended_limit_fails_before_any_file_is_read(void) {
+static void an_ended_limit_fails_context_creation_before_reading_files(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -293,7 +306,7 @@ static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* The limit is checked between two callbacks, not during a callback. */
-static void an_ended_limit_stops_callback_transports(void) {
+static void an_ended_limit_ends_calls_over_callback_transports(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
     netlib_tls_stream *stream = NULL;
@@ -345,10 +358,10 @@ static void signals_do_not_fail_the_creation_of_a_context(void) {
 }
 
 /* A stopped write continues with another limit. No byte is lost or repeated, even after many stops. */
-static void writes_stopped_often_lose_no_bytes(void) {
+static void writes_that_are_stopped_and_continued_lose_no_bytes(void) {
     netlib_error *err = NULL;
     for (int inner = 0; inner < 2; inner++) {
-        inner ? open_inner_session() : open_session();
+        inner ? open_inner_session_after_handshake() : open_session_after_handshake();
         pthread_t reader;
         struct flow flow = {at.far, sizeof data, 10000, NETLIB_OK, false};
         netlib_status status = NETLIB_DEADLINE_EXCEEDED;
@@ -370,7 +383,7 @@ static void writes_stopped_often_lose_no_bytes(void) {
         CHECK(pthread_join(reader, NULL) == 0);
         CHECK(flow.intact);
         CHECK_INT(NETLIB_END_OF_STREAM, flow.status);
-        end_session();
+        free_streams_and_close_pair();
     }
 }
 
@@ -381,10 +394,10 @@ int main(int argc, char **argv) {
     client = client_context();
     server = server_context("server");
     run_phases(phases, sizeof phases / sizeof phases[0]);
-    an_ended_limit_fails_before_any_file_is_read();
-    an_ended_limit_stops_callback_transports();
+    an_ended_limit_fails_context_creation_before_reading_files();
+    an_ended_limit_ends_calls_over_callback_transports();
     signals_do_not_fail_the_creation_of_a_context();
-    writes_stopped_often_lose_no_bytes();
+    writes_that_are_stopped_and_continued_lose_no_bytes();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("stop tls");

@@ -173,7 +173,7 @@ static void check_refused(struct outcome *outcome) {
 }
 
 /* R18: the application checks the name and gets a public address. The next answer is a private one. */
-static void r18_a_rebound_name_reaches_no_refused_address(int tun, enum api api) {
+static void a_rebound_name_reaches_no_refused_address(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding},
         {.address = "203.0.113.1", .answer = ACCEPTS},
@@ -208,7 +208,7 @@ static void r18_a_rebound_name_reaches_no_refused_address(int tun, enum api api)
     stop_peer(&peer);
 }
 
-static void r18_a_rebound_ipv6_name_reaches_no_refused_address(int tun, enum api api) {
+static void a_rebound_ipv6_name_reaches_no_refused_address(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding_ipv6},
         {.address = "2001:db8::a", .answer = ACCEPTS},
@@ -233,7 +233,7 @@ static void r18_a_rebound_ipv6_name_reaches_no_refused_address(int tun, enum api
 }
 
 /* Refused addresses are skipped without a packet and without a delay. */
-static void r18_refused_addresses_are_skipped_without_a_packet(int tun, enum api api) {
+static void refused_addresses_are_skipped_without_a_packet(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "fd00::1", .answer = ACCEPTS},
         {.address = "10.0.0.1", .answer = ACCEPTS},
@@ -271,12 +271,12 @@ int main(void) {
          WITH_NAMESERVER, NULL, NULL},
         {"a limit ends the wait for an AAAA answer", a_limit_ends_the_wait_for_an_aaaa_answer,
          1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
-        {"R18: a rebound name reaches no refused address", r18_a_rebound_name_reaches_no_refused_address, ALL_APIS,
+        {"a rebound name reaches no refused address", a_rebound_name_reaches_no_refused_address, ALL_APIS,
          WITH_NAMESERVER, NULL, NULL},
-        {"R18: a rebound IPv6 name reaches no refused address", r18_a_rebound_ipv6_name_reaches_no_refused_address,
+        {"a rebound IPv6 name reaches no refused address", a_rebound_ipv6_name_reaches_no_refused_address,
          1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
-        {"R18: refused addresses are skipped without a packet", r18_refused_addresses_are_skipped_without_a_packet,
-         ALL_APIS, 0, NULL, NULL},
+        {"refused addresses are skipped without a packet", refused_addresses_are_skipped_without_a_packet, ALL_APIS, 0,
+         NULL, NULL},
     };
     return RUN_SCENARIOS("netns names", scenarios);
 }

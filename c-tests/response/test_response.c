@@ -10,7 +10,7 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     return response;
 }
 
-static void complete_heads_are_parsed_and_parts_want_more(void) {
+static void incomplete_heads_return_want_read_and_complete_ones_parse(void) {
     static const struct {
         const char *head;
         int32_t status, minor_version;
@@ -64,7 +64,7 @@ static void complete_heads_are_parsed_and_parts_want_more(void) {
     }
 }
 
-static void invalid_heads_are_refused_with_an_offset(void) {
+static void invalid_response_heads_are_refused_with_an_offset(void) {
     static const struct {
         const char *head;
         int64_t offset;
@@ -100,7 +100,7 @@ static void invalid_heads_are_refused_with_an_offset(void) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", NULL, 0, NULL, &response, &head_len, &err));
 }
 
-static void a_head_above_256_kib_is_refused(void) {
+static void a_response_head_above_256_kib_is_refused(void) {
     size_t most = 256 * 1024;
     char *endless = malloc(most);
     CHECK(endless != NULL);
@@ -117,7 +117,7 @@ static void a_head_above_256_kib_is_refused(void) {
 
 /* A program appends received bytes to its buffer and passes the state to the next call. One state serves a whole
  * connection. */
-static void heads_in_pieces_are_parsed_with_a_state(void) {
+static void heads_in_pieces_are_parsed_in_linear_time_with_a_state(void) {
     static const char stream[] =
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
     for (size_t step = 1; step < sizeof stream; step++) {
@@ -169,7 +169,7 @@ static void heads_in_pieces_are_parsed_with_a_state(void) {
 }
 
 /* A state that cannot belong to these bytes is refused. Any other wrong state does not change a response. */
-static void states_of_other_bytes_change_no_response(void) {
+static void parser_states_of_other_bytes_never_change_a_response(void) {
     static const char head[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n";
     uint64_t state = 0;
     netlib_error *err = NULL;
@@ -290,7 +290,7 @@ static void responses_can_be_created_without_a_head(void) {
     netlib_headers_free(kept);
 }
 
-static void r38_framing_follows_method_status_and_fields(void) {
+static void body_framing_follows_method_status_and_header_fields(void) {
     static const struct {
         const char *method, *head;
         netlib_status status;
@@ -388,7 +388,7 @@ static void header_defects_are_listed_with_line_and_byte(void) {
     }
 }
 
-static void null_arguments_have_defined_results(void) {
+static void null_responses_return_the_documented_values(void) {
     netlib_error *err = NULL;
     size_t len = 99, head_len = 99;
     netlib_response *response = NULL;
@@ -411,17 +411,17 @@ static void null_arguments_have_defined_results(void) {
 }
 
 int main(void) {
-    complete_heads_are_parsed_and_parts_want_more();
-    invalid_heads_are_refused_with_an_offset();
-    a_head_above_256_kib_is_refused();
-    heads_in_pieces_are_parsed_with_a_state();
-    states_of_other_bytes_change_no_response();
+    incomplete_heads_return_want_read_and_complete_ones_parse();
+    invalid_response_heads_are_refused_with_an_offset();
+    a_response_head_above_256_kib_is_refused();
+    heads_in_pieces_are_parsed_in_linear_time_with_a_state();
+    parser_states_of_other_bytes_never_change_a_response();
     a_location_that_is_not_utf8_is_percent_encoded();
     interim_responses_are_parsed_one_by_one();
     responses_can_be_created_without_a_head();
-    r38_framing_follows_method_status_and_fields();
+    body_framing_follows_method_status_and_header_fields();
     is_response_to_head_ignores_case();
     header_defects_are_listed_with_line_and_byte();
-    null_arguments_have_defined_results();
+    null_responses_return_the_documented_values();
     return report("response");
 }

@@ -128,7 +128,7 @@ static void run_netlib(struct head *head) {
     free(text);
 }
 
-static void r38_framing_agrees_with_h11_and_llhttp(void) {
+static void body_framing_agrees_with_h11_and_llhttp(void) {
     static const char *const parsers[] = {"h11", "llhttp"};
     size_t equal[2] = {0}, stricter[2] = {0}, other[REASONS] = {0};
     vectors_file file = read_vectors("tests/vectors", "parsers", "framing");
@@ -179,6 +179,6 @@ static void r38_framing_agrees_with_h11_and_llhttp(void) {
 }
 
 int main(void) {
-    r38_framing_agrees_with_h11_and_llhttp();
+    body_framing_agrees_with_h11_and_llhttp();
     return report("response_framing");
 }

@@ -23,7 +23,7 @@ static void check_counts(struct counts expected, const netlib_retry *retry) {
     CHECK_INT(expected.other, netlib_retry_other_left(retry));
 }
 
-static void increment_consumes_the_count_of_the_failure(void) {
+static void increment_decrements_the_count_of_the_failure_kind(void) {
     static const struct {
         int32_t error, status;
         const char *fields;
@@ -115,7 +115,7 @@ static void a_proxy_failure_is_counted_as_its_cause(void) {
     }
 }
 
-static void increment_fails_if_no_retry_is_allowed(void) {
+static void increment_fails_if_the_policy_allows_no_retry(void) {
     enum { TOTAL, CONNECT, READ, REDIRECT, NOTHING };
     static const struct {
         int which;
@@ -207,7 +207,7 @@ static void the_exhausted_retry_outlives_its_error(void) {
     netlib_retry_free(exhausted);
 }
 
-static void disabled_counts_also_disable_raising(void) {
+static void a_disabled_total_or_redirect_clears_raise_on_redirect(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     netlib_retry *retry = retry_of(options);
@@ -227,7 +227,7 @@ static void disabled_counts_also_disable_raising(void) {
     netlib_retry_free(retry);
 }
 
-static void from_int_sets_counts_and_resolve_prefers_the_first(void) {
+static void from_int_sets_counts_and_resolve_prefers_its_first_retry(void) {
     netlib_error *err = NULL;
     netlib_retry *made = NULL;
     netlib_retry *other = NULL;
@@ -326,7 +326,7 @@ static void is_retry_depends_on_method_status_and_retry_after(void) {
     netlib_retry_free(none);
 }
 
-static void null_handles_have_defined_results(void) {
+static void null_retries_return_the_documented_values(void) {
     CHECK(netlib_retry_clone(NULL) == NULL);
     netlib_retry_free(NULL);
     netlib_retry_options_free(NULL);
@@ -371,13 +371,13 @@ static void the_history_has_redacted_urls(void) {
 
 int main(void) {
     the_history_has_redacted_urls();
-    increment_consumes_the_count_of_the_failure();
+    increment_decrements_the_count_of_the_failure_kind();
     a_proxy_failure_is_counted_as_its_cause();
-    increment_fails_if_no_retry_is_allowed();
+    increment_fails_if_the_policy_allows_no_retry();
     the_exhausted_retry_outlives_its_error();
-    disabled_counts_also_disable_raising();
-    from_int_sets_counts_and_resolve_prefers_the_first();
+    a_disabled_total_or_redirect_clears_raise_on_redirect();
+    from_int_sets_counts_and_resolve_prefers_its_first_retry();
     is_retry_depends_on_method_status_and_retry_after();
-    null_handles_have_defined_results();
+    null_retries_return_the_documented_values();
     return report("retry");
 }

@@ -45,7 +45,7 @@ static enum netlib_outcome record_sleep(void *ctx, double seconds) {
     return NETLIB_OUTCOME_DONE;
 }
 
-static void decisions_about_responses_retry_redirect_or_return(void) {
+static void decide_retries_redirects_or_returns_each_response(void) {
     static const struct {
         int status;
         const char *fields;
@@ -110,7 +110,7 @@ static void decisions_about_responses_retry_redirect_or_return(void) {
     netlib_retry_free(retry);
 }
 
-static void decisions_about_errors_depend_on_status_and_method(void) {
+static void decide_retries_errors_by_status_and_method(void) {
     static const struct {
         int32_t error;
         const char *method;
@@ -255,7 +255,7 @@ static void headers_dropped_at_another_origin_stay_dropped(void) {
     netlib_headers_free(request);
 }
 
-static void one_setter_drops_all_sensitive_headers(void) {
+static void add_sensitive_headers_drops_them_at_other_origins(void) {
     static const char *const names[] = {NETLIB_SENSITIVE_HEADERS};
     const size_t count = sizeof names / sizeof names[0];
     netlib_headers *request = headers_of(names, count);
@@ -282,7 +282,7 @@ static void one_setter_drops_all_sensitive_headers(void) {
     netlib_headers_free(request);
 }
 
-static void the_safe_profile_refuses_downgrades(void) {
+static void the_safe_profile_refuses_redirects_from_https_to_http(void) {
     static const struct {
         int32_t profile;
         const char *url, *fields;
@@ -382,12 +382,12 @@ static void clones_outlive_the_decision(void) {
 }
 
 int main(void) {
-    decisions_about_responses_retry_redirect_or_return();
-    decisions_about_errors_depend_on_status_and_method();
+    decide_retries_redirects_or_returns_each_response();
+    decide_retries_errors_by_status_and_method();
     exhausted_retries_fail_or_return_the_response();
     headers_dropped_at_another_origin_stay_dropped();
-    one_setter_drops_all_sensitive_headers();
-    the_safe_profile_refuses_downgrades();
+    add_sensitive_headers_drops_them_at_other_origins();
+    the_safe_profile_refuses_redirects_from_https_to_http();
     decide_fails_if_the_delay_exceeds_the_limit();
     clones_outlive_the_decision();
     return report("retry_decide");

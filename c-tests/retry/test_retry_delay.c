@@ -269,7 +269,7 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-static void limits_end_sleeps_and_bad_callbacks_fail_them(void) {
+static void limits_end_sleeps_and_failing_callbacks_fail_them(void) {
     netlib_error *err = NULL;
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
     const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
@@ -330,6 +330,6 @@ int main(void) {
     jitter_is_added_and_bad_random_numbers_fail();
     retry_after_is_parsed_and_capped();
     sleeps_last_as_long_as_the_delay();
-    limits_end_sleeps_and_bad_callbacks_fail_them();
+    limits_end_sleeps_and_failing_callbacks_fail_them();
     return report("retry_delay");
 }

@@ -25,7 +25,7 @@ static void errors_with_a_response_count_as_read_errors(void) {
 }
 
 /* The returned error and MAX_RETRY also record the response, so that an outer policy does not repeat the request. */
-static void failed_increments_record_that_a_response_came(void) {
+static void errors_of_increment_record_that_a_response_arrived(void) {
     static const struct {
         const char *method;
         int32_t total;
@@ -64,7 +64,7 @@ static void failed_increments_record_that_a_response_came(void) {
 }
 
 /* An earlier attempt may have sent the request; the last one could not connect. */
-static void max_retry_records_that_an_earlier_attempt_was_sent(void) {
+static void max_retry_records_that_an_earlier_attempt_sent_the_request(void) {
     static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
         netlib_error *err = NULL, *refused = error_of(NETLIB_CONNECT_FAILED, NULL);
@@ -216,8 +216,8 @@ static void errors_about_a_response_count_as_read_errors(void) {
 
 int main(void) {
     errors_with_a_response_count_as_read_errors();
-    failed_increments_record_that_a_response_came();
-    max_retry_records_that_an_earlier_attempt_was_sent();
+    errors_of_increment_record_that_a_response_arrived();
+    max_retry_records_that_an_earlier_attempt_sent_the_request();
     proxy_failures_have_the_kind_of_their_cause();
     errors_about_a_response_count_as_read_errors();
     return report("retry_kind");

@@ -66,7 +66,7 @@ static void recommended_options_have_their_documented_values(void) {
     netlib_retry_free(clone);
 }
 
-static void new_settings_read_back_and_bad_ones_are_refused(void) {
+static void recommended_settings_read_back_and_invalid_ones_are_refused(void) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
     static const int32_t codes[] = {503, 500, 503};
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_EQUAL);
@@ -114,7 +114,7 @@ static void new_settings_read_back_and_bad_ones_are_refused(void) {
 }
 
 /* The backoffs before five consecutive retries, with the random number of the row. */
-static void each_jitter_kind_has_its_delays(void) {
+static void each_jitter_kind_computes_its_documented_delays(void) {
     const double nearly_one = 0.99999999999999988898; /* 1 - 2^-53 */
     const struct {
         int32_t kind;
@@ -225,7 +225,7 @@ static netlib_retry_options *recommended(void) {
 }
 
 /* Decisions of the recommended settings about the response to a first request. */
-static void recommended_options_retry_only_their_statuses(void) {
+static void recommended_options_retry_only_the_documented_statuses(void) {
     static const struct {
         const char *method;
         int status;
@@ -472,7 +472,7 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
 
 /* After a 503 and a read timeout, a limit ends by its deadline or by a cancel. Its error has the failed attempts as
  * causes. */
-static void errors_of_limits_have_the_attempts_as_causes(void) {
+static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
     netlib_url *url = url_of("http://h/");
     netlib_error *err = NULL, *failure = error_of(NETLIB_READ_TIMEOUT, NULL);
     netlib_response *busy = response_of(503, "Retry-After: 60\r\n");
@@ -544,7 +544,7 @@ static void errors_of_limits_have_the_attempts_as_causes(void) {
 }
 
 /* The headers that each policy sends to another origin. */
-static void recommended_options_keep_secrets_at_their_origin(void) {
+static void recommended_options_send_no_secrets_to_other_origins(void) {
     static const struct {
         const char *name;
         bool urllib3, recommended;
@@ -573,13 +573,13 @@ static void recommended_options_keep_secrets_at_their_origin(void) {
 
 int main(void) {
     recommended_options_have_their_documented_values();
-    new_settings_read_back_and_bad_ones_are_refused();
-    each_jitter_kind_has_its_delays();
-    recommended_options_retry_only_their_statuses();
+    recommended_settings_read_back_and_invalid_ones_are_refused();
+    each_jitter_kind_computes_its_documented_delays();
+    recommended_options_retry_only_the_documented_statuses();
     recommended_options_retry_errors_at_most_three_times();
     redirects_do_not_consume_retries();
     a_long_retry_after_is_clamped_or_stops_the_retries();
-    errors_of_limits_have_the_attempts_as_causes();
-    recommended_options_keep_secrets_at_their_origin();
+    deadline_and_cancel_errors_have_the_attempts_as_causes();
+    recommended_options_send_no_secrets_to_other_origins();
     return report("retry_recommended");
 }

@@ -81,7 +81,7 @@ static const char *cased(char *into, const char *name, int casing) {
     return into;
 }
 
-static void r1_headers_of_any_case_are_dropped_at_other_origins(void) {
+static void sensitive_headers_in_any_case_are_dropped_at_other_origins(void) {
     static const struct {
         const char *from, *location;
         bool leaves;
@@ -149,7 +149,7 @@ static void r1_headers_of_any_case_are_dropped_at_other_origins(void) {
     netlib_headers_free(request);
 }
 
-static void r4_dropped_headers_do_not_come_back(void) {
+static void dropped_headers_stay_dropped_for_the_whole_redirect_chain(void) {
     static const struct {
         const char *url, *location, *kept; /* NULL location: a 503 that is retried */
     } chains[][4] = {
@@ -251,7 +251,7 @@ static const char *const key_headers[] = {
     "X-MBX-APIKEY",
 };
 
-static void r5_api_keys_under_any_name_are_dropped(void) {
+static void api_keys_in_any_header_are_dropped_at_other_origins(void) {
     const size_t count = sizeof key_headers / sizeof key_headers[0];
     static const char *const listed[] = {"aCCept", "X-Trace"};
     const char *names[MANY];
@@ -351,7 +351,7 @@ static void only_listed_headers_are_kept_on_redirects(void) {
 }
 
 /* Only the redirect count and the total decide if a 302 is followed. */
-static void r6_disabled_redirects_stay_disabled(void) {
+static void disabled_redirects_are_never_followed(void) {
     enum { FOLLOWED, RETURNED, RAISED };
     static const struct {
         int32_t total, redirect;
@@ -430,7 +430,7 @@ static void r6_disabled_redirects_stay_disabled(void) {
 /* RFC 9110 section 15.4: after a 303 the method becomes GET, but HEAD stays HEAD; 307 and 308 keep the method; 301 and
  * 302 may change POST to GET, which only the SAFE profile does. If the method changes, the body and the headers that
  * describe it are dropped. */
-static void r7_redirects_change_method_body_and_headers(void) {
+static void redirects_change_method_body_and_headers_as_in_rfc_9110(void) {
     static const char *const names[] = {"content-LENGTH",
                                         "Content-Type",
                                         "Content-Encoding",
@@ -482,7 +482,7 @@ static void r7_redirects_change_method_body_and_headers(void) {
     netlib_headers_free(request);
 }
 
-static void r9_the_safe_profile_refuses_downgrades_at_any_hop(void) {
+static void the_safe_profile_refuses_http_after_https_at_any_hop(void) {
     static const struct {
         const char *url, *location;
         netlib_status safe, reference;
@@ -531,7 +531,7 @@ static void r9_the_safe_profile_refuses_downgrades_at_any_hop(void) {
 
 /* RFC 9110 section 10.2.2: a redirect without a fragment keeps the fragment of the request URL. It is not sent to the
  * server. */
-static void redirects_inherit_the_fragment(void) {
+static void redirects_inherit_the_fragment_of_the_request_url(void) {
     static const struct {
         const char *from, *location, *url, *target;
     } rows[] = {
@@ -560,13 +560,13 @@ static void redirects_inherit_the_fragment(void) {
 }
 
 int main(void) {
-    redirects_inherit_the_fragment();
-    r1_headers_of_any_case_are_dropped_at_other_origins();
-    r4_dropped_headers_do_not_come_back();
-    r5_api_keys_under_any_name_are_dropped();
+    redirects_inherit_the_fragment_of_the_request_url();
+    sensitive_headers_in_any_case_are_dropped_at_other_origins();
+    dropped_headers_stay_dropped_for_the_whole_redirect_chain();
+    api_keys_in_any_header_are_dropped_at_other_origins();
     only_listed_headers_are_kept_on_redirects();
-    r6_disabled_redirects_stay_disabled();
-    r7_redirects_change_method_body_and_headers();
-    r9_the_safe_profile_refuses_downgrades_at_any_hop();
+    disabled_redirects_are_never_followed();
+    redirects_change_method_body_and_headers_as_in_rfc_9110();
+    the_safe_profile_refuses_http_after_https_at_any_hop();
     return report("retry_redirect");
 }

@@ -69,7 +69,7 @@ static int least(int32_t total, int32_t own) {
 
 /* The total limits all kinds, and None removes it. Each other count limits only its own kind. A count of 0 fails at the
  * first event, and a negative count is exhausted already. */
-static void each_count_limits_its_own_kind(void) {
+static void each_retry_count_limits_its_own_kind_of_failure(void) {
     static const int32_t values[] = {NETLIB_NONE, 0, 1, 2, 5, -1, -7};
     enum { VALUES = sizeof values / sizeof values[0] };
     for (int t = 0; t < VALUES; t++) {
@@ -91,7 +91,7 @@ static void each_count_limits_its_own_kind(void) {
 }
 
 /* Only 301, 302, 303, 307 and 308 with a Location are redirects. */
-static void only_five_statuses_with_a_location_redirect(void) {
+static void only_five_statuses_with_a_location_are_redirects(void) {
     for (int status = 100; status < 600; status++) {
         netlib_error *err = NULL;
         netlib_retry *next = NULL;
@@ -141,7 +141,7 @@ static void a_disabled_total_returns_each_failure_unchanged(void) {
 
 /* The history has one entry per call, in the order of the requests, with all five fields, after a success and in
  * MAX_RETRY. */
-static void the_history_has_one_entry_per_call(void) {
+static void each_increment_adds_one_entry_to_the_history(void) {
     static const struct event *const events[] = {&refused, &overloaded, &redirected, &cut_off, &untrusted, &overloaded};
     enum { EVENTS = sizeof events / sizeof events[0] };
     netlib_error *err = NULL;
@@ -343,7 +343,7 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
     netlib_url_free(url);
 }
 
-static void a_seeded_run_repeats_bit_for_bit(void) {
+static void runs_with_the_same_seed_have_identical_results(void) {
     struct record records[4];
     static const uint64_t seeds[4][2] = {{1, 2}, {1, 2}, {1, 3}, {4, 2}};
     for (int i = 0; i < 4; i++) {
@@ -361,12 +361,12 @@ static void a_seeded_run_repeats_bit_for_bit(void) {
 }
 
 int main(void) {
-    each_count_limits_its_own_kind();
-    only_five_statuses_with_a_location_redirect();
+    each_retry_count_limits_its_own_kind_of_failure();
+    only_five_statuses_with_a_location_are_redirects();
     a_disabled_total_returns_each_failure_unchanged();
-    the_history_has_one_entry_per_call();
+    each_increment_adds_one_entry_to_the_history();
     successive_delays_double_up_to_the_maximum();
     retry_after_is_obeyed_for_413_429_and_503();
-    a_seeded_run_repeats_bit_for_bit();
+    runs_with_the_same_seed_have_identical_results();
     return report("retry_rows");
 }

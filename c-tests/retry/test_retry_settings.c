@@ -72,7 +72,7 @@ static void functions_return_the_constants_of_the_header(void) {
     CHECK_DOUBLE(21600, NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX);
 }
 
-static void every_setting_reads_back(void) {
+static void every_retry_setting_can_be_read_back(void) {
     static const char *const methods[] = {"post", "GET", "Post", "M-SEARCH"};
     static const int32_t codes[] = {503, 500, 503};
     static const char *const names[] = {"X-Key", "COOKIE", "cookie"};
@@ -158,7 +158,7 @@ static void every_setting_reads_back(void) {
     netlib_retry_free(third);
 }
 
-static void bad_settings_name_their_setter(void) {
+static void errors_of_invalid_retry_settings_name_the_setter(void) {
     static const char *const bad_token[] = {"GET", "a b"};
     static const char *const hole[] = {"GET", NULL};
     static const int32_t bad_code[] = {500, 99};
@@ -224,7 +224,7 @@ static void bad_settings_name_their_setter(void) {
 int main(void) {
     a_new_retry_has_the_defaults_of_urllib3();
     functions_return_the_constants_of_the_header();
-    every_setting_reads_back();
-    bad_settings_name_their_setter();
+    every_retry_setting_can_be_read_back();
+    errors_of_invalid_retry_settings_name_the_setter();
     return report("retry_settings");
 }

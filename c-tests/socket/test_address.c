@@ -12,7 +12,7 @@ static int32_t class_of(const char *text) {
     return classes;
 }
 
-static void address_texts_have_their_classes(void) {
+static void address_texts_are_classified(void) {
     static const struct {
         const char *text;
         int32_t classes;
@@ -53,7 +53,7 @@ static void address_texts_have_their_classes(void) {
     CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_classify_address_text("\xff", &classes, &err));
 }
 
-static void sockaddrs_have_their_classes(void) {
+static void sockaddrs_are_classified(void) {
     netlib_error *err = NULL;
     int32_t classes = -1;
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr = {htonl(0x0a000001)}};
@@ -87,7 +87,7 @@ static void sockaddrs_have_their_classes(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_classify_address(&in, sizeof in, &classes, &err));
 }
 
-static void each_class_has_a_name(void) {
+static void each_address_class_has_a_name(void) {
     static const char *const names[] = {"metadata",        "loopback",  "unspecified", "link-local",    "private",
                                         "shared",          "multicast", "reserved",    "documentation", "benchmarking",
                                         "special-purpose", "unix",      "global"};
@@ -110,7 +110,7 @@ static void check_unvisited(int server) {
 }
 
 /* The policy checks the binary address, so its spelling does not matter. */
-static void r17_no_spelling_of_an_address_passes_the_policy(void) {
+static void a_refused_address_is_refused_in_every_spelling(void) {
     static const char *const hosts[] = {
         "127.0.0.1",
         "[127.0.0.1]",
@@ -179,7 +179,7 @@ static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32
     return asked->answer;
 }
 
-static void r18_the_callback_gets_the_address_of_the_connect(void) {
+static void the_address_callback_gets_the_address_that_is_connected(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port);
@@ -254,7 +254,7 @@ static void r18_the_callback_gets_the_address_of_the_connect(void) {
     close(server);
 }
 
-static void unknown_classes_are_refused(void) {
+static void unknown_address_class_bits_are_refused(void) {
     static const int32_t unknown[] = {0x2000, -1, INT32_MIN};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         netlib_error *err = NULL;
@@ -271,7 +271,7 @@ static void unknown_classes_are_refused(void) {
 }
 
 /* A refusal is permanent, so the retry policy does not retry it. */
-static void a_refusal_is_never_retried(void) {
+static void an_address_refused_by_the_policy_is_never_retried(void) {
     netlib_error *err = NULL, *refusal = NULL;
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_LOOPBACK);
@@ -290,12 +290,12 @@ static void a_refusal_is_never_retried(void) {
 }
 
 int main(void) {
-    address_texts_have_their_classes();
-    sockaddrs_have_their_classes();
-    each_class_has_a_name();
-    r17_no_spelling_of_an_address_passes_the_policy();
-    r18_the_callback_gets_the_address_of_the_connect();
-    unknown_classes_are_refused();
-    a_refusal_is_never_retried();
+    address_texts_are_classified();
+    sockaddrs_are_classified();
+    each_address_class_has_a_name();
+    a_refused_address_is_refused_in_every_spelling();
+    the_address_callback_gets_the_address_that_is_connected();
+    unknown_address_class_bits_are_refused();
+    an_address_refused_by_the_policy_is_never_retried();
     return report("address");
 }

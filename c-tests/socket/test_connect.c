@@ -25,7 +25,7 @@ static void check_default_settings(int fd) {
     CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, &len) == 0 && timeout.tv_sec == 0 && timeout.tv_usec == 0);
 }
 
-static void addresses_and_names_of_the_loopback_connect(void) {
+static void loopback_addresses_and_names_connect(void) {
     static const char *const hosts[] = {"127.0.0.1",        "[127.0.0.1]",        "127.1",
                                         "::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "localhost"};
     int32_t port = 0;
@@ -127,7 +127,7 @@ static void an_unknown_name_fails_with_its_resolver_code(void) {
     CHECK_STATUS(NETLIB_NAME_RESOLUTION, status);
 }
 
-static void a_refused_connect_names_host_port_and_errno(void) {
+static void the_error_of_a_refused_connection_has_host_port_and_errno(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -163,7 +163,7 @@ static void timeout_none(netlib_connect_options *o) { netlib_connect_options_set
 static void timeout_nan(netlib_connect_options *o) { netlib_connect_options_set_timeout(o, NAN); }
 static void timeout_negative(netlib_connect_options *o) { netlib_connect_options_set_timeout(o, -3.0); }
 
-static void a_connect_ends_at_its_timeout(void) {
+static void a_connection_attempt_ends_at_its_timeout(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1;
@@ -201,7 +201,7 @@ static void a_connect_ends_at_its_timeout(void) {
 
 /* The connect takes a second, because its first packets are dropped. A signal every millisecond does not end it,
  * neither without a limit nor with one. */
-static void signals_do_not_end_a_connect(void) {
+static void signals_do_not_end_a_connection_attempt(void) {
     netlib_limit *lasting = limit_of(LONG);
     const netlib_limit *const limits[] = {NULL, lasting};
     for (size_t i = 0; i < 2; i++) {
@@ -346,7 +346,7 @@ static void *connect_silently(void *arg) {
     return NULL;
 }
 
-static void a_limit_ends_a_connect(void) {
+static void a_deadline_or_a_cancel_ends_connecting(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1;
@@ -404,7 +404,7 @@ static void a_limit_ends_a_connect(void) {
 
 /* ---- descriptors ---- */
 
-static void descriptors_are_not_leaked(void) {
+static void connecting_leaks_no_descriptor(void) {
     int32_t port = 0, refused_port = 0;
     int server = listener(&port);
     int bound = bound_socket(&refused_port);
@@ -475,17 +475,17 @@ static void calls_without_a_free_descriptor_fail_with_emfile(void) {
 }
 
 int main(void) {
-    addresses_and_names_of_the_loopback_connect();
+    loopback_addresses_and_names_connect();
     ipv6_addresses_connect_if_the_system_has_ipv6();
     invalid_hosts_and_ports_are_refused();
     an_unknown_name_fails_with_its_resolver_code();
-    a_refused_connect_names_host_port_and_errno();
-    a_connect_ends_at_its_timeout();
-    signals_do_not_end_a_connect();
+    the_error_of_a_refused_connection_has_host_port_and_errno();
+    a_connection_attempt_ends_at_its_timeout();
+    signals_do_not_end_a_connection_attempt();
     source_addresses_are_bound_or_refused();
     raw_socket_options_are_set_or_fail();
-    a_limit_ends_a_connect();
-    descriptors_are_not_leaked();
+    a_deadline_or_a_cancel_ends_connecting();
+    connecting_leaks_no_descriptor();
     calls_without_a_free_descriptor_fail_with_emfile();
     return report("connect");
 }

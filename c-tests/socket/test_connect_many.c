@@ -20,7 +20,7 @@ static struct rlimit leave(int free_ones) {
     return files;
 }
 
-static void connects_need_one_free_descriptor(void) {
+static void connecting_needs_only_one_free_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -181,7 +181,7 @@ enum { MANY = 2000 };
 
 /* Sequential and racing connects that succeed, that succeed after failures, that leave losing attempts, and that fail.
  * The limit has no deadline, because the duration depends on the machine. */
-static void thousands_of_connects_leak_no_descriptor(void) {
+static void thousands_of_connections_leak_no_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -265,7 +265,7 @@ static void *connect_often(void *arg) {
 }
 
 /* All threads share a limit. Each thread connects to its own server. */
-static void concurrent_connects_reach_their_own_servers(void) {
+static void concurrent_connections_reach_their_own_servers(void) {
     int before = open_descriptors();
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     int32_t dead_port = 0;
@@ -295,9 +295,9 @@ static void concurrent_connects_reach_their_own_servers(void) {
 }
 
 int main(void) {
-    connects_need_one_free_descriptor();
+    connecting_needs_only_one_free_descriptor();
     at_most_64_addresses_are_tried();
-    thousands_of_connects_leak_no_descriptor();
-    concurrent_connects_reach_their_own_servers();
+    thousands_of_connections_leak_no_descriptor();
+    concurrent_connections_reach_their_own_servers();
     return report("connect_many");
 }

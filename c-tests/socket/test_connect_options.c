@@ -105,7 +105,7 @@ static struct values values_of(int fd) {
     return values;
 }
 
-static void options_are_set_on_the_socket(void) {
+static void connect_options_are_set_on_the_socket(void) {
     int bare = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const struct values system = values_of(bare);
     close(bare);
@@ -192,7 +192,7 @@ static void the_first_is_kept(netlib_connect_options *o) {
     netlib_connect_options_set_user_timeout(o, 1);
 }
 
-static void bad_option_values_fail_the_connect(void) {
+static void invalid_connect_option_values_are_refused(void) {
     static const struct {
         fill_fn fill;
         netlib_status status;
@@ -261,7 +261,7 @@ static void raw_unknown(netlib_connect_options *o) {
     netlib_connect_options_set_no_delay(o, 1);
 }
 
-static void sockets_are_bound_to_the_interface_or_fail(void) {
+static void sockets_are_bound_to_the_interface_or_the_attempt_fails(void) {
     int32_t port = 0;
     int server = listener(&port);
     int before = open_descriptors();
@@ -342,7 +342,7 @@ static void own_source(netlib_connect_options *o) {
 
 /* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share the
  * port. netlib sets it by default; the program can reset it. */
-static void options_are_set_before_bind(void) {
+static void socket_options_are_set_before_bind(void) {
     int32_t ports[2] = {0, 0};
     int servers[2] = {listener(&ports[0]), listener(&ports[1])};
     for (int way = 0; way < WAYS; way++) {
@@ -375,7 +375,7 @@ static void small_segments(netlib_connect_options *o) { raw(o, IPPROTO_TCP, TCP_
 
 /* The first packet of the connection contains the maximum segment size, so the server knows a size that was set before
  * the connect. */
-static void options_are_set_before_connect(void) {
+static void socket_options_are_set_before_connect(void) {
     int32_t port = 0;
     int server = listener(&port);
     static const fill_fn fills[] = {nothing, small_segments};
@@ -399,7 +399,7 @@ static void user_timeout_short(netlib_connect_options *o) {
 }
 
 /* Linux repeats the first packet after a second, and gives up at that time. */
-static void a_user_timeout_ends_a_connect(void) {
+static void tcp_user_timeout_ends_a_connection_attempt(void) {
     int32_t port = 0;
     int filler = -1;
     int silent = silent_listener(&port, &filler);
@@ -417,12 +417,12 @@ static void a_user_timeout_ends_a_connect(void) {
 }
 
 int main(void) {
-    options_are_set_on_the_socket();
-    bad_option_values_fail_the_connect();
-    sockets_are_bound_to_the_interface_or_fail();
+    connect_options_are_set_on_the_socket();
+    invalid_connect_option_values_are_refused();
+    sockets_are_bound_to_the_interface_or_the_attempt_fails();
     unprivileged_processes_may_set_an_interface();
-    options_are_set_before_bind();
-    options_are_set_before_connect();
-    a_user_timeout_ends_a_connect();
+    socket_options_are_set_before_bind();
+    socket_options_are_set_before_connect();
+    tcp_user_timeout_ends_a_connection_attempt();
     return report("connect_options");
 }

@@ -194,7 +194,7 @@ static void the_source_address_is_bound_or_the_attempt_fails(void) {
 }
 
 /* An address of another family than the source address fails, and the next address is tried, as in urllib3. */
-static void an_address_of_another_family_is_skipped(void) {
+static void addresses_of_another_family_than_the_source_are_skipped(void) {
     int32_t port = 0;
     int server = listener(&port);
     const struct sockaddr_storage both[] = {ipv6_loopback(port), ipv4(INADDR_LOOPBACK, port)};
@@ -215,7 +215,7 @@ static void an_address_of_another_family_is_skipped(void) {
 /* ---- the socket ---- */
 
 /* The settings of the socket do not depend on how it was connected, even after a failed attempt. */
-static void the_socket_has_default_settings(void) {
+static void connected_sockets_have_default_settings(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port);
     int dead = bound_socket(&dead_port);
@@ -253,7 +253,7 @@ static void the_socket_has_default_settings(void) {
 /* ---- timeouts and failures ---- */
 
 /* The error has one cause per address, in order, with its duration. */
-static void the_error_has_a_cause_per_address(void) {
+static void connect_errors_have_one_cause_per_address(void) {
     const char *refused = strerror(ECONNREFUSED);
     int32_t first_port = 0, silent_port = 0, last_port = 0;
     int filler = -1;
@@ -338,7 +338,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
 }
 
 /* The limit is also checked between two attempts that do not wait. */
-static void a_limit_is_checked_between_two_attempts(void) {
+static void the_limit_is_checked_between_two_connection_attempts(void) {
     int32_t port = 0;
     int server = listener(&port);
     const struct sockaddr_storage addresses[] = {ipv4(INADDR_LOOPBACK, port), ipv4(INADDR_LOOPBACK, port)};
@@ -363,7 +363,7 @@ static void a_limit_is_checked_between_two_attempts(void) {
 }
 
 /* The default timeout of the process is read when the connect starts. */
-static void the_default_timeout_is_read_at_the_start(void) {
+static void the_default_timeout_is_read_when_connecting_starts(void) {
     int32_t port = 0;
     int filler = -1, fd = -1;
     int silent = silent_listener(&port, &filler);
@@ -402,11 +402,11 @@ int main(void) {
     names_with_invalid_labels_are_not_resolved();
     numeric_hosts_are_not_resolved();
     the_source_address_is_bound_or_the_attempt_fails();
-    an_address_of_another_family_is_skipped();
-    the_socket_has_default_settings();
-    the_error_has_a_cause_per_address();
+    addresses_of_another_family_than_the_source_are_skipped();
+    connected_sockets_have_default_settings();
+    connect_errors_have_one_cause_per_address();
     each_address_gets_the_whole_timeout();
-    a_limit_is_checked_between_two_attempts();
-    the_default_timeout_is_read_at_the_start();
+    the_limit_is_checked_between_two_connection_attempts();
+    the_default_timeout_is_read_when_connecting_starts();
     return report("connect_rows");
 }

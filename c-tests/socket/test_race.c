@@ -30,7 +30,7 @@ static void check_connection(int fd, int32_t port) {
     CHECK_INT(port, port_of_peer(fd));
 }
 
-static void a_silent_address_costs_one_delay(void) {
+static void a_silent_address_delays_the_race_by_one_attempt_delay(void) {
     int32_t silent_port = 0, port = 0;
     int filler = -1, fd = -1;
     int silent = silent_listener(&silent_port, &filler);
@@ -67,7 +67,7 @@ static void a_silent_address_costs_one_delay(void) {
     close(silent);
 }
 
-static void a_refusal_starts_the_next_attempt(void) {
+static void a_refused_attempt_starts_the_next_one_immediately(void) {
     netlib_error *err = NULL;
     int32_t first_port = 0, second_port = 0, port = 0;
     int first = bound_socket(&first_port), second = bound_socket(&second_port), server = listener(&port);
@@ -94,7 +94,7 @@ static void a_refusal_starts_the_next_attempt(void) {
 
 /* The first packets of this address are dropped, so that the connect takes a second. Its attempt wins although other
  * attempts start in the meantime. */
-static void a_slow_address_is_not_abandoned(void) {
+static void a_slow_attempt_continues_and_can_win_the_race(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, port = 0, dead_port = 0;
     int silent_filler = -1, filler = -1, fd = -1;
@@ -123,7 +123,7 @@ static void a_slow_address_is_not_abandoned(void) {
     close(silent);
 }
 
-static void families_alternate(void) {
+static void address_families_alternate_in_a_race(void) {
     netlib_error *err = NULL;
     int fd = -1;
     int32_t port = 0;
@@ -172,7 +172,7 @@ static void a_race_fails_if_all_addresses_refuse(void) {
     netlib_connect_free(connect);
 }
 
-static void each_attempt_has_its_own_timeout(void) {
+static void each_attempt_of_a_race_has_its_own_timeout(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -200,7 +200,7 @@ static void each_attempt_has_its_own_timeout(void) {
     close(silent);
 }
 
-static void invalid_arguments_are_refused(void) {
+static void invalid_arguments_of_connect_functions_are_refused(void) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
     static const struct {
@@ -264,7 +264,7 @@ static void invalid_arguments_are_refused(void) {
 }
 
 /* Indexes beyond the report, and NULL. */
-static void getters_handle_bad_indexes_and_null(void) {
+static void connect_getters_accept_null_and_indexes_out_of_range(void) {
     netlib_connect *connect = connect_to("127.0.0.1", 80, NULL);
     size_t len = 7;
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
@@ -297,7 +297,7 @@ static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32
 }
 
 /* The policy checks each address when its attempt starts. After a refusal the next attempt starts immediately. */
-static void the_policy_refuses_addresses_one_by_one(void) {
+static void the_address_policy_is_applied_when_each_attempt_starts(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -338,7 +338,7 @@ static void the_policy_refuses_addresses_one_by_one(void) {
     close(server);
 }
 
-static void names_and_source_addresses_are_resolved(void) {
+static void host_names_and_source_names_are_resolved(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -410,7 +410,7 @@ static int32_t resolve_as_told(void *ctx, const char *host, int32_t port, double
 
 #define TOLD "cannot resolve xn--bcher-kva.test: the resolve callback returned "
 
-static void resolve_callbacks_replace_the_resolver(void) {
+static void resolve_callbacks_replace_the_system_resolver(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -490,7 +490,7 @@ static void resolve_callbacks_replace_the_resolver(void) {
 
 /* A connect that has ended or is freed leaves no registration for its limit in epoll. The next connect gets the same
  * descriptor numbers; they can be added, and a cancel reports only that connect. */
-static void epoll_forgets_the_limit_of_a_connect(void) {
+static void finished_connects_leave_no_registration_in_epoll(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -524,7 +524,7 @@ static void epoll_forgets_the_limit_of_a_connect(void) {
 }
 
 /* A connect has only one descriptor for its limit, even if the limit is replaced repeatedly, and none after the end. */
-static void a_limit_costs_one_descriptor(void) {
+static void a_connect_uses_one_descriptor_for_its_limit(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);
@@ -555,18 +555,18 @@ static void a_limit_costs_one_descriptor(void) {
 }
 
 int main(void) {
-    a_silent_address_costs_one_delay();
-    a_refusal_starts_the_next_attempt();
-    a_slow_address_is_not_abandoned();
-    families_alternate();
+    a_silent_address_delays_the_race_by_one_attempt_delay();
+    a_refused_attempt_starts_the_next_one_immediately();
+    a_slow_attempt_continues_and_can_win_the_race();
+    address_families_alternate_in_a_race();
     a_race_fails_if_all_addresses_refuse();
-    each_attempt_has_its_own_timeout();
-    invalid_arguments_are_refused();
-    getters_handle_bad_indexes_and_null();
-    the_policy_refuses_addresses_one_by_one();
-    names_and_source_addresses_are_resolved();
-    resolve_callbacks_replace_the_resolver();
-    epoll_forgets_the_limit_of_a_connect();
-    a_limit_costs_one_descriptor();
+    each_attempt_of_a_race_has_its_own_timeout();
+    invalid_arguments_of_connect_functions_are_refused();
+    connect_getters_accept_null_and_indexes_out_of_range();
+    the_address_policy_is_applied_when_each_attempt_starts();
+    host_names_and_source_names_are_resolved();
+    resolve_callbacks_replace_the_system_resolver();
+    finished_connects_leave_no_registration_in_epoll();
+    a_connect_uses_one_descriptor_for_its_limit();
     return report("race");
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
-static void a_limit_ends_a_race(void) {
+static void a_deadline_or_a_cancel_ends_a_race(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, dead_port = 0;
     int filler = -1, fd = -1;
@@ -154,7 +154,7 @@ static void persistent_epoll_registrations_stay_valid(void) {
 
 /* Connects that share a limit have separate descriptors: one epoll can register them all, and a cancel wakes each
  * connect. The number of a replaced limit's descriptor is not reused for one step. */
-static void connects_with_one_limit_share_an_event_loop(void) {
+static void connects_that_share_a_limit_work_in_one_event_loop(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0;
     int filler = -1, fd = -1;
@@ -228,7 +228,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
 }
 
 /* A limit also ends a step in which several attempts fail. */
-static void a_limit_ends_a_step(void) {
+static void a_limit_ends_a_step_in_which_attempts_fail(void) {
     netlib_error *err = NULL;
     int fd = -1;
     const int32_t ports[] = {1, 2, 3};
@@ -250,9 +250,9 @@ static void a_limit_ends_a_step(void) {
 }
 
 int main(void) {
-    a_limit_ends_a_race();
+    a_deadline_or_a_cancel_ends_a_race();
     persistent_epoll_registrations_stay_valid();
-    connects_with_one_limit_share_an_event_loop();
-    a_limit_ends_a_step();
+    connects_that_share_a_limit_work_in_one_event_loop();
+    a_limit_ends_a_step_in_which_attempts_fail();
     return report("race loop");
 }

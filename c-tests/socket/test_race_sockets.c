@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* All attempts of a race share the source port, both attempts in progress and failed ones. */
-static void attempts_share_the_source_port(void) {
+static void attempts_of_a_race_share_the_source_port(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
     int filler = -1, fd = -1;
@@ -65,7 +65,7 @@ static void attempts_share_the_source_port(void) {
 }
 
 /* A socket can connect to itself if no other socket listens on the port. The source address forces that here. */
-static void a_self_connection_is_refused(void) {
+static void a_socket_connected_to_itself_is_refused(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -93,7 +93,7 @@ static void a_self_connection_is_refused(void) {
     close(server);
 }
 
-static void descriptors_are_not_leaked(void) {
+static void races_leak_no_descriptor(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -176,7 +176,7 @@ static void *watch_own_descriptors(void *arg) {
     return NULL;
 }
 
-static void r28_each_descriptor_is_closed_once(void) {
+static void each_socket_of_a_race_is_closed_once(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -237,9 +237,9 @@ static void r28_each_descriptor_is_closed_once(void) {
 }
 
 int main(void) {
-    attempts_share_the_source_port();
-    a_self_connection_is_refused();
-    descriptors_are_not_leaked();
-    r28_each_descriptor_is_closed_once();
+    attempts_of_a_race_share_the_source_port();
+    a_socket_connected_to_itself_is_refused();
+    races_leak_no_descriptor();
+    each_socket_of_a_race_is_closed_once();
     return report("race sockets");
 }

@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-static void paths_and_abstract_names_connect(void) {
+static void unix_paths_and_abstract_names_connect(void) {
     char longest[108], longest_abstract[108];
     longest_path(longest);
     memset(longest_abstract, 'n', sizeof longest_abstract);
@@ -75,7 +75,7 @@ static void paths_and_abstract_names_connect(void) {
     netlib_limit_free(lasting);
 }
 
-static void invalid_names_are_refused(void) {
+static void invalid_unix_paths_and_names_are_refused(void) {
     static char zeros[108], long_path[4096], long_abstract[109];
     memset(long_path, 'a', sizeof long_path);
     memset(long_abstract + 1, 'a', sizeof long_abstract - 1);
@@ -201,7 +201,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
     }
 }
 
-static void failures_name_the_path_and_the_reason(void) {
+static void unix_connect_errors_name_the_path_and_the_reason(void) {
     static const char no_listener[] = "Connection refused: nobody listens on it, or it is no socket";
     const char *path = in_directory("absent");
     check_failure(path, strlen(path), path, "No such file or directory", ENOENT);
@@ -231,7 +231,7 @@ static void failures_name_the_path_and_the_reason(void) {
 }
 
 /* Runs in an unprivileged process, because root ignores permissions. */
-static void missing_permissions_are_explained(void) {
+static void unix_connect_errors_explain_missing_permissions(void) {
     const char *path = in_directory("guarded");
     int server = unix_listener(path, strlen(path));
     CHECK(chmod(directory, 0755) == 0 && chmod(path, 0400) == 0);
@@ -253,7 +253,7 @@ static void missing_permissions_are_explained(void) {
 
 /* ---- options and policy ---- */
 
-static void ip_options_are_ignored(void) {
+static void ip_options_are_ignored_for_unix_sockets(void) {
     const char *path = in_directory("options");
     int server = unix_listener(path, strlen(path));
     netlib_connect_options *options = netlib_connect_options_new();
@@ -312,7 +312,7 @@ static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32
     return asked->answer;
 }
 
-static void the_policy_applies_to_unix_addresses(void) {
+static void the_address_policy_applies_to_unix_addresses(void) {
     char abstract[40] = {0};
     snprintf(abstract + 1, sizeof abstract - 1, "netlib policy %d", (int)getpid());
     char path[108];
@@ -462,13 +462,13 @@ static void tls_works_over_a_unix_socket(void) {
 
 int main(void) {
     make_directory();
-    paths_and_abstract_names_connect();
-    invalid_names_are_refused();
+    unix_paths_and_abstract_names_connect();
+    invalid_unix_paths_and_names_are_refused();
     address_lists_accept_unix_addresses();
-    failures_name_the_path_and_the_reason();
-    missing_permissions_are_explained();
-    ip_options_are_ignored();
-    the_policy_applies_to_unix_addresses();
+    unix_connect_errors_name_the_path_and_the_reason();
+    unix_connect_errors_explain_missing_permissions();
+    ip_options_are_ignored_for_unix_sockets();
+    the_address_policy_applies_to_unix_addresses();
     waits_and_the_dropped_check_work_on_unix_sockets();
     tls_works_over_a_unix_socket();
     remove_directory();

@@ -15,7 +15,7 @@ static double cpu_seconds(void) {
 }
 
 /* A timeout, a deadline or a cancel ends the wait for a backlog that stays full. */
-static void a_wait_for_room_in_a_full_backlog_can_be_ended(void) {
+static void limits_and_timeouts_end_the_wait_for_a_full_backlog(void) {
     const char *path = in_directory("full");
     int filler = -1;
     int server = full_listener(path, &filler);
@@ -254,7 +254,7 @@ static int32_t resolve_to_path(void *ctx, const char *host, int32_t port, double
     return netlib_addresses_add(addresses, &un, address_of(ctx, strlen(ctx), &un), NULL);
 }
 
-static void a_resolve_callback_may_return_a_path(void) {
+static void a_resolve_callback_may_return_a_unix_path(void) {
     char path[108];
     snprintf(path, sizeof path, "%s/resolved", directory);
     int server = unix_listener(path, strlen(path));
@@ -280,10 +280,10 @@ static void a_resolve_callback_may_return_a_path(void) {
 
 int main(void) {
     make_directory();
-    a_wait_for_room_in_a_full_backlog_can_be_ended();
+    limits_and_timeouts_end_the_wait_for_a_full_backlog();
     a_connect_succeeds_when_the_backlog_drains();
     a_full_backlog_does_not_block_a_race();
-    a_resolve_callback_may_return_a_path();
+    a_resolve_callback_may_return_a_unix_path();
     remove_directory();
     return report("unix waiting");
 }

@@ -30,7 +30,7 @@ static int32_t forgetful_clock(void *ctx, double *seconds) {
 #define DEFAULT NETLIB_TIMEOUT_DEFAULT
 
 /* The configured limits, the connect limit, and the read limit 4 seconds after the start. */
-static void total_connect_and_read_limits_combine(void) {
+static void total_connect_and_read_timeouts_combine(void) {
     static const struct {
         double total, connect, read, connect_timeout, read_timeout;
     } rows[] = {
@@ -75,7 +75,7 @@ static void total_connect_and_read_limits_combine(void) {
     }
 }
 
-static void invalid_fields_are_refused_by_name(void) {
+static void errors_of_invalid_timeouts_name_the_field(void) {
     static const double bad[] = {0.0, -0.0, -0.5, -2.0, (double)NAN, (double)-INFINITY};
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
@@ -113,7 +113,7 @@ static void from_float_sets_connect_and_read(void) {
     }
 }
 
-static void the_clock_starts_once_and_clones_are_unstarted(void) {
+static void the_clock_starts_once_and_clones_have_unstarted_clocks(void) {
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
     test_clock clock = {5, 0, 0};
@@ -147,7 +147,7 @@ static void the_clock_starts_once_and_clones_are_unstarted(void) {
     netlib_timeout_free(timeout);
 }
 
-static void clocks_that_return_nonsense_fail_the_call(void) {
+static void invalid_clock_results_fail_the_call(void) {
     static const struct {
         double start, later;
         int32_t result;
@@ -178,7 +178,7 @@ static void clocks_that_return_nonsense_fail_the_call(void) {
     netlib_timeout_free(timeout);
 }
 
-static void the_process_default_can_be_set_and_reset(void) {
+static void the_default_timeout_of_the_process_can_be_set_and_reset(void) {
     netlib_error *err = NULL;
     CHECK_DOUBLE(NONE, netlib_default_timeout());
     CHECK_OK(netlib_set_default_timeout(7.5, &err));
@@ -208,7 +208,7 @@ static void *send_slowly(void *fd) {
 
 /* The read limit applies to the gap between two reads: a server that sends a byte in time each time is never too slow,
  * even if the whole response takes longer. */
-static void the_read_limit_measures_gaps(void) {
+static void the_read_timeout_applies_to_the_gap_between_reads(void) {
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
     pthread_t server;
@@ -263,7 +263,7 @@ void freeaddrinfo(struct addrinfo *found) { (void)found; }
 
 /* The connect limit applies to each address. It does not apply to the lookup, neither on the calling thread nor on
  * another one. A netlib_limit applies to both. */
-static void the_connect_limit_excludes_the_lookup(void) {
+static void the_connect_timeout_excludes_the_name_lookup(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -288,7 +288,7 @@ static void the_connect_limit_excludes_the_lookup(void) {
 }
 
 /* An operation without its own timeout uses the process default. */
-static void options_without_a_timeout_use_the_default(void) {
+static void options_without_a_timeout_use_the_process_default(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1;
@@ -329,7 +329,7 @@ static void options_without_a_timeout_use_the_default(void) {
     close(server);
 }
 
-static void null_handles_have_defined_results(void) {
+static void null_timeouts_return_the_documented_values(void) {
     netlib_error *err = NULL;
     double seconds = 99;
     CHECK(netlib_timeout_clone(NULL) == NULL);
@@ -346,15 +346,15 @@ static void null_handles_have_defined_results(void) {
 }
 
 int main(void) {
-    total_connect_and_read_limits_combine();
-    invalid_fields_are_refused_by_name();
+    total_connect_and_read_timeouts_combine();
+    errors_of_invalid_timeouts_name_the_field();
     from_float_sets_connect_and_read();
-    the_clock_starts_once_and_clones_are_unstarted();
-    clocks_that_return_nonsense_fail_the_call();
-    the_process_default_can_be_set_and_reset();
-    the_read_limit_measures_gaps();
-    the_connect_limit_excludes_the_lookup();
-    options_without_a_timeout_use_the_default();
-    null_handles_have_defined_results();
+    the_clock_starts_once_and_clones_have_unstarted_clocks();
+    invalid_clock_results_fail_the_call();
+    the_default_timeout_of_the_process_can_be_set_and_reset();
+    the_read_timeout_applies_to_the_gap_between_reads();
+    the_connect_timeout_excludes_the_name_lookup();
+    options_without_a_timeout_use_the_process_default();
+    null_timeouts_return_the_documented_values();
     return report("timeout");
 }

@@ -61,7 +61,7 @@ static void getters_of_a_context_return_its_settings(void) {
     }
 }
 
-static void invalid_options_are_refused(void) {
+static void invalid_tls_options_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     enum what { MINIMUM, MAXIMUM, MODE, HOSTNAME, SYSTEM, ENVIRONMENT, ALPN, ALPN_LIST };
@@ -236,7 +236,7 @@ static void trust_and_identity_load_from_files_and_memory(void) {
 }
 
 /* A pipe, as from <(cat ca.pem) in a shell: it is not a regular file and can be read only once. */
-static void authorities_can_be_read_from_a_pipe(void) {
+static void ca_certificates_can_be_read_from_a_pipe(void) {
     char data[8192], path[32];
     size_t len = slurp(CERTS "ca.pem", data, sizeof data);
     int ends[2];
@@ -253,7 +253,7 @@ static void authorities_can_be_read_from_a_pipe(void) {
 }
 
 /* Excessive sizes are refused before anything is copied. */
-static void excessive_sizes_are_refused(void) {
+static void oversized_tls_inputs_are_refused(void) {
     size_t len = (size_t)16 * 1024 * 1024 + 1;
     char *data = malloc(len + 1);
     CHECK(data != NULL);
@@ -301,7 +301,7 @@ static void excessive_sizes_are_refused(void) {
     free(data);
 }
 
-static void constants_have_names(void) {
+static void tls_constants_have_names(void) {
     netlib_error *err = NULL;
     static const struct {
         bool version;
@@ -334,10 +334,10 @@ static void constants_have_names(void) {
 
 int main(void) {
     getters_of_a_context_return_its_settings();
-    invalid_options_are_refused();
+    invalid_tls_options_are_refused();
     trust_and_identity_load_from_files_and_memory();
-    authorities_can_be_read_from_a_pipe();
-    excessive_sizes_are_refused();
-    constants_have_names();
+    ca_certificates_can_be_read_from_a_pipe();
+    oversized_tls_inputs_are_refused();
+    tls_constants_have_names();
     return report("tls");
 }

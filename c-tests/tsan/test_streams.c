@@ -118,7 +118,7 @@ static void *read_all(void *argument) {
 }
 
 /* Data in both directions, in small and large pieces, while two threads call getters and setters. */
-static void readers_and_writers_transfer_everything(void) {
+static void concurrent_readers_and_writers_transfer_all_data(void) {
     static const size_t chunks[][2] = {{20, 40000}, {16384, 16384}, {70000, 1000}};
     for (size_t row = 0; row < sizeof chunks / sizeof *chunks; row++) {
         struct both both;
@@ -162,7 +162,7 @@ static void crowd_at_one_end(void *shared, int thread) {
     }
 }
 
-static void too_many_callers_get_busy(void) {
+static void further_concurrent_callers_of_a_stream_get_busy(void) {
     netlib_error *err = NULL;
     struct both both;
     begin(&both);
@@ -184,7 +184,7 @@ static void close_or_read(void *shared, int thread) {
     CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_END_OF_STREAM);
 }
 
-static void both_ends_close_from_several_threads(void) {
+static void several_threads_may_close_both_ends_of_a_session(void) {
     for (int i = 0; i < 20; i++) {
         struct both both;
         begin(&both);
@@ -224,9 +224,9 @@ static void a_cancel_ends_all_readers_and_writers(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    readers_and_writers_transfer_everything();
-    too_many_callers_get_busy();
-    both_ends_close_from_several_threads();
+    concurrent_readers_and_writers_transfer_all_data();
+    further_concurrent_callers_of_a_stream_get_busy();
+    several_threads_may_close_both_ends_of_a_session();
     a_cancel_ends_all_readers_and_writers();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

@@ -71,7 +71,7 @@ static void the_text_of_a_url_parses_to_the_same_parts(void) {
     }
 }
 
-static void texts_end_at_their_length_not_at_a_nul(void) {
+static void url_texts_end_at_their_length_not_at_a_nul(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     size_t len = 99;
@@ -188,7 +188,7 @@ static void port_or_default_knows_the_ports_of_http_and_https(void) {
     }
 }
 
-static void references_are_resolved_against_a_base(void) {
+static void references_are_resolved_against_a_base_url(void) {
     static const struct {
         const char *base, *reference, *url, *request_uri;
     } rows[] = {
@@ -287,12 +287,12 @@ static void urls_above_the_maximum_length_are_refused(void) {
 int main(void) {
     parse_url_splits_a_url_into_its_parts();
     the_text_of_a_url_parses_to_the_same_parts();
-    texts_end_at_their_length_not_at_a_nul();
+    url_texts_end_at_their_length_not_at_a_nul();
     urls_above_the_maximum_length_are_refused();
     invalid_urls_are_refused_with_an_offset();
     url_new_builds_a_url_or_refuses_a_part();
     port_or_default_knows_the_ports_of_http_and_https();
-    references_are_resolved_against_a_base();
+    references_are_resolved_against_a_base_url();
     same_origin_compares_scheme_host_and_port();
     return report("url");
 }

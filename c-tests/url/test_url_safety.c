@@ -175,7 +175,7 @@ static void credentials_are_percent_decoded_without_nul(void) {
 
 /* CR, LF and NUL in every argument of functions that create a URL are refused or percent-encoded. They are never in the
  * URL or its request target. */
-static void r13_cr_lf_and_nul_never_reach_a_url_or_target(void) {
+static void cr_lf_and_nul_reach_no_url_and_no_request_target(void) {
     static const char *const texts[] = {"%chttp://h/",  "ht%ctp://h",   "http://%cu:p@h", "http://u:%cp@h",
                                         "http://h%c/",  "http://%ch",   "http://h:8%c0",  "http://h/%c",
                                         "http://h/?%c", "http://h/#%c", "ftp://u%c@h",    "ftp://h%c/",
@@ -256,7 +256,7 @@ static double measure_seconds(const char *text, size_t len) {
 
 /* A text of 16 times the length takes about 16 times as long; quadratic work would take 256 times as long. The margin
  * allows for other work on the machine. */
-static void r14_parsing_takes_linear_time(void) {
+static void url_parsing_takes_linear_time(void) {
     static const struct {
         const char *before, *after;
     } places[] = {{"http://", ""}, {"http://", "@h/"}, {"http://h/", ""}, {"http://h?", ""}};
@@ -281,7 +281,7 @@ int main(void) {
     the_strict_profile_refuses_ambiguous_urls();
     the_redacted_form_has_no_credentials_or_values();
     credentials_are_percent_decoded_without_nul();
-    r13_cr_lf_and_nul_never_reach_a_url_or_target();
-    r14_parsing_takes_linear_time();
+    cr_lf_and_nul_reach_no_url_and_no_request_target();
+    url_parsing_takes_linear_time();
     return report("url_safety");
 }

@@ -224,7 +224,7 @@ mod tests {
 
     /// The expected seconds after 0, 1, 2 ... consecutive failures, for a factor of 0.1 s and a cap of 1 s.
     #[test]
-    fn each_jitter_kind_has_its_delays() {
+    fn each_jitter_kind_computes_its_documented_delays() {
         let rows: &[(JitterKind, f64, [f64; 7])] = &[
             (JitterKind::Additive, 0.0, [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0]),
             (JitterKind::Additive, HALF, [0.0, 0.0, 0.2 + 0.01, 0.4 + 0.01, 0.8 + 0.01, 1.0, 1.0]),

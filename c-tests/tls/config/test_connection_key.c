@@ -367,7 +367,7 @@ static netlib_tls_options *options_of(void (*set)(tls *)) {
 
 /* A known defect of curl: its comparison of connections left settings out. Every setting of a context is part of the
  * key. */
-static void r26_every_tls_setting_changes_the_key(void) {
+static void every_tls_setting_changes_the_connection_key(void) {
     static struct key digests[ROWS], keys[ROWS];
     enum effect effects[ROWS];
     for (int i = 0; i < ROWS; i++) {
@@ -397,7 +397,7 @@ static void r26_every_tls_setting_changes_the_key(void) {
 
 /* A context that is derived from another has its own digest, even if the other's digest has been computed already. The
  * digest equals that of a context created with all of its options. */
-static void r26_an_ech_config_list_changes_the_key(void) {
+static void an_ech_config_list_changes_the_connection_key(void) {
     netlib_tls_context *plain = client_context(),
                        *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
     struct key before = digest_of(plain);
@@ -419,7 +419,7 @@ static void r26_an_ech_config_list_changes_the_key(void) {
     netlib_tls_context_free(plain);
 }
 
-static void r26_every_connect_option_changes_the_key(void) {
+static void every_connect_option_changes_the_connection_key(void) {
     static struct key keys[CONNECTS];
     enum effect effects[CONNECTS];
     for (int i = 0; i < CONNECTS; i++) {
@@ -438,7 +438,7 @@ static void r26_every_connect_option_changes_the_key(void) {
 }
 
 /* Fails if netlib.h has a setter that the tables above do not have. */
-static void every_setter_of_the_header_is_in_a_table(void) {
+static void every_setter_of_the_header_has_a_row_in_the_tables(void) {
     static char header[1 << 20];
     FILE *file = fopen("include/netlib.h", "r");
     CHECK(file != NULL);
@@ -465,7 +465,7 @@ static void every_setter_of_the_header_is_in_a_table(void) {
 }
 
 /* Neighbouring parts of a key are never confused with each other. */
-static void different_parts_give_different_keys(void) {
+static void connection_keys_differ_if_any_part_differs(void) {
     static struct key keys[MOST_ROWS];
     enum effect effects[MOST_ROWS];
     int count = 0;
@@ -506,7 +506,7 @@ static void different_parts_give_different_keys(void) {
 }
 
 /* The key depends on the content that was loaded, not on the path or on later content of the file. */
-static void the_key_depends_on_loaded_content_not_on_paths(void) {
+static void the_connection_key_depends_on_file_contents_not_on_paths(void) {
     char path[150], command[300];
     snprintf(path, sizeof path, "%s/authority.pem", scratch);
     netlib_tls_options *options = netlib_tls_options_new();
@@ -526,7 +526,7 @@ static void the_key_depends_on_loaded_content_not_on_paths(void) {
     unlink(path);
 }
 
-static void bad_arguments_give_no_key(void) {
+static void invalid_arguments_give_no_connection_key(void) {
     netlib_error *err = NULL;
     netlib_url *url = url_of("http://example.com"), *path = url_of("/a");
     netlib_connect_options *options = netlib_connect_options_new();
@@ -562,15 +562,15 @@ int main(void) {
     CHECK(mkdtemp(scratch) != NULL);
     snprintf(copy, sizeof copy, "cp %s %s", CERTS "other-ca.pem", scratch);
     CHECK(system(copy) == 0);
-    r26_every_tls_setting_changes_the_key();
-    r26_an_ech_config_list_changes_the_key();
-    r26_every_connect_option_changes_the_key();
-    every_setter_of_the_header_is_in_a_table();
-    different_parts_give_different_keys();
+    every_tls_setting_changes_the_connection_key();
+    an_ech_config_list_changes_the_connection_key();
+    every_connect_option_changes_the_connection_key();
+    every_setter_of_the_header_has_a_row_in_the_tables();
+    connection_keys_differ_if_any_part_differs();
     snprintf(copy, sizeof copy, "%s/other-ca.pem", scratch);
     unlink(copy);
-    the_key_depends_on_loaded_content_not_on_paths();
+    the_connection_key_depends_on_file_contents_not_on_paths();
     CHECK(rmdir(scratch) == 0);
-    bad_arguments_give_no_key();
+    invalid_arguments_give_no_connection_key();
     return report("connection key");
 }

@@ -91,7 +91,7 @@ static void cipher_strings_select_the_suites_that_openssl_selects(void) {
 #define SETTER "netlib_tls_options_set_ciphers: "
 
 /* By default the fastest suite is first, which depends on the processor. A unit test covers both orders. */
-static void the_default_order_follows_the_processor(void) {
+static void the_default_cipher_order_depends_on_the_processor(void) {
     static const char with_aes[] =
         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "
         "ECDHE-ECDSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-ECDSA-AES256-GCM-SHA384 "
@@ -117,7 +117,7 @@ static void the_default_order_follows_the_processor(void) {
     netlib_tls_context_free(context);
 }
 
-static void versions_and_suites_limit_each_other(void) {
+static void versions_and_cipher_suites_restrict_each_other(void) {
     static const struct {
         const char *string;
         int32_t minimum, maximum; /* 0: not set */
@@ -173,7 +173,7 @@ static void versions_and_suites_limit_each_other(void) {
     }
 }
 
-static void defaults_unknown_names_and_the_longest_string(void) {
+static void cipher_strings_may_be_empty_or_unknown_but_not_too_long(void) {
     netlib_error *err = NULL;
     static const char *const usual[] = {NULL, "", "DEFAULT"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
@@ -264,9 +264,9 @@ static void handshakes_use_a_suite_that_both_sides_allow(void) {
 
 int main(void) {
     cipher_strings_select_the_suites_that_openssl_selects();
-    the_default_order_follows_the_processor();
-    versions_and_suites_limit_each_other();
-    defaults_unknown_names_and_the_longest_string();
+    the_default_cipher_order_depends_on_the_processor();
+    versions_and_cipher_suites_restrict_each_other();
+    cipher_strings_may_be_empty_or_unknown_but_not_too_long();
     handshakes_use_a_suite_that_both_sides_allow();
     return report("tls_ciphers");
 }

@@ -82,7 +82,7 @@ static netlib_tls_context *hiding(const netlib_tls_context *context, const char 
     return with_ech;
 }
 
-static void config_lists_are_checked(void) {
+static void ech_config_lists_are_validated(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = context_of(h2_options()), *made = NULL;
     struct bytes list = list_for(PUBLIC, 0xfe0d), text = base64_of(&list);
@@ -142,7 +142,7 @@ static void config_lists_are_checked(void) {
 }
 
 /* Contradictory settings are refused by the call that combines them. */
-static void contradictory_settings_are_refused(void) {
+static void settings_that_contradict_ech_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *made = NULL;
     netlib_tls_engine *engine = NULL;
@@ -311,7 +311,7 @@ static void check_ending(const struct ending *row) {
 }
 
 /* A rejected client sends no certificate, even if the server requests one. */
-static void a_rejected_client_sends_no_certificate(void) {
+static void a_client_whose_ech_is_rejected_sends_no_certificate(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = h2_options();
     netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
@@ -449,10 +449,10 @@ static void streams_and_wrap_socket_use_ech(void) {
 }
 
 int main(void) {
-    config_lists_are_checked();
-    contradictory_settings_are_refused();
+    ech_config_lists_are_validated();
+    settings_that_contradict_ech_are_refused();
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) check_ending(&endings[i]);
-    a_rejected_client_sends_no_certificate();
+    a_client_whose_ech_is_rejected_sends_no_certificate();
     sessions_are_not_shared_with_a_context_without_ech();
     streams_and_wrap_socket_use_ech();
     return report("tls ech");

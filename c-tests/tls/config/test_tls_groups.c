@@ -17,7 +17,7 @@ static const char *listed(const netlib_tls_context *context) {
     return text;
 }
 
-static void group_lists_are_parsed_and_checked(void) {
+static void key_exchange_group_lists_are_validated(void) {
     static const struct {
         const char *list;
         int32_t minimum, maximum; /* 0: not set */
@@ -171,7 +171,7 @@ static netlib_tls_context *server_of(const char *list) {
     return context_of(options);
 }
 
-static void the_client_hello_has_the_listed_groups_and_shares(void) {
+static void the_client_hello_offers_the_listed_groups_and_key_shares(void) {
     static const struct {
         const char *list;
         int32_t maximum;
@@ -196,7 +196,7 @@ static void the_client_hello_has_the_listed_groups_and_shares(void) {
 }
 
 /* The negotiated group of two lists, or NULL: then the error and the setting that it names. */
-static void handshakes_negotiate_a_group_of_both_lists(void) {
+static void handshakes_negotiate_a_group_that_both_sides_list(void) {
     static const struct {
         const char *client, *server;
         int32_t maximum;
@@ -249,8 +249,8 @@ static void handshakes_negotiate_a_group_of_both_lists(void) {
 }
 
 int main(void) {
-    group_lists_are_parsed_and_checked();
-    the_client_hello_has_the_listed_groups_and_shares();
-    handshakes_negotiate_a_group_of_both_lists();
+    key_exchange_group_lists_are_validated();
+    the_client_hello_offers_the_listed_groups_and_key_shares();
+    handshakes_negotiate_a_group_that_both_sides_list();
     return report("tls_groups");
 }

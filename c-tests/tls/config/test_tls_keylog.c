@@ -70,7 +70,7 @@ static void check_line(const char *label, const char *line) {
     CHECK_STR("\n", line + 65 + hex);
 }
 
-static void both_sides_write_lines_in_the_nss_format(void) {
+static void both_sides_write_key_log_lines_in_the_nss_format(void) {
     static const char *const labels12[] = {"CLIENT_RANDOM"};
     static const char *const labels13[] = {
         "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET",
@@ -128,7 +128,7 @@ static bool holds_open(const char *path) {
     return found;
 }
 
-static void sslkeylogfile_and_the_setter_choose_the_file(void) {
+static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     char *variable = in_folder("variable"), *setting = in_folder("setting");
@@ -186,7 +186,7 @@ static void sslkeylogfile_and_the_setter_choose_the_file(void) {
 
 /* A write to a pipe does not wait. If the reader closes the pipe, the session continues and the process gets no
  * SIGPIPE. */
-static void a_pipe_without_a_reader_stops_nothing(void) {
+static void a_key_log_pipe_without_a_reader_does_not_fail_sessions(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     char *path = in_folder("pipe"), buffer[4096];
@@ -220,9 +220,9 @@ int main(void) {
     unsetenv("SSL_CERT_DIR");
     unsetenv("SSLKEYLOGFILE");
     CHECK(mkdtemp(folder) != NULL);
-    both_sides_write_lines_in_the_nss_format();
-    sslkeylogfile_and_the_setter_choose_the_file();
-    a_pipe_without_a_reader_stops_nothing();
+    both_sides_write_key_log_lines_in_the_nss_format();
+    sslkeylogfile_or_the_setter_names_the_key_log_file();
+    a_key_log_pipe_without_a_reader_does_not_fail_sessions();
     static const char *const names[] = {"near12", "near13", "far12", "far13", "variable", "setting", "pipe"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = in_folder(names[i]);

@@ -21,7 +21,7 @@ static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_O
                               NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 | INT64_C(0x300000000);
 static const int64_t USUAL = NETLIB_OP_NO_TICKET | NETLIB_OP_CIPHER_SERVER_PREFERENCE;
 
-static void contexts_have_the_documented_defaults(void) {
+static void tls_contexts_have_the_documented_defaults(void) {
     netlib_tls_context *context = context_of(bare_options());
     CHECK_INT(16, netlib_tls_context_protocol(context));
     CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(context));
@@ -70,7 +70,7 @@ static void set(netlib_tls_options *options, enum what what, int64_t value) {
     }
 }
 
-static void bad_values_are_refused_with_a_message(void) {
+static void invalid_tls_option_values_are_refused_with_a_message(void) {
 #define SETTER(name) "netlib_tls_options_" name ": "
 #define CONFLICT SETTER("set_ssl_version") "an exact version and a minimum or maximum version exclude each other"
     static const struct {
@@ -153,7 +153,7 @@ static void bad_values_are_refused_with_a_message(void) {
     }
 }
 
-static void accepted_values_reach_the_getters(void) {
+static void getters_return_the_tls_option_values_that_were_set(void) {
     static const struct {
         enum what first;
         int64_t value;
@@ -263,7 +263,7 @@ static bool hello_has(netlib_tls_options *options, size_t extension) {
     return found;
 }
 
-static void client_hello_extensions_follow_the_options(void) {
+static void options_determine_the_extensions_of_the_client_hello(void) {
     enum { SESSION_TICKET = 35, SUPPORTED_VERSIONS = 43, POST_HANDSHAKE_AUTH = 49, NEXT_PROTOCOL = 13172 };
     netlib_tls_options *options = bare_options();
     CHECK(hello_has(options, SUPPORTED_VERSIONS));
@@ -282,7 +282,7 @@ static void client_hello_extensions_follow_the_options(void) {
     CHECK(!hello_has(options, SESSION_TICKET));
 }
 
-static void context_to_options_makes_the_same_context(void) {
+static void context_to_options_recreates_the_same_context(void) {
     netlib_error *err = NULL;
     CHECK(netlib_tls_context_to_options(NULL) == NULL);
     netlib_tls_options *options = client_options();
@@ -352,10 +352,10 @@ int main(void) {
     unsetenv("SSL_CERT_FILE");
     unsetenv("SSL_CERT_DIR");
     unsetenv("SSLKEYLOGFILE");
-    contexts_have_the_documented_defaults();
-    bad_values_are_refused_with_a_message();
-    accepted_values_reach_the_getters();
-    client_hello_extensions_follow_the_options();
-    context_to_options_makes_the_same_context();
+    tls_contexts_have_the_documented_defaults();
+    invalid_tls_option_values_are_refused_with_a_message();
+    getters_return_the_tls_option_values_that_were_set();
+    options_determine_the_extensions_of_the_client_hello();
+    context_to_options_recreates_the_same_context();
     return report("tls_options");
 }

@@ -57,7 +57,7 @@ static void encrypted_keys_open_with_their_password(void) {
     }
 }
 
-static void passwords_are_optional_replaceable_and_bounded(void) {
+static void key_passwords_are_optional_replaceable_and_bounded(void) {
     const char *chain = CERTS "server.pem", *key = CERTS "server-encrypted-pbkdf2.key";
     /* The password may be set before or after the identity, with either of the two identity setters. */
     netlib_tls_options *options = client_options();
@@ -146,7 +146,7 @@ static void passwords_are_optional_replaceable_and_bounded(void) {
 }
 
 /* An encrypted key signs like any other. */
-static void handshakes_use_an_encrypted_key(void) {
+static void handshakes_work_with_an_encrypted_private_key(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = identity(CERTS "server.pem", CERTS "server-encrypted-sec1.key");
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
@@ -166,7 +166,7 @@ static void handshakes_use_an_encrypted_key(void) {
 
 int main(void) {
     encrypted_keys_open_with_their_password();
-    passwords_are_optional_replaceable_and_bounded();
-    handshakes_use_an_encrypted_key();
+    key_passwords_are_optional_replaceable_and_bounded();
+    handshakes_work_with_an_encrypted_private_key();
     return report("tls_identity");
 }

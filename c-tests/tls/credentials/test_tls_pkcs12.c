@@ -36,7 +36,7 @@ static netlib_status create_context(netlib_tls_options *options, char *message, 
     return status;
 }
 
-static void pkcs12_files_load_or_fail_with_their_status(void) {
+static void pkcs12_files_load_or_fail_with_the_documented_status(void) {
     static const struct {
         const char *path, *key, *password;
         netlib_status status;
@@ -87,7 +87,7 @@ static netlib_status from_memory(const char *bytes, size_t len, const char *pass
 }
 
 /* Each truncated or changed file gives a documented status. Unit tests check the exact one. */
-static void every_changed_or_truncated_file_gives_a_status(void) {
+static void changed_and_truncated_pkcs12_files_give_documented_statuses(void) {
     static const char *const files[] = {P12 "openssl.p12", P12 "openssl-legacy.p12", P12 "pbmac1-sha256-sha256.p12",
                                         P12 "openssl-open.p12"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -107,7 +107,7 @@ static void every_changed_or_truncated_file_gives_a_status(void) {
 }
 
 /* The server requires a client certificate; the client sends the one of the file, with the authority in it. */
-static void both_sides_send_the_certificates_of_the_file(void) {
+static void both_sides_send_the_certificates_of_a_pkcs12_file(void) {
     static const struct {
         const char *path, *password;
     } rows[] = {
@@ -166,8 +166,8 @@ static void both_sides_send_the_certificates_of_the_file(void) {
 }
 
 int main(void) {
-    pkcs12_files_load_or_fail_with_their_status();
-    every_changed_or_truncated_file_gives_a_status();
-    both_sides_send_the_certificates_of_the_file();
+    pkcs12_files_load_or_fail_with_the_documented_status();
+    changed_and_truncated_pkcs12_files_give_documented_statuses();
+    both_sides_send_the_certificates_of_a_pkcs12_file();
     return report("tls_pkcs12");
 }

@@ -142,7 +142,7 @@ static void endless_tickets_use_bounded_memory(void) {
 
 /* Sends a message of 65,000 bytes in records of one byte each. It is refused after 68 KiB of records, passed one byte
  * per call. Encrypted records are longer, so the limit is reached sooner. */
-static void a_message_in_thousands_of_records_is_refused(void) {
+static void a_handshake_message_in_thousands_of_records_is_refused(void) {
     for (int sealed = 0; sealed < 2; sealed++) {
         struct scene scene = begin_scene(V13, CLIENT, sealed ? MIDDLE : FIRST);
         struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
@@ -199,7 +199,7 @@ static netlib_tls_context *long_chain(const char *authority, unsigned copies, bo
     return context_of(options);
 }
 
-static void endless_chains_are_refused(void) {
+static void endless_certificate_chains_are_refused(void) {
     static const struct {
         const char *authority;
         unsigned copies;
@@ -256,8 +256,8 @@ int main(void) {
     key_updates_and_tickets_do_not_disturb_data(SERVER);
     many_key_update_requests_get_one_answer();
     endless_tickets_use_bounded_memory();
-    a_message_in_thousands_of_records_is_refused();
-    endless_chains_are_refused();
+    a_handshake_message_in_thousands_of_records_is_refused();
+    endless_certificate_chains_are_refused();
     tear_down();
     return report("tls hostile bulk");
 }

@@ -364,7 +364,7 @@ static const struct {
      "the client offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"},
 };
 
-static void refused_clients_get_the_right_alert(void) {
+static void clients_with_unsupported_hellos_get_the_right_alert(void) {
     static const size_t pieces[] = {16384, 1, 7};
     for (size_t i = 0; i < sizeof refused_clients / sizeof refused_clients[0] * 6; i++) {
         static uint8_t message[ROOM], records[7 * ROOM];
@@ -384,7 +384,7 @@ static void refused_clients_get_the_right_alert(void) {
     }
 }
 
-static void add_contexts(void) {
+static void create_client_and_server_contexts(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_resumption(options, 0);
     netlib_tls_options_add_alpn_protocol(options, "h2");
@@ -490,12 +490,12 @@ static size_t end_after_every_byte(const struct row *rows, size_t count, enum si
 
 int main(void) {
     size_t ends = 0;
-    add_contexts();
+    create_client_and_server_contexts();
     play_every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++)
         play_every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
     CHECK(asked > 0);
-    refused_clients_get_the_right_alert();
+    clients_with_unsupported_hellos_get_the_right_alert();
     ends += end_after_every_byte(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++)
         ends += end_after_every_byte(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);

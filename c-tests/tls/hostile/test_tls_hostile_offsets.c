@@ -51,7 +51,7 @@ static const netlib_status tallied[] = {
     NETLIB_OK,        NETLIB_TLS_HANDSHAKE_EOF, NETLIB_TLS_TRUNCATED,    NETLIB_TLS_PROTOCOL,
     NETLIB_TLS_ALERT, NETLIB_NOT_TLS,           NETLIB_TLS_INCOMPATIBLE, NETLIB_CERTIFICATE_VERIFY};
 
-static void make_contexts(void) {
+static void create_contexts_of_each_session_kind(void) {
     for (size_t i = 0; i < KINDS; i++) {
         netlib_tls_options *options = client_options();
         netlib_tls_options_set_minimum_version(options, kinds[i].version);
@@ -333,7 +333,7 @@ static void change_every_record(const struct kind *kind, enum side victim) {
 }
 
 int main(void) {
-    make_contexts();
+    create_contexts_of_each_session_kind();
     for (size_t i = 0; i < KINDS; i++) {
         for (int victim = CLIENT; victim <= SERVER; victim++) {
             change_every_offset(&kinds[i], (enum side)victim);

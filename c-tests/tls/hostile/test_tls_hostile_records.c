@@ -247,7 +247,7 @@ static void play_row(const struct row *row, const char *where) {
     end_scene(&scene);
 }
 
-static void violations_have_the_same_result_at_every_moment(void) {
+static void protocol_violations_are_refused_at_every_moment(void) {
     static const char *const all = "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cM 3cD 3sF 3sM 3sD";
     unsigned played = 0, seen = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -263,7 +263,7 @@ static void violations_have_the_same_result_at_every_moment(void) {
 }
 
 /* Plays each alert, of each level, before and after the handshake. */
-static void play_every_alert(void) {
+static void play_every_alert_of_every_level(void) {
     unsigned played = 0;
     static const unsigned levels[] = {1, 2, 0, 3, 255};
     for (unsigned i = 0; i < 5 * 256; i++) {
@@ -297,8 +297,8 @@ static void play_every_alert(void) {
 
 int main(void) {
     set_up();
-    violations_have_the_same_result_at_every_moment();
-    play_every_alert();
+    protocol_violations_are_refused_at_every_moment();
+    play_every_alert_of_every_level();
     tear_down();
     return report("tls hostile records");
 }

@@ -10,7 +10,7 @@ static netlib_tls_options *willing_options(void) {
     return options;
 }
 
-static void early_data_settings_are_checked(void) {
+static void early_data_settings_are_validated(void) {
     static const struct {
         int32_t on, protocols, resumption;
         netlib_status status;
@@ -69,7 +69,7 @@ static void check_engine(netlib_tls_engine *engine) {
 
 /* First without a session to resume, then with a ticket that does not allow early data; on both sides, before and after
  * the handshake. */
-static void engines_write_no_early_data_without_a_ticket_for_it(void) {
+static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 3; round++) {
         netlib_error *err = NULL;
@@ -94,7 +94,7 @@ static void engines_write_no_early_data_without_a_ticket_for_it(void) {
 }
 
 /* The example of the header, with a server that does not allow early data. */
-static void streams_write_no_early_data_without_a_ticket_for_it(void) {
+static void streams_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 2; round++) {
         netlib_error *err = NULL;
@@ -127,8 +127,8 @@ static void streams_write_no_early_data_without_a_ticket_for_it(void) {
 }
 
 int main(void) {
-    early_data_settings_are_checked();
-    engines_write_no_early_data_without_a_ticket_for_it();
-    streams_write_no_early_data_without_a_ticket_for_it();
+    early_data_settings_are_validated();
+    engines_write_no_early_data_unless_a_ticket_allows_it();
+    streams_write_no_early_data_unless_a_ticket_allows_it();
     return report("tls_early_data");
 }

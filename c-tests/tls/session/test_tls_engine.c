@@ -13,7 +13,7 @@ static netlib_tls_context *client_of(int32_t version) {
 static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
 /* Passes one byte at a time, during the handshake, after it and at the end. */
-static void r24_sessions_progress_with_a_byte_at_a_time(void) {
+static void sessions_work_with_one_byte_per_call(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -55,7 +55,7 @@ static void r24_sessions_progress_with_a_byte_at_a_time(void) {
 /* The peer sends close_notify before the handshake is done; the original defect was a loop that waited for more
  * handshake data. Such an alert is not authenticated, so it does not end the session: the next step asks for input, and
  * the end of the transport ends the session. */
-static void r24_close_notify_in_the_handshake_starts_no_loop(void) {
+static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
     static const char close_notify[] = "\x15\x03\x03\x00\x02\x01\x00";
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -93,7 +93,7 @@ static void r24_close_notify_in_the_handshake_starts_no_loop(void) {
 }
 
 /* Ends the transport after some number of bytes in either direction. Unit tests cover every number. */
-static void r24_truncated_handshakes_end_with_a_status(void) {
+static void truncated_handshakes_fail_with_a_status(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -136,7 +136,7 @@ static void r24_truncated_handshakes_end_with_a_status(void) {
 }
 
 /* Records that cost the peer little and make no progress. */
-static void r24_floods_are_ended(void) {
+static void floods_of_useless_records_end_the_session(void) {
     static const struct {
         const char *record;
         size_t len;
@@ -240,7 +240,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     netlib_tls_context_free(server);
 }
 
-static void ends_and_failures_are_reported_and_permanent(void) {
+static void session_ends_and_failures_are_permanent(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server"),
                        *wrong = server_context("wrong-name");
@@ -452,7 +452,7 @@ static size_t leaf_of(const netlib_tls_context *client, const netlib_tls_context
     return len;
 }
 
-static void r23_opposite_contexts_keep_their_own_settings(void) {
+static void concurrent_contexts_keep_their_own_settings(void) {
     netlib_tls_context *clients[2], *servers[2];
     pthread_t threads[4];
     for (int i = 0; i < 2; i++) {
@@ -501,13 +501,13 @@ static void r23_opposite_contexts_keep_their_own_settings(void) {
 }
 
 int main(void) {
-    r24_sessions_progress_with_a_byte_at_a_time();
-    r24_close_notify_in_the_handshake_starts_no_loop();
-    r24_truncated_handshakes_end_with_a_status();
-    r24_floods_are_ended();
+    sessions_work_with_one_byte_per_call();
+    close_notify_during_the_handshake_causes_no_endless_loop();
+    truncated_handshakes_fail_with_a_status();
+    floods_of_useless_records_end_the_session();
     undrained_and_unread_engines_use_bounded_memory();
-    ends_and_failures_are_reported_and_permanent();
+    session_ends_and_failures_are_permanent();
     plaintext_in_a_session_is_reported_as_not_tls();
-    r23_opposite_contexts_keep_their_own_settings();
+    concurrent_contexts_keep_their_own_settings();
     return report("test_tls_engine");
 }

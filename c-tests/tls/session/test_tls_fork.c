@@ -55,7 +55,7 @@ static bool child_shakes(int kind) {
 
 /* When the process forks, the threads use the session stores, the ticket keys, the shared private keys and the random
  * generator. */
-static void r36_children_of_busy_threads_can_do_handshakes(void) {
+static void children_forked_during_handshakes_can_do_handshakes(void) {
     const int forks = under_valgrind() ? 10 : 1000;
     pthread_t threads[BUSY];
     int first[BUSY], done = 0;
@@ -156,7 +156,7 @@ static bool is_silent(int fd) {
 }
 
 /* Two processes that encrypt with the same state would use each nonce twice. */
-static void r36_a_child_cannot_use_its_parents_stream(void) {
+static void a_forked_child_cannot_use_its_parents_stream(void) {
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     for (int row = 0; row < 4; row++) {
         bool raw = row & 1, established = row & 2;
@@ -202,7 +202,7 @@ static void r36_a_child_cannot_use_its_parents_stream(void) {
     netlib_tls_context_free(client_side);
 }
 
-static void r36_a_child_cannot_use_its_parents_engine(void) {
+static void a_forked_child_cannot_use_its_parents_engine(void) {
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     for (int raw = 0; raw < 2; raw++) {
         struct wire wire = wire_of(client_side, server_side, 20000);
@@ -251,7 +251,7 @@ static int32_t send_to(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* A call that is in progress at the fork ends in the child when the callback returns. */
-static void r36_a_fork_inside_a_callback_closes_the_childs_stream(void) {
+static void a_fork_inside_a_callback_closes_the_childs_stream(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     struct pair pair = unix_pair();
@@ -287,9 +287,9 @@ static void r36_a_fork_inside_a_callback_closes_the_childs_stream(void) {
 }
 
 int main(void) {
-    r36_a_child_cannot_use_its_parents_stream();
-    r36_a_child_cannot_use_its_parents_engine();
-    r36_a_fork_inside_a_callback_closes_the_childs_stream();
-    r36_children_of_busy_threads_can_do_handshakes();
+    a_forked_child_cannot_use_its_parents_stream();
+    a_forked_child_cannot_use_its_parents_engine();
+    a_fork_inside_a_callback_closes_the_childs_stream();
+    children_forked_during_handshakes_can_do_handshakes();
     return report("tls fork");
 }

@@ -68,7 +68,7 @@ static void sessions_work_in_both_versions_with_all_key_types(void) {
     }
 }
 
-static void server_names_are_checked_in_each_spelling(void) {
+static void server_names_are_verified_in_every_spelling(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     netlib_tls_context *client = client_context();
@@ -228,7 +228,7 @@ static void refused_certificates_are_explained(void) {
     netlib_tls_context_free(server);
 }
 
-static void the_application_protocol_is_negotiated(void) {
+static void the_alpn_protocol_is_negotiated(void) {
     static const struct {
         const char *client[2], *server[2], *agreed;
         netlib_status status;
@@ -323,9 +323,9 @@ static void servers_verify_client_certificates(void) {
 
 int main(void) {
     sessions_work_in_both_versions_with_all_key_types();
-    server_names_are_checked_in_each_spelling();
+    server_names_are_verified_in_every_spelling();
     refused_certificates_are_explained();
-    the_application_protocol_is_negotiated();
+    the_alpn_protocol_is_negotiated();
     servers_verify_client_certificates();
     return report("tls handshake");
 }

@@ -51,7 +51,7 @@ static void (*const settings[])(netlib_tls_options *) = {
 
 /* A known defect of curl: it reused connections of one configuration for another. A context never resumes a session of
  * another context, even if all their settings are the same. */
-static void r26_sessions_are_not_resumed_with_other_settings(void) {
+static void contexts_do_not_resume_sessions_of_other_contexts(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
@@ -88,7 +88,7 @@ static void r26_sessions_are_not_resumed_with_other_settings(void) {
 
 /* A server resumes only sessions of its own context, so a session cannot bypass another context's client
  * verification. */
-static void r26_servers_resume_only_sessions_of_their_own_context(void) {
+static void servers_resume_only_sessions_of_their_own_context(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 2; row++) {
             netlib_tls_context *easy = server_of(NULL, NETLIB_CERT_NONE),
@@ -170,7 +170,7 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
 }
 
 /* A session is resumed whichever way the client session is created, but only for the same name. */
-static void r26_sessions_are_not_resumed_for_other_names(void) {
+static void sessions_are_not_resumed_for_other_server_names(void) {
     static const char *const others[] = {"a.wild.test", "b.wild.test", "127.0.0.1", "::1", "xn--bcher-kva.test"};
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -205,7 +205,7 @@ static void r26_sessions_are_not_resumed_for_other_names(void) {
 
 /* Streams of one context that offer other protocols have sessions of their own. A context that netlib_ssl_wrap_socket
  * extends is another context. */
-static void r26_sessions_are_not_shared_with_derived_contexts(void) {
+static void sessions_are_not_shared_with_derived_contexts(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = client_of(version, protocol);
@@ -240,7 +240,7 @@ static void r26_sessions_are_not_shared_with_derived_contexts(void) {
 }
 
 /* A TLS 1.3 session is used once, a TLS 1.2 session several times. */
-static void a_taken_session_is_resumed_only_where_it_is_set(void) {
+static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_error *err = NULL;
@@ -332,7 +332,7 @@ static void a_taken_session_is_resumed_only_where_it_is_set(void) {
     netlib_tls_context_free(server);
 }
 
-static void sessions_that_do_not_match_are_refused(void) {
+static void set_session_refuses_sessions_that_do_not_match(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
@@ -506,12 +506,12 @@ static void threads_resume_each_ticket_once(void) {
 }
 
 int main(void) {
-    r26_sessions_are_not_resumed_with_other_settings();
-    r26_servers_resume_only_sessions_of_their_own_context();
-    r26_sessions_are_not_resumed_for_other_names();
-    r26_sessions_are_not_shared_with_derived_contexts();
-    a_taken_session_is_resumed_only_where_it_is_set();
-    sessions_that_do_not_match_are_refused();
+    contexts_do_not_resume_sessions_of_other_contexts();
+    servers_resume_only_sessions_of_their_own_context();
+    sessions_are_not_resumed_for_other_server_names();
+    sessions_are_not_shared_with_derived_contexts();
+    a_taken_session_is_resumed_only_by_the_engine_that_gets_it();
+    set_session_refuses_sessions_that_do_not_match();
     streams_take_and_resume_sessions();
     the_number_of_stored_sessions_is_bounded();
     threads_resume_each_ticket_once();

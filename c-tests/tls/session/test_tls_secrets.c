@@ -261,7 +261,7 @@ static bool session_of(const netlib_tls_context *client, const netlib_tls_contex
 }
 
 /* Uses every suite with SHA-256 in both versions, three times per context; the later sessions are resumed. */
-static void run_sessions(void) {
+static void run_sessions_with_every_sha256_suite(void) {
     static const struct {
         const char *ciphers;
         int32_t version;
@@ -286,7 +286,7 @@ static void run_sessions(void) {
 }
 
 /* The same through a stream, which has a fast path for reads and writes. */
-static void run_streams(void) {
+static void run_session_over_streams(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server");
     struct pair pair = unix_pair();
@@ -315,7 +315,7 @@ static void run_streams(void) {
 }
 
 /* Passes a password that is refused, and credentials in headers and in a URL. */
-static void use_credentials(void) {
+static void use_passwords_and_credentials(void) {
     static const char *const keys[] = {"client-encrypted.key"};
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -412,9 +412,9 @@ int main(void) {
     add_secret("", "password of a URL", URL_PASSWORD, sizeof URL_PASSWORD - 1);
     add_key("private key of the server", read_file(CERTS "server.key"));
     add_key("private key of the client", read_file(CERTS "client.key"));
-    run_sessions();
-    run_streams();
-    use_credentials();
+    run_sessions_with_every_sha256_suite();
+    run_session_over_streams();
+    use_passwords_and_credentials();
     only_known_secrets_are_left_in_freed_memory();
     return report("tls secrets");
 }

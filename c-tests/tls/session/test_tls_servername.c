@@ -75,7 +75,7 @@ static bool has_sent_certificate(const netlib_tls_engine *client, const char *fi
     return same;
 }
 
-static void each_answer_of_the_callback_has_its_result(void) {
+static void each_result_of_the_server_name_callback_has_its_effect(void) {
     enum replacement { NONE, OTHER, OF_A_CLIENT };
     static const struct {
         const char *asked, *heard;
@@ -210,7 +210,7 @@ static void the_selected_context_replaces_all_settings(void) {
 
 /* If the first message is not a ClientHello, the server answers as without a callback, and the callback is not
  * called. */
-static void the_callback_is_not_called_without_a_client_hello(void) {
+static void the_server_name_callback_requires_a_client_hello(void) {
     static const struct {
         const char *bytes;
         size_t len;
@@ -295,7 +295,7 @@ static void the_callback_is_not_called_without_a_client_hello(void) {
 }
 
 /* On descriptors the callback runs on the thread that does the handshake, and the stream's lock is not held. */
-static void streams_call_the_callback_on_the_handshake_thread(void) {
+static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     netlib_error *err = NULL;
     netlib_tls_context *other = other_server();
     netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, "h2");
@@ -358,9 +358,9 @@ static void streams_call_the_callback_on_the_handshake_thread(void) {
 }
 
 int main(void) {
-    each_answer_of_the_callback_has_its_result();
+    each_result_of_the_server_name_callback_has_its_effect();
     the_selected_context_replaces_all_settings();
-    the_callback_is_not_called_without_a_client_hello();
-    streams_call_the_callback_on_the_handshake_thread();
+    the_server_name_callback_requires_a_client_hello();
+    the_server_name_callback_runs_on_the_handshake_thread();
     return report("test_tls_servername");
 }

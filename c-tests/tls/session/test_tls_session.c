@@ -130,7 +130,7 @@ static void the_server_selects_the_protocol_in_its_own_order(void) {
 }
 
 /* A session is not resumed for another name, by another context, or without a name. */
-static void other_names_and_contexts_are_not_resumed(void) {
+static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *server = both_of(NETLIB_TLS_VERSION_1_3, true, NULL, NETLIB_CERT_NONE);
@@ -249,7 +249,7 @@ static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
     return found;
 }
 
-static void tickets_are_sent_if_both_sides_enable_them(void) {
+static void session_tickets_are_sent_if_both_sides_enable_them(void) {
     for (int row = 0; row < 8; row++) {
         bool at_client = row & 1, at_server = row & 2, resumes = row & 4;
         CHECK_INT(at_client && at_server && resumes, gives_ticket(at_client, at_server, resumes));
@@ -363,9 +363,9 @@ int main(void) {
     either_side_can_disable_resumption();
     servers_send_the_names_of_their_authorities();
     full_and_resumed_sessions_have_the_same_parameters();
-    tickets_are_sent_if_both_sides_enable_them();
+    session_tickets_are_sent_if_both_sides_enable_them();
     the_server_selects_the_protocol_in_its_own_order();
-    other_names_and_contexts_are_not_resumed();
+    sessions_are_not_resumed_for_other_names_or_contexts();
     streams_return_the_same_parameters_as_engines();
     return report("test_tls_session");
 }

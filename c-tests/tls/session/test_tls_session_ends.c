@@ -64,7 +64,7 @@ static void sessions_expire_with_the_certificate(void) {
 }
 
 /* While the clock is outside the certificate's validity, nothing is resumed. */
-static void sessions_follow_changes_of_the_clock(void) {
+static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
     netlib_error *err = NULL;
     double first, last;
     read_validity(&first, &last);
@@ -151,7 +151,7 @@ static void sessions_expire_with_intermediates_and_crls(void) {
 }
 
 /* After a server has used TLS 1.3, no older session is offered to it. */
-static void a_newer_version_drops_older_sessions(void) {
+static void a_newer_tls_version_removes_stored_older_sessions(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -205,9 +205,9 @@ static void sessions_expire_with_the_client_certificate(void) {
 }
 int main(void) {
     sessions_expire_with_the_certificate();
-    sessions_follow_changes_of_the_clock();
+    sessions_are_resumed_only_while_the_certificate_is_valid();
     sessions_expire_with_intermediates_and_crls();
-    a_newer_version_drops_older_sessions();
+    a_newer_tls_version_removes_stored_older_sessions();
     sessions_expire_with_the_client_certificate();
     return report("tls session ends");
 }

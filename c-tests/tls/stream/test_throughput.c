@@ -61,7 +61,7 @@ static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *m
 
 /* The server sends slowly: records of one byte, each of which would restart a read timeout; tickets, which are records
  * without data; one large record. Reading can continue afterwards, and no data is lost. */
-static void slow_senders_are_ended(void) {
+static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
     enum { RECORDS, TICKETS, LARGE, SILENCE, KINDS };
     netlib_error *err = NULL;
     static char bytes[400000], large[16385], message[400], expected[400];
@@ -105,7 +105,7 @@ static void slow_senders_are_ended(void) {
 }
 
 /* Handshake bytes count towards the minimum as well. A slow handshake can be continued. */
-static void handshake_bytes_count_towards_the_minimum(void) {
+static void handshake_bytes_count_towards_the_minimum_throughput(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     struct session session = {.pair = unix_pair(), .far = server_engine(server)};
@@ -148,7 +148,7 @@ static void spin(double seconds) {
 }
 
 /* A non-blocking stream waits from WANT_READ until the next call, which reads before it checks the throughput. */
-static void non_blocking_streams_read_before_they_check(void) {
+static void non_blocking_streams_read_before_they_check_throughput(void) {
     netlib_error *err = NULL;
     char bytes[1000], message[400];
     size_t n = 0;
@@ -173,7 +173,7 @@ static void non_blocking_streams_read_before_they_check(void) {
 }
 
 /* The limit that expires first determines the status. */
-static void the_limit_that_expires_first_gives_the_status(void) {
+static void the_limit_that_expires_first_determines_the_status(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     size_t n = 0;
@@ -238,7 +238,7 @@ static int32_t just_write(void *ctx, const void *buf, size_t len, size_t *n) {
 
 /* The outer stream's record arrives slowly, over a descriptor and over blocking callbacks. The minimum of the stream
  * that is read applies. */
-static void the_minimum_applies_to_the_inner_stream(void) {
+static void the_minimum_throughput_of_the_inner_stream_applies(void) {
     netlib_error *err = NULL;
     static char bytes[60000], text[16001], message[400];
     size_t n = 0;
@@ -301,7 +301,7 @@ static void the_minimum_applies_to_the_inner_stream(void) {
 }
 
 /* The same for an application that reads the descriptor itself. */
-static void slow_descriptors_are_ended(void) {
+static void waits_on_slow_descriptors_end_below_the_minimum_throughput(void) {
     netlib_error *err = NULL;
     netlib_throughput *throughput = NULL;
     static char bytes[20000];
@@ -358,12 +358,12 @@ static void slow_descriptors_are_ended(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    slow_senders_are_ended();
-    handshake_bytes_count_towards_the_minimum();
-    non_blocking_streams_read_before_they_check();
-    the_limit_that_expires_first_gives_the_status();
-    the_minimum_applies_to_the_inner_stream();
-    slow_descriptors_are_ended();
+    reads_from_slow_peers_end_below_the_minimum_throughput();
+    handshake_bytes_count_towards_the_minimum_throughput();
+    non_blocking_streams_read_before_they_check_throughput();
+    the_limit_that_expires_first_determines_the_status();
+    the_minimum_throughput_of_the_inner_stream_applies();
+    waits_on_slow_descriptors_end_below_the_minimum_throughput();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("throughput");

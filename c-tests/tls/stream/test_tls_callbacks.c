@@ -95,7 +95,7 @@ static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
 
 /* One thread, a pipe smaller than a record, calls that transfer a few bytes; blocking streams on non-blocking
  * callbacks. */
-static void want_statuses_of_callbacks_are_returned(void) {
+static void streams_return_the_want_statuses_of_transport_callbacks(void) {
     static const struct {
         size_t most;
         size_t depth;
@@ -168,7 +168,7 @@ static int32_t answering_write(void *ctx, const void *buf, size_t len, size_t *n
 }
 
 /* Every result of either callback after the handshake, and the status of the next call. */
-static void each_answer_of_a_callback_has_its_status(void) {
+static void each_transport_callback_result_gives_its_status(void) {
     static const struct {
         int32_t answer;
         size_t count;
@@ -299,7 +299,7 @@ static int32_t user_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return netlib_tls_stream_write(user->other, buf, len, n, NULL);
 }
 
-static void a_callback_may_use_other_streams_only(void) {
+static void a_transport_callback_may_use_only_other_streams(void) {
     netlib_error *err = NULL;
     struct both both;
     make_both(&both, 5000);
@@ -323,7 +323,7 @@ static void a_callback_may_use_other_streams_only(void) {
 }
 
 /* The limit is checked before each callback. */
-static void the_limit_is_checked_before_each_callback(void) {
+static void the_limit_is_checked_before_each_transport_callback(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     struct both both;
@@ -379,7 +379,7 @@ static int32_t wire_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void blocking_callbacks_serve_a_reader_and_a_writer(void) {
+static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
     netlib_error *err = NULL;
     struct pair pair = tcp_pair();
     struct wire near_wire = {pair.near, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
@@ -463,7 +463,7 @@ static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* No call runs forever, whatever the peer sends: each call fails or returns WANT_READ. */
-static void r24_each_step_makes_progress_or_returns(void) {
+static void no_call_loops_forever_whatever_the_peer_sends(void) {
 #define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
     static const struct {
         const char *first, *then;
@@ -504,12 +504,12 @@ static void r24_each_step_makes_progress_or_returns(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    want_statuses_of_callbacks_are_returned();
-    each_answer_of_a_callback_has_its_status();
-    a_callback_may_use_other_streams_only();
-    the_limit_is_checked_before_each_callback();
-    blocking_callbacks_serve_a_reader_and_a_writer();
-    r24_each_step_makes_progress_or_returns();
+    streams_return_the_want_statuses_of_transport_callbacks();
+    each_transport_callback_result_gives_its_status();
+    a_transport_callback_may_use_only_other_streams();
+    the_limit_is_checked_before_each_transport_callback();
+    blocking_callbacks_work_with_a_reader_and_a_writer_thread();
+    no_call_loops_forever_whatever_the_peer_sends();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls callbacks");

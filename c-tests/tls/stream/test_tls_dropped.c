@@ -153,7 +153,7 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
 }
 
 /* An expired limit is no drop. A shutdown by this side is one. */
-static void a_shutdown_is_a_drop_and_an_expired_limit_is_not(void) {
+static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
     size_t n = 0;
@@ -189,7 +189,7 @@ static void a_shutdown_is_a_drop_and_an_expired_limit_is_not(void) {
     end(&session);
 }
 
-static void is_dropped_leaves_the_handshake_intact(void) {
+static void is_dropped_does_not_disturb_the_handshake(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     struct session session = {.pair = prompt_pair()};
@@ -246,17 +246,18 @@ static void is_dropped_leaves_the_handshake_intact(void) {
 }
 
 /* Sleeps, because valgrind runs one thread at a time and also schedules spinning threads. */
-static void let_others_run(void) { poll(NULL, 0, 1); }
+static void let_other_threads_run(void) { poll(NULL, 0, 1); }
 
 static void *read_until_told(void *argument) {
     size_t n = 0;
     char buf[10];
     netlib_status status; /* BUSY while the other thread calls is_dropped */
-    while ((status = netlib_tls_stream_read(argument, buf, sizeof buf, &n, NULL)) == NETLIB_BUSY) let_others_run();
+    while ((status = netlib_tls_stream_read(argument, buf, sizeof buf, &n, NULL)) == NETLIB_BUSY)
+        let_other_threads_run();
     return (void *)(intptr_t)status;
 }
 
-static void is_dropped_during_another_call_is_busy(void) {
+static void is_dropped_returns_busy_during_another_call(void) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_OK, status = NETLIB_OK;
     int32_t dropped = 1;
@@ -267,7 +268,7 @@ static void is_dropped_during_another_call_is_busy(void) {
     CHECK(pthread_create(&thread, NULL, read_until_told, session.near) == 0);
     /* Waits until the other thread is in its call. */
     while ((status = netlib_tls_stream_is_dropped(session.near, &dropped, &why, NULL)) == NETLIB_OK) {
-        let_others_run();
+        let_other_threads_run();
     }
     CHECK_INT(NETLIB_BUSY, status);
     CHECK(!dropped && why == NETLIB_OK);
@@ -287,7 +288,7 @@ static void is_dropped_during_another_call_is_busy(void) {
 }
 
 /* TLS in TLS: tickets of both streams, data of the inner one, the end of either. */
-static void is_dropped_reports_the_end_of_either_layer(void) {
+static void is_dropped_reports_the_end_of_either_tls_layer(void) {
     netlib_error *err = NULL;
     size_t n = 0;
     for (int row = 0; row < 4; row++) {
@@ -346,7 +347,7 @@ static int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void is_dropped_works_over_callbacks(void) {
+static void is_dropped_works_over_callback_transports(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     int32_t dropped = 1;
@@ -390,11 +391,11 @@ int main(void) {
     server = server_context("server");
     tickets_do_not_count_as_a_drop();
     each_kind_of_drop_is_reported_with_its_reason();
-    a_shutdown_is_a_drop_and_an_expired_limit_is_not();
-    is_dropped_leaves_the_handshake_intact();
-    is_dropped_during_another_call_is_busy();
-    is_dropped_reports_the_end_of_either_layer();
-    is_dropped_works_over_callbacks();
+    a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not();
+    is_dropped_does_not_disturb_the_handshake();
+    is_dropped_returns_busy_during_another_call();
+    is_dropped_reports_the_end_of_either_tls_layer();
+    is_dropped_works_over_callback_transports();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_dropped");

@@ -79,7 +79,7 @@ static void do_handshakes(struct nest *nest) {
 }
 
 /* Reader and writer threads at both ends, all started before any handshake. */
-static void nested_streams_read_and_write_at_the_same_time(void) {
+static void nested_tls_streams_read_and_write_at_the_same_time(void) {
     netlib_error *err = NULL;
     static const struct {
         size_t depth, total, near_chunk, far_chunk;
@@ -120,7 +120,7 @@ static void nested_streams_read_and_write_at_the_same_time(void) {
 }
 
 /* One thread serves both ends with non-blocking calls, over a socket with small buffers. */
-static void nested_non_blocking_streams_transfer_everything(void) {
+static void nested_non_blocking_streams_transfer_all_data(void) {
     netlib_error *err = NULL;
     for (size_t depth = 2; depth <= 3; depth++) {
         struct nest nest = make_nest(unix_pair(), depth);
@@ -200,7 +200,7 @@ static void *proxy_main(void *argument) {
 }
 
 /* A certificate for another name fails at its own layer only. */
-static void r19_each_layer_proves_its_own_name(void) {
+static void each_tls_layer_verifies_its_own_server_name(void) {
     netlib_tls_context *other = server_context("wrong-name");
     const struct {
         const netlib_tls_context *outer, *inner;
@@ -365,7 +365,7 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
 }
 
 /* The status tells which layer ended, and how. */
-static void the_status_tells_which_layer_ended(void) {
+static void the_status_tells_which_tls_layer_ended(void) {
     static const struct {
         bool inner_closes, outer_closes;
         netlib_status status;
@@ -457,7 +457,7 @@ static void *cancel_soon(void *limit) {
 }
 
 /* The settings of the inner stream apply, not those of the outer one. */
-static void limits_of_the_inner_stream_apply(void) {
+static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
     netlib_tls_stream *near = near_of(&nest);
@@ -553,12 +553,12 @@ static void a_write_can_be_continued_after_a_timeout(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    nested_streams_read_and_write_at_the_same_time();
-    nested_non_blocking_streams_transfer_everything();
-    r19_each_layer_proves_its_own_name();
+    nested_tls_streams_read_and_write_at_the_same_time();
+    nested_non_blocking_streams_transfer_all_data();
+    each_tls_layer_verifies_its_own_server_name();
     the_outer_stream_is_busy_until_the_inner_one_is_freed();
-    the_status_tells_which_layer_ended();
-    limits_of_the_inner_stream_apply();
+    the_status_tells_which_tls_layer_ended();
+    limits_and_timeouts_of_the_inner_stream_apply();
     a_write_can_be_continued_after_a_timeout();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

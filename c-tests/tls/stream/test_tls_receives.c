@@ -12,26 +12,26 @@
 static struct {
     int receives, polls;
     /* If set, the peer writes a byte as soon as poll is called. */
-    netlib_tls_stream *answers_a_poll;
+    netlib_tls_stream *writes_during_poll;
 } seen;
 
-static void make_peer_answer(void) {
-    netlib_tls_stream *peer = seen.answers_a_poll;
+static void make_peer_write_a_byte(void) {
+    netlib_tls_stream *peer = seen.writes_during_poll;
     netlib_error *err = NULL;
     size_t n = 0;
-    seen.answers_a_poll = NULL;
+    seen.writes_during_poll = NULL;
     if (peer != NULL) CHECK_OK(netlib_tls_stream_write(peer, "x", 1, &n, &err));
 }
 
 ssize_t recv(int fd, void *room, size_t len, int flags) {
     /* A recv that does not wait would otherwise be repeated forever. */
-    if (++seen.receives == 100) make_peer_answer();
+    if (++seen.receives == 100) make_peer_write_a_byte();
     return syscall(SYS_recvfrom, fd, room, len, flags, NULL, NULL);
 }
 
 int poll(struct pollfd *fds, nfds_t count, int ms) {
     seen.polls++;
-    make_peer_answer();
+    make_peer_write_a_byte();
     struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
     return (int)syscall(SYS_ppoll, fds, count, ms < 0 ? NULL : &wait, NULL, 0);
 }
@@ -60,7 +60,7 @@ static void check_calls_of_read(const char *what, netlib_tls_stream *near, netli
     size_t n = 0;
     if (at_once) CHECK_OK(netlib_tls_stream_write(far, "x", 1, &n, &err));
     seen.receives = seen.polls = 0;
-    seen.answers_a_poll = at_once ? NULL : far;
+    seen.writes_during_poll = at_once ? NULL : far;
     CHECK_OK(netlib_tls_stream_read(near, &byte, 1, &n, &err));
     if (seen.receives != receives || seen.polls != polls) printf("%s:\n", what);
     CHECK_INT('x', byte);

@@ -50,7 +50,7 @@ static void check_kept(netlib_tls_engine *engine, netlib_status status, enum net
 static const char to_http[] = "r485454502f312e31203430302042616420526571756573740d0a0d0a";
 
 /* `script` is NULL if the connection ends. */
-static void the_retry_kind_depends_on_what_was_sent(void) {
+static void the_retry_kind_depends_on_whether_the_request_was_sent(void) {
     static const struct {
         enum moment moment;
         enum sent sent;
@@ -170,7 +170,7 @@ static netlib_tls_engine *early_client(const netlib_tls_context *context) {
 }
 
 /* Removes the spaces, which separate words. */
-static void get_ticket(void) {
+static void receive_ticket_that_allows_early_data(void) {
     char script[200];
     static uint8_t records[ROOM];
     size_t len = 0;
@@ -187,7 +187,7 @@ static void get_ticket(void) {
     end_scene(&scene);
 }
 
-static void r32_early_data_counts_as_sent(void) {
+static void early_data_counts_as_sent(void) {
     enum { CUT, NOT_TLS, ALERT, CORRUPTED, REJECTED_AND_CUT, REJECTED_AND_CORRUPTED, REJECTED_AND_UNTRUSTED, ENDS };
     static const struct {
         const char *name;
@@ -209,7 +209,7 @@ static void r32_early_data_counts_as_sent(void) {
     for (int end = 0; end < ENDS; end++) {
         static uint8_t flight[ROOM], answer[ROOM];
         netlib_error *err = NULL;
-        get_ticket();
+        receive_ticket_that_allows_early_data();
         netlib_tls_engine *client = early_client(contexts[V13][CLIENT]);
         netlib_tls_engine *server = server_engine(end == REJECTED_AND_UNTRUSTED ? untrusted : contexts[V13][SERVER]);
         feed_all(server, flight, drain_all(client, flight, sizeof flight));
@@ -290,7 +290,7 @@ static int place_order(enum version version, const netlib_retry *policy, size_t 
     return shop.orders;
 }
 
-static void r31_a_flipped_bit_does_not_repeat_an_order(void) {
+static void a_flipped_response_bit_does_not_repeat_a_post(void) {
     for (int version = V12; version <= V13; version++) {
         size_t len = 1, flips = 0;
         for (size_t at = 0; at < len; at++) {
@@ -311,11 +311,11 @@ static void r31_a_flipped_bit_does_not_repeat_an_order(void) {
 
 int main(void) {
     set_up();
-    the_retry_kind_depends_on_what_was_sent();
+    the_retry_kind_depends_on_whether_the_request_was_sent();
     encrypted_data_counts_as_sent();
     refused_certificates_have_retry_kind_other();
-    r32_early_data_counts_as_sent();
-    r31_a_flipped_bit_does_not_repeat_an_order();
+    early_data_counts_as_sent();
+    a_flipped_response_bit_does_not_repeat_a_post();
     tear_down();
     return report("tls_retry");
 }

@@ -92,7 +92,7 @@ static void check_kept(netlib_tls_stream *stream, netlib_status status, enum net
 
 /* ---- on a socket ---- */
 
-static void failed_reads_have_their_retry_kind(void) {
+static void failed_reads_have_the_right_retry_kind(void) {
     static const struct {
         const char *what;
         call *act;
@@ -118,7 +118,7 @@ static void failed_reads_have_their_retry_kind(void) {
 }
 
 /* The second write, or its first record, finds the connection reset. */
-static void failed_writes_have_their_retry_kind(void) {
+static void failed_writes_have_the_right_retry_kind(void) {
     static const struct {
         const char *what;
         call *act;
@@ -132,7 +132,7 @@ static void failed_writes_have_their_retry_kind(void) {
     }
 }
 
-static void timeouts_and_ends_have_their_retry_kind(void) {
+static void timeouts_and_session_ends_have_the_right_retry_kind(void) {
     static const struct {
         const char *what;
         bool is_reset, is_closed;
@@ -167,7 +167,7 @@ static void timeouts_and_ends_have_their_retry_kind(void) {
     end(&session);
 }
 
-static void failed_handshakes_have_their_retry_kind(void) {
+static void failed_handshakes_have_the_right_retry_kind(void) {
     static const struct {
         const char *what, *bytes;
         size_t len;
@@ -268,7 +268,7 @@ static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status e
 }
 
 /* The outer stream has carried the CONNECT and the inner handshake, but no request. */
-static void nested_failures_before_the_request_have_their_kind(void) {
+static void nested_failures_before_the_request_have_the_right_retry_kind(void) {
     static const struct {
         const char *what, *name;
         bool is_garbage, is_over;
@@ -302,7 +302,7 @@ static void nested_failures_before_the_request_have_their_kind(void) {
     }
 }
 
-static void nested_failures_after_the_request_have_their_kind(void) {
+static void nested_failures_after_the_request_have_the_right_retry_kind(void) {
     for (int row = 0; row < 3; row++) {
         static const char *const whats[] = {"the outer record is garbage", "the inner record is garbage",
                                             "the connection ends"};
@@ -337,7 +337,7 @@ static netlib_status carried_write(void *ctx, const void *buf, size_t len, size_
     return netlib_tls_stream_write(ctx, buf, len, n, NULL);
 }
 
-static void failures_over_callbacks_have_their_retry_kind(void) {
+static void failures_over_callbacks_have_the_right_retry_kind(void) {
     for (int is_sent = 0; is_sent < 2; is_sent++) {
         struct nest nest = {.pair = prompt_pair()};
         netlib_error *err = NULL;
@@ -362,7 +362,7 @@ static void failures_over_callbacks_have_their_retry_kind(void) {
 
 /* ---- a man in the middle, on a socket ---- */
 
-static void r31_a_flipped_bit_does_not_repeat_an_order_on_a_socket(void) {
+static void a_flipped_response_bit_on_a_socket_does_not_repeat_a_post(void) {
     static const size_t places[] = {0, 3, 4, 5, 20}; /* type, both bytes of the length, ciphertext */
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         netlib_error *err = NULL;
@@ -404,14 +404,14 @@ static void r31_a_flipped_bit_does_not_repeat_an_order_on_a_socket(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    failed_reads_have_their_retry_kind();
-    failed_writes_have_their_retry_kind();
-    timeouts_and_ends_have_their_retry_kind();
-    failed_handshakes_have_their_retry_kind();
-    nested_failures_before_the_request_have_their_kind();
-    nested_failures_after_the_request_have_their_kind();
-    failures_over_callbacks_have_their_retry_kind();
-    r31_a_flipped_bit_does_not_repeat_an_order_on_a_socket();
+    failed_reads_have_the_right_retry_kind();
+    failed_writes_have_the_right_retry_kind();
+    timeouts_and_session_ends_have_the_right_retry_kind();
+    failed_handshakes_have_the_right_retry_kind();
+    nested_failures_before_the_request_have_the_right_retry_kind();
+    nested_failures_after_the_request_have_the_right_retry_kind();
+    failures_over_callbacks_have_the_right_retry_kind();
+    a_flipped_response_bit_on_a_socket_does_not_repeat_a_post();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_retry_streams");

@@ -78,7 +78,7 @@ static void load_identity(const char *chain, const char *key, const char *passwo
     netlib_tls_context_free(context_of(options));
 }
 
-static void load_plain_key(void) { load_identity(CERTS "server.pem", CERTS "server.key", NULL); }
+static void load_ecdsa_key(void) { load_identity(CERTS "server.pem", CERTS "server.key", NULL); }
 static void load_rsa_key(void) { load_identity(CERTS "rsa.pem", CERTS "rsa.key", NULL); }
 static void load_scrypt_key(void) { load_identity(CERTS "server.pem", CERTS "server-encrypted-scrypt.key", "secret"); }
 static void load_pbkdf2_key(void) { load_identity(CERTS "server.pem", CERTS "server-encrypted-pbkdf2.key", "secret"); }
@@ -99,7 +99,7 @@ static void create_context_with_crls(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-static void run_chains(void) {
+static void verify_certificate_chains(void) {
     static const char *const names[] = {"good.pem", "good-backwards.pem", "expired.pem", "constrained.pem",
                                         "malformed-int.pem"};
     static char chain[40000];
@@ -194,7 +194,7 @@ static netlib_tls_context *side_context(bool is_server) {
 }
 
 /* Runs a full and a resumed session. */
-static void run_session(void) {
+static void run_full_and_resumed_session(void) {
     struct side client = {side_context(false), -1, false, settings.depth, 0},
                 server = {side_context(true), -1, true, settings.depth, 0};
     for (int round = 0; round < 2; round++) {
@@ -217,7 +217,7 @@ static void run_session(void) {
 }
 
 /* Runs a handshake with a refused certificate, including the full explanation. */
-static void run_refusal(void) {
+static void run_handshake_with_refused_certificate(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = client_context();
     struct pair pair = unix_pair();
@@ -232,7 +232,7 @@ static void run_refusal(void) {
     netlib_tls_context_free(context);
 }
 
-static void run_sessions(void) {
+static void run_sessions_of_every_kind(void) {
     static const struct settings rows[] = {
         {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 1},
         {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 1},
@@ -255,7 +255,7 @@ static void run_sessions(void) {
                  settings.version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", settings.key,
                  settings.mutual ? ", both with certificates" : "", settings.grease ? ", ECH GREASE" : "",
                  settings.depth);
-        struct work work = {name, run_session};
+        struct work work = {name, run_full_and_resumed_session};
         /* The deepest stream may use the margin. */
         run_small(&work, settings.depth > 2 ? 0 : MARGIN);
     }
@@ -273,7 +273,7 @@ static int32_t find(void *ctx, const char *host, int32_t port, double seconds_le
     return netlib_addresses_add(addresses, &address, sizeof address, NULL);
 }
 
-static void run_connects(void) {
+static void connect_by_name_and_by_callback(void) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
     memset(&address, 0, sizeof address);
@@ -304,7 +304,7 @@ static void run_connects(void) {
     close(listener);
 }
 
-static void run_urls_and_retries(void) {
+static void create_urls_and_retries(void) {
     netlib_error *err = NULL, *failed = NULL;
     netlib_url *url = NULL, *none = NULL;
     netlib_retry *retry = NULL;
@@ -321,7 +321,7 @@ static void run_urls_and_retries(void) {
 
 int main(int argc, char **argv) {
     static const struct work works[] = {
-        {"context, ECDSA key", load_plain_key},
+        {"context, ECDSA key", load_ecdsa_key},
         {"context, RSA key", load_rsa_key},
         {"context, key with scrypt", load_scrypt_key},
         {"context, key with PBKDF2", load_pbkdf2_key},
@@ -330,10 +330,10 @@ int main(int argc, char **argv) {
         {"context, legacy PKCS#12", load_legacy_pkcs12_key},
         {"context, system and embedded authorities", create_context_with_system_trust},
         {"context, CRLs", create_context_with_crls},
-        {"chains that are judged", run_chains},
-        {"a certificate that is refused", run_refusal},
-        {"connecting", run_connects},
-        {"URLs and retries", run_urls_and_retries},
+        {"chains that are judged", verify_certificate_chains},
+        {"a certificate that is refused", run_handshake_with_refused_certificate},
+        {"connecting", connect_by_name_and_by_callback},
+        {"URLs and retries", create_urls_and_retries},
     };
     measures = argc > 1 && strcmp(argv[1], "--measure") == 0;
     is_optimised = has_optimised_library();
@@ -344,7 +344,7 @@ int main(int argc, char **argv) {
     if (region == MAP_FAILED || mprotect(region + GUARD, stack_size, PROT_READ | PROT_WRITE) != 0) abort();
     stack = region + GUARD;
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) run_small(&works[i], MARGIN);
-    run_sessions();
+    run_sessions_of_every_kind();
     munmap(region, stack_size + GUARD);
     return report("tls stack");
 }

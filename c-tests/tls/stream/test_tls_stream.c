@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void bad_handshakes_of_the_peer_have_their_status(void) {
+static void each_faulty_handshake_of_the_peer_has_its_status(void) {
     static const struct {
         enum server_does does;
         const char *raw;
@@ -243,7 +243,7 @@ static void streams_read_and_write_at_the_same_time(void) {
 }
 
 /* One thread serves both ends with non-blocking calls, over a socket with small buffers. */
-static void non_blocking_streams_transfer_everything(void) {
+static void non_blocking_streams_transfer_all_data(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -300,9 +300,9 @@ static void non_blocking_streams_transfer_everything(void) {
 }
 
 int main(void) {
-    bad_handshakes_of_the_peer_have_their_status();
+    each_faulty_handshake_of_the_peer_has_its_status();
     each_end_of_a_session_has_its_status();
     streams_read_and_write_at_the_same_time();
-    non_blocking_streams_transfer_everything();
+    non_blocking_streams_transfer_all_data();
     return report("tls stream");
 }

@@ -26,7 +26,7 @@ static void do_handshake(const netlib_tls_context *client, const netlib_tls_cont
     CHECK_OK(netlib_tls_stream_set_blocking(*far, 1, &err));
 }
 
-static void a_timeout_ends_the_call_and_not_the_session(void) {
+static void a_timeout_ends_the_call_but_not_the_session(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -121,7 +121,7 @@ static void until_taken(netlib_tls_stream *stream, bool writes) {
     }
 }
 
-static void limits_end_every_wait(void) {
+static void limits_end_every_waiting_stream_call(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -258,8 +258,8 @@ static void handshakes_and_reads_work_with_single_bytes(void) {
 }
 
 int main(void) {
-    a_timeout_ends_the_call_and_not_the_session();
-    limits_end_every_wait();
+    a_timeout_ends_the_call_but_not_the_session();
+    limits_end_every_waiting_stream_call();
     a_second_reader_or_writer_gets_busy();
     handshakes_and_reads_work_with_single_bytes();
     return report("tls waiting");

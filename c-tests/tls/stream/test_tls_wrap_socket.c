@@ -243,7 +243,7 @@ static void the_limit_applies_to_the_handshake_only(void) {
 }
 
 /* The context's cached configuration for clients without a name is not used for another protocol. */
-static void protocols_are_replaced_for_a_client_without_a_name(void) {
+static void alpn_protocols_are_replaced_for_a_client_without_a_name(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = context_of(options_with(NOT_VERIFIED | H2)), *server_side = server_of(false);
@@ -269,7 +269,7 @@ static void protocols_are_replaced_for_a_client_without_a_name(void) {
 }
 
 /* CRLs are loaded with the CA certificates, as in Python's load_verify_locations. */
-static void crls_are_added_to_a_context(void) {
+static void crls_of_the_options_are_added_to_the_context(void) {
     static const struct {
         const char *authority, *list; /* in the options */
         netlib_status status;
@@ -308,7 +308,7 @@ static void crls_are_added_to_a_context(void) {
     netlib_tls_context_free(context);
 }
 
-static void bad_arguments_are_refused(void) {
+static void invalid_arguments_of_wrap_socket_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = client_context();
@@ -339,9 +339,9 @@ int main(void) {
     CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
     options_and_context_combine_as_in_urllib3();
     the_limit_applies_to_the_handshake_only();
-    protocols_are_replaced_for_a_client_without_a_name();
-    crls_are_added_to_a_context();
-    bad_arguments_are_refused();
+    alpn_protocols_are_replaced_for_a_client_without_a_name();
+    crls_of_the_options_are_added_to_the_context();
+    invalid_arguments_of_wrap_socket_are_refused();
     unlink(in_directory);
     CHECK(rmdir(directory) == 0);
     return report("tls_wrap_socket");

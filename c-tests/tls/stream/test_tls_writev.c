@@ -37,7 +37,7 @@ static void free_ends(struct ends *ends) {
 }
 
 /* The lengths of the slices, and the expected plaintext lengths of the records. */
-static void slices_share_records(void) {
+static void slices_are_joined_into_full_records(void) {
     enum { FULL = 16384 };
     static const struct {
         size_t pieces[6];
@@ -128,7 +128,7 @@ static void invalid_slices_send_nothing(void) {
 }
 
 /* A non-blocking write over a socket with small buffers: the rest is passed again in other slices. */
-static void a_write_continues_with_other_slices(void) {
+static void an_incomplete_writev_continues_with_other_slices(void) {
     netlib_error *err = NULL;
     enum { TOTAL = 300000 };
     static unsigned char sent[TOTAL], received[TOTAL];
@@ -188,7 +188,7 @@ static void *send_much(void *argument) {
 }
 
 /* A blocking stream gets as many bytes as shutdown discards, and then more than that. */
-static void r30_shutdown_discards_a_bounded_amount(void) {
+static void shutdown_discards_a_bounded_number_of_bytes(void) {
     netlib_error *err = NULL;
     static const struct {
         size_t total;
@@ -285,11 +285,11 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    slices_share_records();
+    slices_are_joined_into_full_records();
     invalid_slices_send_nothing();
-    a_write_continues_with_other_slices();
+    an_incomplete_writev_continues_with_other_slices();
     shutdown_both_waits_for_the_peers_close_notify();
-    r30_shutdown_discards_a_bounded_amount();
+    shutdown_discards_a_bounded_number_of_bytes();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls writev");

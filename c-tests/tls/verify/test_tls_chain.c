@@ -99,7 +99,7 @@ static void check_row(const struct row *row, int32_t purpose, const char *name) 
 }
 
 /* The tables are the same as those of the handshakes. */
-static void chains_are_verified_as_in_a_handshake(void) {
+static void verify_chain_has_the_same_results_as_handshakes(void) {
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) check_row(&servers[i], AS_SERVER, "localhost");
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
         if (clients[i].sent != NULL) check_row(&clients[i], AS_CLIENT, NULL);
@@ -117,7 +117,7 @@ static void unsupported_and_weak_keys_are_refused(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) check_row(&rows[i], AS_SERVER, "localhost");
 }
 
-static void names_are_checked_if_they_are_given(void) {
+static void server_names_are_verified_if_they_are_given(void) {
     static const struct {
         const char *chain;
         int32_t purpose;
@@ -184,7 +184,7 @@ static int32_t fail_to_report_time(void *ctx, double *seconds) {
     return 1;
 }
 
-static void the_given_time_replaces_the_clock(void) {
+static void the_time_argument_replaces_the_clock(void) {
     static const struct {
         double time;
         netlib_status given, told; /* with the time as argument; with the time of the clock */
@@ -345,7 +345,7 @@ static void every_changed_or_truncated_chain_is_refused(void) {
     free(der);
 }
 
-static void a_context_without_anchors_verifies_no_chain(void) {
+static void a_context_without_trust_anchors_verifies_no_chain(void) {
     netlib_error *err = NULL;
     size_t len;
     char *pem = slurp("good.pem", &len);
@@ -364,7 +364,7 @@ static void a_context_without_anchors_verifies_no_chain(void) {
 }
 
 /* Pins are checked in addition to the chain, or instead of it. The verify mode has no influence. */
-static void pins_are_checked_against_a_chain(void) {
+static void verify_chain_checks_the_pins_of_the_context(void) {
     static const struct {
         const char *trusted, *pinned;
         bool replaces;
@@ -416,14 +416,14 @@ static void pins_are_checked_against_a_chain(void) {
 }
 
 int main(void) {
-    chains_are_verified_as_in_a_handshake();
+    verify_chain_has_the_same_results_as_handshakes();
     unsupported_and_weak_keys_are_refused();
-    names_are_checked_if_they_are_given();
-    the_given_time_replaces_the_clock();
+    server_names_are_verified_if_they_are_given();
+    the_time_argument_replaces_the_clock();
     invalid_chains_are_refused();
     the_size_of_a_chain_is_bounded();
     every_changed_or_truncated_chain_is_refused();
-    a_context_without_anchors_verifies_no_chain();
-    pins_are_checked_against_a_chain();
+    a_context_without_trust_anchors_verifies_no_chain();
+    verify_chain_checks_the_pins_of_the_context();
     return report("tls_chain");
 }

@@ -61,7 +61,7 @@ static bool try_crl(const void *list, size_t len) {
     return true;
 }
 
-static void r25_truncated_and_flipped_crls_give_a_status(void) {
+static void crls_truncated_or_with_flipped_bits_are_loaded_or_refused(void) {
     size_t len = 0;
     char *list = slurp(CHAINS "int.crl.der", &len);
     CHECK(try_crl(list, len));
@@ -83,7 +83,7 @@ static void r25_truncated_and_flipped_crls_give_a_status(void) {
     free(list);
 }
 
-static void r25_seeds_of_the_fuzzer_give_a_status(void) {
+static void crls_from_the_fuzzer_seeds_are_loaded_or_refused(void) {
     unsigned long inputs = 0;
     FILE *pack = fopen("fuzz/seeds/crl.pack", "rb");
     CHECK(pack != NULL);
@@ -113,8 +113,8 @@ static void r25_seeds_of_the_fuzzer_give_a_status(void) {
 int main(void) {
     revoked = slurp(CHAINS "revoked.pem", &revoked_len);
     good = slurp(CHAINS "good.pem", &good_len);
-    r25_truncated_and_flipped_crls_give_a_status();
-    r25_seeds_of_the_fuzzer_give_a_status();
+    crls_truncated_or_with_flipped_bits_are_loaded_or_refused();
+    crls_from_the_fuzzer_seeds_are_loaded_or_refused();
     free(revoked);
     free(good);
     return report("tls_crl");

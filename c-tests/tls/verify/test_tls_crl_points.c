@@ -70,7 +70,7 @@ struct row {
 #define POINT(text) (text), sizeof(text) - 1
 #define PLACE "\xa0\x0a\xa0\x08\x86\x06http:x"
 
-static void r25_crls_with_any_distribution_point_do_not_panic(void) {
+static void crls_with_malformed_distribution_points_do_not_panic(void) {
     static const struct row rows[] = {
         {"a point with a name", POINT(PLACE), NETLIB_OK},
         {"for user certificates only", POINT(PLACE "\x81\x01\xff"), NETLIB_OK},
@@ -100,6 +100,6 @@ static void r25_crls_with_any_distribution_point_do_not_panic(void) {
 }
 
 int main(void) {
-    r25_crls_with_any_distribution_point_do_not_panic();
+    crls_with_malformed_distribution_points_do_not_panic();
     return report("tls_crl_points");
 }

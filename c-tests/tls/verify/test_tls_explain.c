@@ -474,7 +474,7 @@ static void cipher_strings_without_a_common_suite_are_explained(void) {
 }
 
 /* One message in records of one byte each: the message is below its limit, but its records are above theirs. */
-static void a_message_in_too_many_records_is_refused(void) {
+static void a_handshake_message_in_too_many_records_is_refused(void) {
     netlib_error *err = NULL;
     static struct bytes bytes;
     bytes.len = 0;
@@ -498,6 +498,6 @@ int main(void) {
     refused_client_certificates_are_explained();
     failed_handshakes_with_clients_are_explained();
     cipher_strings_without_a_common_suite_are_explained();
-    a_message_in_too_many_records_is_refused();
+    a_handshake_message_in_too_many_records_is_refused();
     return report("tls explain");
 }

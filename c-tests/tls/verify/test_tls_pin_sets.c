@@ -301,7 +301,7 @@ static netlib_status handshake_streams(netlib_tls_stream *near, netlib_tls_strea
 
 /* A known defect of curl: one way to create a session did not check pins. With netlib the context checks them, without
  * a call of the application. */
-static void r22_the_context_checks_pins_for_every_kind_of_session(void) {
+static void the_context_checks_pins_for_every_kind_of_session(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (int row = 0; row < 24; row++) {
@@ -567,7 +567,7 @@ static void wrap_socket_keeps_all_pins(void) {
 
 int main(void) {
     pins_match_only_the_verified_path();
-    r22_the_context_checks_pins_for_every_kind_of_session();
+    the_context_checks_pins_for_every_kind_of_session();
     sessions_are_not_resumed_with_other_pins();
     servers_check_the_pins_of_clients();
     pins_of_a_server_without_client_certificates_are_refused();

@@ -47,7 +47,7 @@ static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
 }
 
 /* A known defect of curl: one way to create a session did not check pins. */
-static void r22_fingerprints_are_checked_for_every_kind_of_session(void) {
+static void fingerprints_are_checked_for_every_kind_of_session(void) {
     netlib_error *err = NULL;
     char right[65], wrong[65];
     fingerprint_of(CERTS "server.pem", right);
@@ -91,6 +91,6 @@ static void r22_fingerprints_are_checked_for_every_kind_of_session(void) {
 }
 
 int main(void) {
-    r22_fingerprints_are_checked_for_every_kind_of_session();
+    fingerprints_are_checked_for_every_kind_of_session();
     return report("tls pins");
 }

@@ -47,7 +47,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
-static void clear_directory(void) {
+static void replace_directory_by_an_empty_one(void) {
     if (directory[0] != '\0') nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     strcpy(directory, "/tmp/netlib-trust-XXXXXX");
     CHECK(mkdtemp(directory) != NULL);
@@ -89,7 +89,7 @@ static const char *describe_trust(const netlib_tls_context *context) {
     "  0123abcd.r0: CRLs are not read from here; add it as a CRL file\n" \
     "  89abcdef.r12: CRLs are not read from here; add it as a CRL file\n"
 
-static void a_ca_directory_is_read_like_openssls(void) {
+static void a_ca_directory_is_read_as_openssl_reads_it(void) {
     static const struct {
         const char *what; /* the preparation before the directory is read */
         const char *told;
@@ -121,7 +121,7 @@ static void a_ca_directory_is_read_like_openssls(void) {
          1},
     };
     netlib_error *err = NULL;
-    clear_directory();
+    replace_directory_by_an_empty_one();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].what, "one") == 0) {
             copy_to("one.pem", CERTS "ca.pem");
@@ -176,7 +176,7 @@ static void authorities_of_a_ca_directory_are_trusted(void) {
     netlib_tls_context *theirs = server_context("server");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
-        clear_directory();
+        replace_directory_by_an_empty_one();
         copy_to("a.pem", rows[i].authority);
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_add_ca_dir(options, directory);
@@ -202,14 +202,14 @@ static const char *with_label(char *into, size_t size, const char *pem, const ch
     return into;
 }
 
-static void sources_without_a_usable_certificate_are_refused(void) {
+static void trust_sources_without_a_usable_certificate_are_refused(void) {
     enum setter { FILE_SETTER, DIR_SETTER, DATA_SETTER };
     with_label(conditional, sizeof conditional, text_of(CERTS "ca.pem"), "TRUSTED CERTIFICATE");
-    clear_directory();
+    replace_directory_by_an_empty_one();
     char empty[64], only_key[160];
     snprintf(empty, sizeof empty, "%s", directory);
     directory[0] = '\0';
-    clear_directory();
+    replace_directory_by_an_empty_one();
     copy_to("key.pem", CERTS "server.key");
     snprintf(only_key, sizeof only_key, "%s", directory);
     const struct {
@@ -257,11 +257,11 @@ static void sources_without_a_usable_certificate_are_refused(void) {
         CHECK(context == NULL);
         netlib_tls_options_free(options);
     }
-    clear_directory();
+    replace_directory_by_an_empty_one();
     CHECK(remove(empty) == 0);
 }
 
-static void unusable_certificates_are_skipped_and_listed(void) {
+static void unusable_ca_certificates_are_skipped_and_listed(void) {
     char data[32768];
     snprintf(data, sizeof data, "%s%s%s%s", text_of(CERTS "ca.pem"),
              "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", text_of(CERTS "other-ca.pem"),
@@ -363,7 +363,7 @@ static void servers_read_authorities_only_for_client_certificates(void) {
 }
 
 /* A server-only context accepts connections and refuses to create client sessions, whatever its verify mode. */
-static void a_server_only_context_makes_no_client_sessions(void) {
+static void a_server_only_context_creates_no_client_sessions(void) {
     static const char NOT_A_CLIENTS[] =
         "netlib_tls_options_set_server_only: the context is for servers only, and a client needs another";
     netlib_error *err = NULL;
@@ -408,13 +408,13 @@ static void a_server_only_context_makes_no_client_sessions(void) {
 }
 
 int main(void) {
-    a_ca_directory_is_read_like_openssls();
+    a_ca_directory_is_read_as_openssl_reads_it();
     authorities_of_a_ca_directory_are_trusted();
-    sources_without_a_usable_certificate_are_refused();
-    unusable_certificates_are_skipped_and_listed();
+    trust_sources_without_a_usable_certificate_are_refused();
+    unusable_ca_certificates_are_skipped_and_listed();
     embedded_and_system_trust_can_be_selected();
     servers_read_authorities_only_for_client_certificates();
-    a_server_only_context_makes_no_client_sessions();
+    a_server_only_context_creates_no_client_sessions();
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return report("tls_trust");
 }

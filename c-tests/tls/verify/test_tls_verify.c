@@ -51,7 +51,7 @@ static netlib_tls_context *of_version(netlib_tls_options *options, int32_t versi
     return context_of(options);
 }
 
-static void chains_of_servers_are_accepted_or_refused(void) {
+static void handshakes_accept_or_refuse_each_server_chain(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
@@ -86,7 +86,7 @@ static void chains_of_servers_are_accepted_or_refused(void) {
     }
 }
 
-static void chains_of_clients_are_accepted_or_refused(void) {
+static void handshakes_accept_or_refuse_each_client_chain(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
@@ -145,7 +145,7 @@ static netlib_status handshake(netlib_tls_options *options, const char *chain, n
     return status;
 }
 
-static void the_clock_decides_if_a_certificate_is_valid(void) {
+static void the_clock_callback_decides_if_a_certificate_is_valid(void) {
     static const struct {
         double time;
         netlib_status status;
@@ -213,7 +213,7 @@ static int32_t count_and_use_stream(void *ctx, double *seconds) {
 }
 
 /* Each side calls its own clock, and calls it only once, however often the handshake is called meanwhile. */
-static void the_clock_is_called_once_without_a_lock(void) {
+static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
     netlib_error *err = NULL;
     struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
     netlib_tls_stream *streams[2];
@@ -245,7 +245,7 @@ static void the_clock_is_called_once_without_a_lock(void) {
     close_pair(pair);
 }
 
-static void crls_and_verify_flags_are_checked(void) {
+static void revocation_is_checked_by_crls_and_verify_flags(void) {
     static const struct {
         const char *crl;
         int32_t flags;
@@ -328,7 +328,7 @@ static void crls_and_verify_flags_are_checked(void) {
 
 /* CVE-2019-11324: a certificate of an authority that the system trusts is refused if custom authorities replace the
  * system's. */
-static void r20_custom_trust_replaces_system_trust(void) {
+static void custom_ca_certificates_replace_the_system_trust(void) {
     static const struct {
         bool custom, system;
         netlib_status status;
@@ -358,7 +358,7 @@ static void r20_custom_trust_replaces_system_trust(void) {
 }
 
 /* R33: certificates that chain to the system's authorities are checked like those that chain to the caller's. */
-static void r33_chains_to_system_authorities_are_checked(void) {
+static void chains_to_system_authorities_are_checked_completely(void) {
     netlib_error *err = NULL;
     double now = NOW;
     unsetenv("SSL_CERT_DIR");
@@ -379,7 +379,7 @@ static void r33_chains_to_system_authorities_are_checked(void) {
 
 /* CVE-2025-27809: a client without a server name is refused before it sends anything, unless the name check was
  * switched off. */
-static void r21_no_session_without_a_name(void) {
+static void clients_without_a_server_name_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     static const char *const nobody[] = {NULL, ""};
@@ -408,13 +408,13 @@ static void r21_no_session_without_a_name(void) {
 }
 
 int main(void) {
-    chains_of_servers_are_accepted_or_refused();
-    r33_chains_to_system_authorities_are_checked();
-    chains_of_clients_are_accepted_or_refused();
-    the_clock_decides_if_a_certificate_is_valid();
-    the_clock_is_called_once_without_a_lock();
-    crls_and_verify_flags_are_checked();
-    r20_custom_trust_replaces_system_trust();
-    r21_no_session_without_a_name();
+    handshakes_accept_or_refuse_each_server_chain();
+    chains_to_system_authorities_are_checked_completely();
+    handshakes_accept_or_refuse_each_client_chain();
+    the_clock_callback_decides_if_a_certificate_is_valid();
+    the_clock_callback_is_called_once_while_no_lock_is_held();
+    revocation_is_checked_by_crls_and_verify_flags();
+    custom_ca_certificates_replace_the_system_trust();
+    clients_without_a_server_name_are_refused();
     return report("tls verify");
 }

@@ -101,7 +101,7 @@ static void subject_alternative_names_are_listed_in_order(void) {
     }
 }
 
-static void keys_and_signatures_have_the_names_of_openssl(void) {
+static void keys_and_signatures_have_openssl_algorithm_names(void) {
     static const struct {
         const char *name, *serial, *algorithm, *curve;
         size_t bits;
@@ -161,7 +161,7 @@ static netlib_certificate *replace_text(const char *path, const char *from, cons
     return altered;
 }
 
-static void texts_have_no_nul_and_no_line_break(void) {
+static void certificate_texts_contain_no_nul_and_no_line_break(void) {
     static const struct {
         const char *path, *from, *to;
         size_t len;
@@ -335,8 +335,8 @@ static void the_peer_certificate_can_be_parsed_and_pinned(void) {
 int main(void) {
     getters_return_the_fields_of_a_certificate();
     subject_alternative_names_are_listed_in_order();
-    keys_and_signatures_have_the_names_of_openssl();
-    texts_have_no_nul_and_no_line_break();
+    keys_and_signatures_have_openssl_algorithm_names();
+    certificate_texts_contain_no_nul_and_no_line_break();
     invalid_certificates_are_refused_with_a_message();
     fingerprints_match_as_in_urllib3();
     the_peer_certificate_can_be_parsed_and_pinned();
