@@ -87,21 +87,21 @@ pub enum Read {
 impl Body {
     /// Creates a body from a copy of `data`.
     pub fn from_memory(data: &[u8]) -> Result<Body> {
-        Ok(Body::of(Source::Memory { data: memory::copy(data, "a body")?, position: 0 }))
+        Ok(Body::from_source(Source::Memory { data: memory::copy(data, "a body")?, position: 0 }))
     }
 
     pub fn from_fd(fd: RawFd) -> Result<Body> {
         if fd < 0 {
             return Err(Error::new(Status::InvalidArgument, format!("fd must not be negative; it is {fd}")));
         }
-        Ok(Body::of(Source::Descriptor(fd)))
+        Ok(Body::from_source(Source::Descriptor(fd)))
     }
 
     pub fn from_callbacks(callbacks: Callbacks) -> Body {
-        Body::of(Source::Callbacks(callbacks))
+        Body::from_source(Source::Callbacks(callbacks))
     }
 
-    fn of(source: Source) -> Body {
+    fn from_source(source: Source) -> Body {
         Body { source, limit: None }
     }
 
@@ -160,7 +160,7 @@ impl Body {
             Source::Memory { data, position } => {
                 Ok(Some((i64::try_from(data.len()).unwrap_or(i64::MAX) - position).max(0)))
             }
-            Source::Descriptor(fd) => sys::bytes_left(*fd).map_err(|error| {
+            Source::Descriptor(fd) => sys::remaining_file_size(*fd).map_err(|error| {
                 Error::from_io(Status::Io, format!("cannot tell the length of descriptor {fd}"), &error)
             }),
             Source::Callbacks(_) => Ok(None),
@@ -191,7 +191,7 @@ impl Body {
     /// Moves the body to a recorded position.
     pub fn rewind(&mut self, position: Position) -> Result<()> {
         let Position::At(target) = position else {
-            return Err(unrewindable(match position {
+            return Err(unrewindable_error(match position {
                 Position::Failed => "the body could not tell its position when that was to be recorded",
                 _ => "the body's position was not recorded",
             }));
@@ -203,10 +203,10 @@ impl Body {
                 Error::from_io(Status::UnrewindableBody, what, &error)
             })?,
             Source::Callbacks(Callbacks { seek: None, .. }) => {
-                return Err(unrewindable("the body cannot be moved back: it has no seek callback"));
+                return Err(unrewindable_error("the body cannot be moved back: it has no seek callback"));
             }
             Source::Callbacks(Callbacks { seek: Some(seek), .. }) => seek(target).map_err(|cause| {
-                unrewindable(&format!("the body could not be moved back to byte {target}"))
+                unrewindable_error(&format!("the body could not be moved back to byte {target}"))
                     .with_cause(Arc::new(cause))
             })?,
         }
@@ -227,7 +227,7 @@ impl Body {
     }
 }
 
-fn unrewindable(message: &str) -> Error {
+fn unrewindable_error(message: &str) -> Error {
     Error::new(Status::UnrewindableBody, message)
 }
 
@@ -376,8 +376,8 @@ mod tests {
             (Some(Ok(i64::MIN)), Err(Status::CallbackFailed)),
         ];
         for (tell, expected) in rows {
-            let told = callbacks(tell, None).set_file_position(Position::None);
-            assert_eq!(told.map_err(|error| error.status()), expected);
+            let position = callbacks(tell, None).set_file_position(Position::None);
+            assert_eq!(position.map_err(|error| error.status()), expected);
         }
         assert!(callbacks(None, Some(Ok(()))).rewind(Position::At(3)).is_ok());
         let error = callbacks(None, Some(Err(failed()))).rewind(Position::At(3)).unwrap_err();

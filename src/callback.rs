@@ -57,7 +57,7 @@ pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
     };
     let seconds = clock()?;
     if !seconds.is_finite() {
-        return Err(senseless("wall clock", seconds, "a finite number of seconds"));
+        return Err(invalid_value("wall clock", seconds, "a finite number of seconds"));
     }
     Ok(seconds)
 }
@@ -73,12 +73,12 @@ pub(crate) fn random_unit(random: Option<&Random>) -> Result<f64> {
     };
     let value = random()?;
     if !(0.0..1.0).contains(&value) {
-        return Err(senseless("random", value, "0 or more and less than 1"));
+        return Err(invalid_value("random", value, "0 or more and less than 1"));
     }
     Ok(value)
 }
 
-fn senseless(callback: &str, value: f64, wanted: &str) -> Error {
+fn invalid_value(callback: &str, value: f64, wanted: &str) -> Error {
     Error::new(Status::CallbackFailed, format!("the {callback} callback gave {value}; it must give {wanted}"))
 }
 

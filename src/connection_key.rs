@@ -14,7 +14,7 @@ use crate::url::Url;
 pub const SIZE: usize = 65;
 
 /// The settings that determine the peer of a connection, and the identity that the caller has there.
-pub struct Parts<'a> {
+pub struct KeyInput<'a> {
     pub url: &'a Url,
     pub proxy: Option<&'a Url>,
     pub context: Option<&'a Context>,
@@ -23,21 +23,21 @@ pub struct Parts<'a> {
     pub extra: &'a [&'a [u8]],
 }
 
-pub fn of(parts: &Parts<'_>) -> Result<CString> {
-    let proxy = parts.proxy.map(|proxy| end(proxy, "proxy")).transpose()?;
+pub fn of(parts: &KeyInput<'_>) -> Result<CString> {
+    let proxy = parts.proxy.map(|proxy| origin_digest(proxy, "proxy")).transpose()?;
     let context = parts.context.map(Context::digest).transpose()?;
     Ok(Settings::new("connection")
-        .with("url", &end(parts.url, "url")?)
+        .with("url", &origin_digest(parts.url, "url")?)
         .with_option("proxy", proxy.as_ref().map(Digest::as_slice))
         .with_option("context", context.map(|text| text.to_bytes()))
         .with("options", &parts.options.digest())
         .with_list("extra", parts.extra.iter().copied())
-        .finish_text())
+        .finish_hex())
 }
 
 /// Returns the digest of a URL's scheme, host, port and userinfo. A missing scheme means http, and a missing port is
 /// the scheme's default port. Letter case is ignored where URLs ignore it.
-fn end(url: &Url, parameter: &str) -> Result<Digest> {
+fn origin_digest(url: &Url, parameter: &str) -> Result<Digest> {
     let Some(host) = url.host().filter(|host| !host.is_empty()) else {
         let message = format!("{parameter} has no host");
         return Err(Error::new(Status::InvalidArgument, message));
@@ -66,7 +66,7 @@ mod tests {
         let url = Url::parse(url.as_bytes()).unwrap();
         let proxy = proxy.map(|proxy| Url::parse(proxy.as_bytes()).unwrap());
         let options = ConnectOptions::default();
-        of(&Parts { url: &url, proxy: proxy.as_ref(), context: None, options: &options, extra })
+        of(&KeyInput { url: &url, proxy: proxy.as_ref(), context: None, options: &options, extra })
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Settings {
     }
 
     /// Returns the digest in lower-case hex.
-    pub(crate) fn finish_text(self) -> CString {
+    pub(crate) fn finish_hex(self) -> CString {
         let text = self.finish().iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_text_is_64_lower_case_hex_digits() {
-        let text = Settings::new("x").finish_text();
+        let text = Settings::new("x").finish_hex();
         assert!(text.count_bytes() == 64 && text.to_bytes().iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
     }
 }

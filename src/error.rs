@@ -179,22 +179,22 @@ impl Error {
 
     /// Inserts the names of API parts into the texts of the error and its causes. The C ABI does this before it returns
     /// the error.
-    pub fn with_names(mut self, spell: fn(ApiName) -> &'static str) -> Error {
-        self.insert_names(spell);
+    pub fn with_names(mut self, name_of: fn(ApiName) -> &'static str) -> Error {
+        self.insert_names(name_of);
         self
     }
 
-    fn insert_names(&mut self, spell: fn(ApiName) -> &'static str) {
+    fn insert_names(&mut self, name_of: fn(ApiName) -> &'static str) {
         if let Some((name, offset)) = self.0.name.take() {
             let (before, after) = self.message().split_at_checked(offset).unwrap_or(("", self.message()));
             let separator = if offset == 0 { ": " } else { "" };
-            self.0.message = one_line(&format!("{before}{}{separator}{after}", spell(name))).unwrap_or_default();
+            self.0.message = one_line(&format!("{before}{}{separator}{after}", name_of(name))).unwrap_or_default();
         }
         if let Some(advice) = self.0.advice.take() {
-            self.0.advice_text = one_line(&advice.spelled(spell)).ok();
+            self.0.advice_text = one_line(&advice.render(name_of)).ok();
         }
         for cause in self.0.causes.iter_mut().filter(|cause| cause.has_names()) {
-            Arc::make_mut(cause).insert_names(spell);
+            Arc::make_mut(cause).insert_names(name_of);
         }
     }
 
@@ -377,7 +377,7 @@ fn one_line(text: &str) -> Result<CString> {
 }
 
 /// Shortens a text of the caller for a message: enough remains to recognise it.
-pub(crate) fn shown(text: &str) -> &str {
+pub(crate) fn truncated(text: &str) -> &str {
     const SHOWN: usize = 80;
     text.char_indices().nth(SHOWN).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn names_are_inserted_into_the_texts() {
-        let spell = |name| if name == ApiName::SetCiphers { "set_ciphers" } else { "add_pin" };
+        let name_of = |name| if name == ApiName::SetCiphers { "set_ciphers" } else { "add_pin" };
         let error = |message| Error::new(Status::Io, message);
         let naming = |before, after| Error::naming(Status::Io, before, ApiName::SetCiphers, after);
         for (error, expected) in [
@@ -414,11 +414,11 @@ mod tests {
             (naming("say ", ""), "say set_ciphers"),
             (naming("say ", "").prefixed("\u{e9}\n"), "\u{e9}\\n: say set_ciphers"),
         ] {
-            let outer = Error::new(Status::Io, "outer").with_cause(Arc::new(error.clone())).with_names(spell);
+            let outer = Error::new(Status::Io, "outer").with_cause(Arc::new(error.clone())).with_names(name_of);
             assert_eq!((outer.message(), outer.causes()[0].message()), ("outer", expected));
-            let error = error.with_names(spell);
+            let error = error.with_names(name_of);
             assert_eq!((error.message(), error.advice_text()), (expected, None));
-            assert_eq!(error.with_names(spell).message(), expected, "the second call changes nothing");
+            assert_eq!(error.with_names(name_of).message(), expected, "the second call changes nothing");
         }
         for (advice, expected) in [
             (Advice::new("to add one", ApiName::AddPin), c"to add one: add_pin"),
@@ -428,7 +428,7 @@ mod tests {
         ] {
             let error = error("x").with_advice(advice.clone());
             assert_eq!((error.advice(), error.advice_text()), (Some(&advice), None));
-            assert_eq!(error.with_names(spell).advice_text(), Some(expected));
+            assert_eq!(error.with_names(name_of).advice_text(), Some(expected));
         }
     }
 

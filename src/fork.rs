@@ -39,11 +39,11 @@ impl Process {
     #[inline(always)]
     pub(crate) fn current() -> Process {
         let known = CURRENT.get().and_then(|current| NonZeroU64::new(current.load(Ordering::Relaxed)));
-        known.map_or_else(Process::first_seen, Process)
+        known.map_or_else(Process::identify, Process)
     }
 
     #[cold]
-    fn first_seen() -> Process {
+    fn identify() -> Process {
         /// The generation: the number of forks that led to this process. It is ordinary memory, so a child inherits it.
         static GENERATION: AtomicU32 = AtomicU32::new(0);
         let current = current();
@@ -87,7 +87,7 @@ impl Process {
 fn current() -> &'static AtomicU64 {
     CURRENT.get_or_init(|| {
         install();
-        sys::wiped_by_fork().unwrap_or(&UNWIPED)
+        sys::wipe_on_fork_word().unwrap_or(&UNWIPED)
     })
 }
 
@@ -152,13 +152,13 @@ struct Gate;
 
 impl Gate {
     /// Returns a number that identifies the current thread among those that exist.
-    fn thread() -> usize {
+    fn thread_id() -> usize {
         DEPTH.with(|depth| NonNull::from(depth).addr().get())
     }
 
     fn lane() -> &'static AtomicIsize {
         // Addresses of thread-local variables differ in their high bits only, so they are mixed.
-        let mixed = (Gate::thread() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
+        let mixed = (Gate::thread_id() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
         &LANES[mixed as usize % LANE_COUNT].0
     }
 
@@ -169,7 +169,7 @@ impl Gate {
         // The forking thread enters if the fork handler of another library calls netlib.
         let is_open = || {
             let forking = FORKING.load(Ordering::SeqCst);
-            forking == 0 || forking == Gate::thread()
+            forking == 0 || forking == Gate::thread_id()
         };
         if is_open() {
             return;
@@ -187,7 +187,7 @@ impl Gate {
     }
 
     /// Returns whether no other thread holds a delay.
-    fn is_quiet() -> bool {
+    fn no_other_thread_delays() -> bool {
         let own = isize::from(DEPTH.get() > 0);
         LANES.iter().map(|lane| lane.0.load(Ordering::SeqCst)).sum::<isize>() <= own
     }
@@ -199,19 +199,19 @@ impl Gate {
 
 impl ForkHandler for Gate {
     fn before() {
-        let (me, until) = (Gate::thread(), Instant::now() + MAX_WAIT);
+        let (me, until) = (Gate::thread_id(), Instant::now() + MAX_WAIT);
         let claim = || {
             let claimed = FORKING.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
             claimed.is_ok() || claimed == Err(me)
         };
         if wait_until(until, claim) {
-            wait_until(until, Gate::is_quiet);
+            wait_until(until, Gate::no_other_thread_delays);
         }
         FORKED_FROM.store(current().load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     fn in_parent() {
-        if FORKING.load(Ordering::SeqCst) == Gate::thread() {
+        if FORKING.load(Ordering::SeqCst) == Gate::thread_id() {
             Gate::open();
         }
     }
@@ -230,9 +230,9 @@ impl ForkHandler for Gate {
 }
 
 /// Waits until a condition is met or `time` is reached. Returns false if the condition was not met in time.
-fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
+fn wait_until(time: Instant, condition: impl Fn() -> bool) -> bool {
     for turn in 0_u32.. {
-        if is_so() {
+        if condition() {
             return true;
         }
         match turn {
@@ -249,7 +249,7 @@ fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 
 /// The fields are dropped in this order.
-pub(crate) struct Locked<'a, T> {
+pub(crate) struct LockGuard<'a, T> {
     value: MutexGuard<'a, T>,
     _delay: Delay,
 }
@@ -259,24 +259,24 @@ impl<T> Mutex<T> {
         Mutex(std::sync::Mutex::new(value))
     }
 
-    pub(crate) fn lock(&self) -> Locked<'_, T> {
+    pub(crate) fn lock(&self) -> LockGuard<'_, T> {
         let delay = delay();
-        Locked { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
+        LockGuard { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
     }
 
     /// Locks the mutex; `None` if it is locked.
-    pub(crate) fn try_lock(&self) -> Option<Locked<'_, T>> {
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
         let delay = delay();
         let value = match self.0.try_lock() {
             Err(TryLockError::WouldBlock) => return None,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Ok(value) => value,
         };
-        Some(Locked { value, _delay: delay })
+        Some(LockGuard { value, _delay: delay })
     }
 }
 
-impl<T> std::ops::Deref for Locked<'_, T> {
+impl<T> std::ops::Deref for LockGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -284,7 +284,7 @@ impl<T> std::ops::Deref for Locked<'_, T> {
     }
 }
 
-impl<T> std::ops::DerefMut for Locked<'_, T> {
+impl<T> std::ops::DerefMut for LockGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.value
     }
@@ -334,7 +334,7 @@ mod tests {
         use std::sync::mpsc::channel;
         const A_MOMENT: Duration = Duration::from_millis(20);
         let ((end_delay, delay_ends), (end_fork, fork_ends)) = (channel::<()>(), channel::<()>());
-        let ((tell, told), (enter, entered)) = (channel(), channel());
+        let ((start_fork, fork_started), (enter, entered)) = (channel(), channel());
         thread::scope(|scope| {
             let inside = channel();
             scope.spawn(move || {
@@ -345,13 +345,13 @@ mod tests {
             inside.1.recv().unwrap();
             scope.spawn(move || {
                 Gate::before();
-                tell.send(()).unwrap();
+                start_fork.send(()).unwrap();
                 let _ = fork_ends.recv();
                 Gate::in_parent();
             });
-            assert!(told.recv_timeout(A_MOMENT).is_err());
+            assert!(fork_started.recv_timeout(A_MOMENT).is_err());
             drop(end_delay);
-            told.recv().unwrap();
+            fork_started.recv().unwrap();
             scope.spawn(move || {
                 let _delay = delay();
                 enter.send(()).unwrap();

@@ -16,7 +16,7 @@ use crate::status::Status;
 pub struct Limit {
     deadline: Option<Instant>,
     cancelled: AtomicBool,
-    wakes: Wakes,
+    wakes: WakeList,
 }
 
 /// Descriptors that become readable when the limit is cancelled. The first wait opens one, because most limits are
@@ -26,34 +26,34 @@ pub struct Limit {
 /// own and signals only that one. The list has one entry unless a forked child also waits. The list only grows, and
 /// needs no lock: a signal handler could find a lock taken, and a forked child could find it taken forever.
 #[derive(Debug, Default)]
-struct Wakes(OnceBox<OwnWake>);
+struct WakeList(OnceBox<ProcessWake>);
 
 #[derive(Debug)]
-struct OwnWake {
+struct ProcessWake {
     /// The process that opened the descriptor.
     process: Process,
     wake: Wake,
-    others: Wakes,
+    next: WakeList,
 }
 
-impl Wakes {
+impl WakeList {
     /// Returns the descriptor of a process. Async-signal-safe.
-    fn of(&self, process: Process) -> Option<&Wake> {
+    fn for_process(&self, process: Process) -> Option<&Wake> {
         let mut entry = self.0.get();
         while let Some(other) = entry.filter(|entry| entry.process != process) {
-            entry = other.others.0.get();
+            entry = other.next.0.get();
         }
         entry.map(|own| &own.wake)
     }
 
     /// Adds a descriptor for a process. If two threads do this at the same time, the second descriptor is dropped.
     fn add(&self, process: Process, wake: Wake) -> &Wake {
-        let mut fresh = Some(Box::new(OwnWake { process, wake, others: Wakes::default() }));
+        let mut fresh = Some(Box::new(ProcessWake { process, wake, next: WakeList::default() }));
         let mut end = &self.0;
         loop {
             match end.get() {
                 Some(entry) if entry.process == process => return &entry.wake,
-                Some(entry) => end = &entry.others.0,
+                Some(entry) => end = &entry.next.0,
                 None => fresh = fresh.and_then(|fresh| end.set(fresh).err()),
             }
         }
@@ -69,7 +69,7 @@ impl Limit {
                 format!("seconds must be 0 or more, or NETLIB_TIMEOUT_NONE; it is {seconds}"),
             ));
         }
-        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wakes: Wakes::default() })
+        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wakes: WakeList::default() })
     }
 
     /// Cancels the limit. Async-signal-safe: uses atomic operations, getpid(2) in a new process, and at most one
@@ -79,7 +79,7 @@ impl Limit {
         // Pairs with the fence of `wake_fd`: either this call sees the descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
         // Before the first wait there is no descriptor, and the process may not be known yet.
-        if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.of(Process::current())) {
+        if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.for_process(Process::current())) {
             wake.raise();
         }
     }
@@ -120,7 +120,7 @@ impl Limit {
 
     /// Returns the error for a descriptor that is readable although the limit is not cancelled. Without this error a
     /// wait would end early or spin.
-    pub(crate) fn raised_by_others() -> Error {
+    pub(crate) fn unexpected_wake() -> Error {
         let message = "the limit's own descriptor was closed by the program, or written to";
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
@@ -129,7 +129,7 @@ impl Limit {
     /// descriptor.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
         let process = Process::current();
-        if let Some(wake) = self.wakes.of(process) {
+        if let Some(wake) = self.wakes.for_process(process) {
             return Ok(wake.fd());
         }
         let wake = self.wakes.add(process, Wake::open()?);
@@ -170,16 +170,16 @@ mod tests {
 
     #[test]
     fn each_process_has_its_own_wake_descriptor() {
-        let wakes = Wakes::default();
-        assert!(wakes.of(Process::numbered(1)).is_none());
+        let wakes = WakeList::default();
+        assert!(wakes.for_process(Process::numbered(1)).is_none());
         let processes = [1, 2, 3].map(Process::numbered);
         let fds = processes.map(|process| wakes.add(process, Wake::open().unwrap()).fd());
-        assert_eq!(processes.map(|process| wakes.of(process).unwrap().fd()), fds);
+        assert_eq!(processes.map(|process| wakes.for_process(process).unwrap().fd()), fds);
         assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
         // The first descriptor is kept.
         assert_eq!(wakes.add(processes[1], Wake::open().unwrap()).fd(), fds[1]);
-        assert!(wakes.of(Process::numbered(4)).is_none());
-        wakes.of(processes[1]).unwrap().raise();
+        assert!(wakes.for_process(Process::numbered(4)).is_none());
+        wakes.for_process(processes[1]).unwrap().raise();
         assert_eq!(fds.map(is_readable_now), [false, true, false]);
     }
 

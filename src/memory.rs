@@ -17,7 +17,7 @@ pub(crate) fn copy(bytes: &[u8], what: &str) -> Result<Vec<u8>> {
 
 /// Copies `bytes` and appends a NUL. The caller has checked that `bytes` contains no NUL; a NUL would end the text
 /// early.
-pub(crate) fn copy_c(bytes: &[u8], what: &str) -> Result<CString> {
+pub(crate) fn copy_c_string(bytes: &[u8], what: &str) -> Result<CString> {
     let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let mut copy = Vec::new();
     reserve(&mut copy, text.len() + 1, what)?;
@@ -28,12 +28,12 @@ pub(crate) fn copy_c(bytes: &[u8], what: &str) -> Result<CString> {
 
 /// Reserves room for exactly `more` elements.
 pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
-    list.try_reserve_exact(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
+    list.try_reserve_exact(more).map_err(|_| out_of_memory_error(more.saturating_mul(size_of::<T>()), what))
 }
 
 /// Reserves room for `more` elements in a list that will grow further.
 pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
-    list.try_reserve(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
+    list.try_reserve(more).map_err(|_| out_of_memory_error(more.saturating_mul(size_of::<T>()), what))
 }
 
 pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
@@ -65,7 +65,7 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
 
 /// Fails if `bytes` bytes cannot be allocated now. Called before code whose allocations abort on failure: memory that
 /// is free now is likely still free then.
-pub(crate) fn probe(bytes: usize, what: &str) -> Result<()> {
+pub(crate) fn check_available(bytes: usize, what: &str) -> Result<()> {
     let mut room: Vec<u8> = Vec::new();
     reserve(&mut room, bytes, what)?;
     // Keeps the compiler from removing the unused allocation.
@@ -73,7 +73,7 @@ pub(crate) fn probe(bytes: usize, what: &str) -> Result<()> {
     Ok(())
 }
 
-fn none_left(bytes: usize, what: &str) -> Error {
+fn out_of_memory_error(bytes: usize, what: &str) -> Error {
     Error::new(Status::OutOfMemory, format!("no memory for {what} of {bytes} bytes"))
 }
 
@@ -87,14 +87,14 @@ mod tests {
         let error = reserve(&mut list, usize::MAX / 16, "a list").unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);
         assert_eq!(error.message(), format!("no memory for a list of {} bytes", usize::MAX / 16 * 8));
-        assert_eq!(probe(usize::MAX / 2, "x").unwrap_err().status(), Status::OutOfMemory);
+        assert_eq!(check_available(usize::MAX / 2, "x").unwrap_err().status(), Status::OutOfMemory);
         let mut bytes = vec![1; 3];
         let error = grow_wiping(&mut bytes, usize::MAX / 2, "a list").unwrap_err();
         assert_eq!((error.status(), &bytes[..]), (Status::OutOfMemory, &[1; 3][..]));
         grow_wiping(&mut bytes, 100, "a list").unwrap();
         assert!(bytes == [1; 3] && bytes.capacity() >= 103);
-        probe(1, "x").unwrap();
+        check_available(1, "x").unwrap();
         assert_eq!(copy(b"ab", "x").unwrap(), b"ab");
-        assert_eq!(copy_c(b"ab", "x").unwrap(), c"ab".to_owned());
+        assert_eq!(copy_c_string(b"ab", "x").unwrap(), c"ab".to_owned());
     }
 }

@@ -123,7 +123,7 @@ fn encoded_location(headers: &Headers) -> Result<Option<CString>> {
             }
         }
     }
-    memory::copy_c(&location, WHAT).map(Some)
+    memory::copy_c_string(&location, WHAT).map(Some)
 }
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";

@@ -101,7 +101,7 @@ impl Retry {
             && (self.policy.status_forcelist.binary_search(&status).is_ok()
                 || (self.counts.total.is_nonzero()
                     && has_retry_after
-                    && self.policy.retry_after.make_retryable(status)))
+                    && self.policy.retry_after.causes_retry(status)))
     }
 
     /// Returns the Retry that a `MaxRetry` error carries.

@@ -18,5 +18,5 @@ pub(crate) mod throughput;
 pub(crate) mod wait;
 
 pub(crate) use dropped::is_connection_dropped;
-pub(crate) use host_port::Resolve;
+pub(crate) use host_port::ResolveCallback;
 pub(crate) use resolver::allowed_gai_family;

@@ -22,7 +22,7 @@ pub fn process_default() -> f64 {
 }
 
 pub fn set_process_default(seconds: f64) -> Result<()> {
-    let seconds = positive(seconds, "seconds", "or NETLIB_TIMEOUT_NONE")?;
+    let seconds = require_positive(seconds, "seconds", "or NETLIB_TIMEOUT_NONE")?;
     PROCESS_DEFAULT.store(seconds.to_bits(), Ordering::Relaxed);
     Ok(())
 }
@@ -33,14 +33,14 @@ pub fn set_process_default(seconds: f64) -> Result<()> {
 pub fn resolve(seconds: f64, name: &str) -> Result<Option<Duration>> {
     let seconds = if seconds == DEFAULT { process_default() } else { seconds };
     if seconds.is_nan() || seconds < 0.0 {
-        return Err(no_time_limit(seconds, name));
+        return Err(invalid_time_limit(seconds, name));
     }
     // A number too large for a Duration is longer than any wait.
     Ok(Duration::try_from_secs_f64(seconds).ok())
 }
 
 #[cold]
-fn no_time_limit(seconds: f64, name: &str) -> Error {
+fn invalid_time_limit(seconds: f64, name: &str) -> Error {
     let message =
         format!("{name} must be 0 seconds or more, NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT; it is {seconds}");
     Error::new(Status::InvalidArgument, message)
@@ -52,12 +52,12 @@ pub struct Timeout {
     connect: f64,
     read: f64,
     clock: Option<Clock>,
-    started: Option<Moment>,
+    started: Option<ClockReading>,
 }
 
 /// A time read from the clock.
 #[derive(Clone, Copy)]
-enum Moment {
+enum ClockReading {
     System(Instant),
     Given(f64),
 }
@@ -65,9 +65,9 @@ enum Moment {
 impl Timeout {
     pub fn new(total: f64, connect: f64, read: f64) -> Result<Timeout> {
         Ok(Timeout {
-            total: positive(total, "total", "or NETLIB_TIMEOUT_NONE")?,
-            connect: positive_or_default(connect, "connect")?,
-            read: positive_or_default(read, "read")?,
+            total: require_positive(total, "total", "or NETLIB_TIMEOUT_NONE")?,
+            connect: require_positive_or_default(connect, "connect")?,
+            read: require_positive_or_default(read, "read")?,
             clock: None,
             started: None,
         })
@@ -75,7 +75,7 @@ impl Timeout {
 
     /// Uses one value for connecting and reading.
     pub fn from_float(timeout: f64) -> Result<Timeout> {
-        let timeout = positive_or_default(timeout, "timeout")?;
+        let timeout = require_positive_or_default(timeout, "timeout")?;
         Timeout::new(NONE, timeout, timeout)
     }
 
@@ -88,14 +88,14 @@ impl Timeout {
     /// compared. Returns the previous clock for the caller to drop.
     pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<Option<Clock>> {
         if self.started.is_some() {
-            return Err(state("the timeout's clock has been started and cannot be replaced"));
+            return Err(state_error("the timeout's clock has been started and cannot be replaced"));
         }
         Ok(mem::replace(&mut self.clock, clock))
     }
 
     pub fn start_connect(&mut self) -> Result<()> {
         if self.started.is_some() {
-            return Err(state("the timeout's clock has already been started"));
+            return Err(state_error("the timeout's clock has already been started"));
         }
         self.started = Some(self.now()?);
         Ok(())
@@ -104,11 +104,13 @@ impl Timeout {
     /// Returns the seconds since [`Timeout::start_connect`].
     pub fn connect_duration(&self) -> Result<f64> {
         let Some(started) = self.started else {
-            return Err(state("the timeout's clock has not been started"));
+            return Err(state_error("the timeout's clock has not been started"));
         };
         let elapsed = match (started, self.now()?) {
-            (Moment::System(started), Moment::System(now)) => now.saturating_duration_since(started).as_secs_f64(),
-            (Moment::Given(started), Moment::Given(now)) => now - started,
+            (ClockReading::System(started), ClockReading::System(now)) => {
+                now.saturating_duration_since(started).as_secs_f64()
+            }
+            (ClockReading::Given(started), ClockReading::Given(now)) => now - started,
             _ => return Err(Error::new(Status::Internal, "a started timeout's clock was replaced")),
         };
         if elapsed.is_finite() && elapsed >= 0.0 {
@@ -144,10 +146,10 @@ impl Timeout {
         Ok(shorter(self.read, left.max(0.0)))
     }
 
-    fn now(&self) -> Result<Moment> {
-        let Some(clock) = &self.clock else { return Ok(Moment::System(Instant::now())) };
+    fn now(&self) -> Result<ClockReading> {
+        let Some(clock) = &self.clock else { return Ok(ClockReading::System(Instant::now())) };
         match clock()? {
-            seconds if seconds.is_finite() => Ok(Moment::Given(seconds)),
+            seconds if seconds.is_finite() => Ok(ClockReading::Given(seconds)),
             seconds => Err(Error::new(
                 Status::CallbackFailed,
                 format!("the clock callback gave {seconds}; it must give a finite number of seconds"),
@@ -166,23 +168,23 @@ fn shorter(limit: f64, total: f64) -> f64 {
     }
 }
 
-fn positive_or_default(seconds: f64, name: &str) -> Result<f64> {
+fn require_positive_or_default(seconds: f64, name: &str) -> Result<f64> {
     if seconds == DEFAULT {
         Ok(seconds)
     } else {
-        positive(seconds, name, "NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT")
+        require_positive(seconds, name, "NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT")
     }
 }
 
 /// Checks that the seconds are more than 0; infinity is allowed. `others` lists the field's other values for the error.
-fn positive(seconds: f64, name: &str, others: &str) -> Result<f64> {
+fn require_positive(seconds: f64, name: &str, others: &str) -> Result<f64> {
     if seconds > 0.0 {
         return Ok(seconds);
     }
     Err(Error::new(Status::InvalidArgument, format!("{name} must be more than 0 seconds, {others}; it is {seconds}")))
 }
 
-fn state(problem: &str) -> Error {
+fn state_error(problem: &str) -> Error {
     Error::new(Status::TimeoutStateError, problem)
 }
 

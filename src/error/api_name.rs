@@ -77,10 +77,10 @@ impl Advice {
         Advice { purpose: Cow::Owned(text), name: None, usage: "" }
     }
 
-    /// Returns the text of the advice. `spell` returns the spelling of a name.
-    pub fn spelled(&self, spell: fn(ApiName) -> &'static str) -> Cow<'_, str> {
+    /// Returns the text of the advice. `name_of` returns the spelling of a name.
+    pub fn render(&self, name_of: fn(ApiName) -> &'static str) -> Cow<'_, str> {
         match self.name {
-            Some(name) => Cow::Owned(format!("{}: {}{}", self.purpose, spell(name), self.usage)),
+            Some(name) => Cow::Owned(format!("{}: {}{}", self.purpose, name_of(name), self.usage)),
             None => Cow::Borrowed(&self.purpose),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::error::ApiName;
 
-pub(super) fn spell(name: ApiName) -> &'static str {
+pub(super) fn c_name(name: ApiName) -> &'static str {
     match name {
         ApiName::AddAlpnProtocol => "netlib_tls_options_add_alpn_protocol",
         ApiName::AddCaData => "netlib_tls_options_add_ca_data",

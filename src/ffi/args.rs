@@ -46,10 +46,10 @@ macro_rules! arg_exclusive {
 }
 
 /// Borrows a shared handle and keeps its value alive: the call may run a callback that frees the handle.
-macro_rules! arg_held {
+macro_rules! arg_kept_alive {
     ($p:ident, $may_call_back:expr) => {
         // SAFETY: netlib.h: NULL or a live handle of this type.
-        unsafe { $crate::ffi::handle::held($p, stringify!($p), $may_call_back) }?
+        unsafe { $crate::ffi::handle::borrow_and_keep_alive($p, stringify!($p), $may_call_back) }?
     };
 }
 
@@ -190,8 +190,8 @@ macro_rules! arg_port {
 
 pub(crate) use {
     arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_exclusive,
-    arg_f64_opt, arg_held, arg_i32s, arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt,
-    arg_str, arg_str_opt,
+    arg_f64_opt, arg_i32s, arg_kept_alive, arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared,
+    arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -232,7 +232,7 @@ pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &
         (true, _) => Err(null_argument(name)),
         // SAFETY: the caller's promise.
         (false, NTS) => Ok(unsafe { CStr::from_ptr(p.cast()) }.to_bytes()),
-        (false, len) if len > isize::MAX as usize => Err(no_object(len, len_name)),
+        (false, len) if len > isize::MAX as usize => Err(length_error(len, len_name)),
         // SAFETY: the caller's promise; the length fits an object.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts(p, len) }),
     }
@@ -249,7 +249,7 @@ pub(crate) unsafe fn bytes_opt<'a>(p: *const u8, len: usize, name: &str, len_nam
 }
 
 #[cold]
-fn no_object(len: usize, len_name: &str) -> Error {
+fn length_error(len: usize, len_name: &str) -> Error {
     Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}"))
 }
 
@@ -332,7 +332,7 @@ pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &s
     match (p.is_null(), len) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(null_argument(name)),
-        (false, len) if len > isize::MAX as usize => Err(no_object(len, len_name)),
+        (false, len) if len > isize::MAX as usize => Err(length_error(len, len_name)),
         // SAFETY: the caller's promise; the length fits an object.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }

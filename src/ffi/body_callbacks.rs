@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use crate::body::Callbacks;
 use crate::error::{Error, Result};
-use crate::ffi::callback::{done, succeeded};
+use crate::ffi::callback::{check_outcome, check_status};
 use crate::ffi::callback_context::CallbackContext;
 use crate::status::Status;
 
@@ -27,40 +27,43 @@ pub(crate) fn callbacks(
             // Preset to an invalid count: a callback that raised an exception before it stored a count has failed.
             let mut n = usize::MAX;
             // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
-            succeeded(unsafe { read(of_read.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;
-            if n == usize::MAX { Err(stored_nothing("read")) } else { Ok(n) }
+            check_status(
+                unsafe { read(of_read.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) },
+                "read",
+            )?;
+            if n == usize::MAX { Err(missing_result("read")) } else { Ok(n) }
         }),
         tell: tell.map(|tell| {
             Box::new(move || {
                 let mut position = i64::MIN;
                 // SAFETY: netlib.h: the function takes its `ctx` and a place for a position.
-                succeeded(unsafe { tell(of_tell.pointer(), &mut position) }, "tell")?;
-                if position == i64::MIN { Err(stored_nothing("tell")) } else { Ok(position) }
+                check_status(unsafe { tell(of_tell.pointer(), &mut position) }, "tell")?;
+                if position == i64::MIN { Err(missing_result("tell")) } else { Ok(position) }
             }) as _
         }),
         seek: seek.map(|seek| {
             // SAFETY: netlib.h: the function takes its `ctx` and a position.
-            Box::new(move |position| done(unsafe { seek(of_seek.pointer(), position) }, "seek")) as _
+            Box::new(move |position| check_outcome(unsafe { seek(of_seek.pointer(), position) }, "seek")) as _
         }),
         is_closed: is_closed.map(|is_closed| {
             Box::new(move || {
-                let mut closed = UNSTORED;
+                let mut closed = NOT_STORED;
                 // SAFETY: netlib.h: the function takes its `ctx` and a place for a truth value.
-                succeeded(unsafe { is_closed(of_is_closed.pointer(), &mut closed) }, "is_closed")?;
-                truth(closed)
+                check_status(unsafe { is_closed(of_is_closed.pointer(), &mut closed) }, "is_closed")?;
+                checked_bool(closed)
             }) as _
         }),
     }
 }
 
 /// A number that is not a valid boolean.
-const UNSTORED: i32 = -1;
+const NOT_STORED: i32 = -1;
 
-fn truth(value: i32) -> Result<bool> {
+fn checked_bool(value: i32) -> Result<bool> {
     match value {
         0 => Ok(false),
         1 => Ok(true),
-        UNSTORED => Err(stored_nothing("is_closed")),
+        NOT_STORED => Err(missing_result("is_closed")),
         other => Err(Error::new(
             Status::CallbackFailed,
             format!("the is_closed callback gave {other}; a truth value is 0 or 1"),
@@ -68,7 +71,7 @@ fn truth(value: i32) -> Result<bool> {
     }
 }
 
-fn stored_nothing(name: &str) -> Error {
+fn missing_result(name: &str) -> Error {
     Error::new(
         Status::CallbackFailed,
         format!("the {name} callback failed: it reported success and stored no result"),

@@ -12,7 +12,7 @@ use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
-use crate::socket::Resolve;
+use crate::socket::ResolveCallback;
 use crate::socket::address_class::Classes;
 use crate::socket::address_policy::AddressCallback;
 use crate::socket::endpoint::Endpoint;
@@ -50,7 +50,7 @@ pub(crate) fn number(
         let mut value = f64::NAN;
         // SAFETY: netlib.h: the function takes its `ctx` and a place for a double.
         let result = unsafe { callback(ctx.pointer(), &mut value) };
-        succeeded(result, name)?;
+        check_status(result, name)?;
         Ok(value)
     }))
 }
@@ -60,7 +60,7 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: CallbackContext) -> Option<S
     Some(Arc::new(move |seconds| {
         // SAFETY: netlib.h: the function takes its `ctx` and a double.
         let result = unsafe { callback(ctx.pointer(), seconds) };
-        done(result, "sleep")
+        check_outcome(result, "sleep")
     }))
 }
 
@@ -72,14 +72,14 @@ pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Opti
         // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
         let result =
             unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) };
-        verdict(result, "address")
+        check_verdict(result, "address")
     }))
 }
 
-pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Option<Resolve> {
+pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Option<ResolveCallback> {
     let callback = callback?;
     Some(Arc::new(move |host: &CStr, port, seconds_left| {
-        let list: *mut netlib_addresses = handle::give_lent(Box::new(AddressList::default()));
+        let list: *mut netlib_addresses = handle::lend_to_callback(Box::new(AddressList::default()));
         // SAFETY: netlib.h: the function takes its `ctx`, a text, two numbers and a list that it does not free.
         let answer = unsafe { callback(ctx.pointer(), host.as_ptr(), i32::from(port), seconds_left, list) };
         // SAFETY: given above, and still netlib's.
@@ -99,7 +99,7 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Opti
 }
 
 /// Converts the result of a callback that has an output: a status.
-pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
+pub(super) fn check_status(result: i32, name: &str) -> Result<()> {
     match result {
         0 => Ok(()),
         other => Err(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {other}"))),
@@ -107,28 +107,28 @@ pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
 }
 
 /// Converts the result of a callback that acts: a `netlib_outcome`.
-pub(super) fn done(result: i32, name: &str) -> Result<()> {
+pub(super) fn check_outcome(result: i32, name: &str) -> Result<()> {
     const DONE: i32 = netlib_outcome::NETLIB_OUTCOME_DONE as i32;
     match result {
         DONE => Ok(()),
-        other => Err(failed(other, name, "NETLIB_OUTCOME_DONE")),
+        other => Err(invalid_result(other, name, "NETLIB_OUTCOME_DONE")),
     }
 }
 
 /// Converts the result of a callback that decides: a `netlib_verdict`.
-pub(super) fn verdict(result: i32, name: &str) -> Result<Verdict> {
+pub(super) fn check_verdict(result: i32, name: &str) -> Result<Verdict> {
     const ALLOW: i32 = netlib_verdict::NETLIB_VERDICT_ALLOW as i32;
     const REFUSE: i32 = netlib_verdict::NETLIB_VERDICT_REFUSE as i32;
     match result {
         ALLOW => Ok(Verdict::Allow),
         REFUSE => Ok(Verdict::Refuse),
-        other => Err(failed(other, name, "NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE")),
+        other => Err(invalid_result(other, name, "NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE")),
     }
 }
 
 /// Returns the error for an unexpected result. Foreign-function layers return 0 if the callback raised an exception, so
 /// 0 is not a valid result.
-fn failed(result: i32, name: &str, expected: &str) -> Error {
+fn invalid_result(result: i32, name: &str, expected: &str) -> Error {
     let message = match result {
         0 => format!("the {name} callback failed: it returned 0"),
         other => format!("the {name} callback returned {other}; it must return {expected}"),

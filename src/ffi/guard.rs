@@ -82,7 +82,7 @@ pub(crate) mod nonblocking {
         let status = error.status();
         // SAFETY: the caller's promise.
         if let Some(err) = unsafe { err.as_mut() } {
-            *err = handle::give(Arc::new(error.with_names(api_names::spell)));
+            *err = handle::give(Arc::new(error.with_names(api_names::c_name)));
         }
         status as i32
     }

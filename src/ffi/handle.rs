@@ -2,12 +2,12 @@
 //!
 //! A handle type such as `netlib_url` is an opaque struct in C. Its [`Handle`] implementation names the Rust value
 //! behind the pointer and the kind of ownership: [`Shared`] (an `Arc`: immutable, `_clone` counts a reference),
-//! [`Counted`] (the value counts its own references) or [`Unique`] (a [`Slot`]: one owner). A `Unique` handle cannot be
+//! [`Counted`] (the value counts its own references) or [`Unique`] (a [`UniqueInner`] with one owner). A `Unique` handle cannot be
 //! cloned, or freed as a `Shared` one, because there is no code for that.
 //!
-//! A callback may call the handle that it runs for. A call that changes a `Unique` value marks its slot. Until that
+//! A callback may call the handle that it runs for. A call that changes a `Unique` value marks the value as busy. Until that
 //! call ends, any other call fails with `NETLIB_BUSY`, and a `_free` is deferred to the end of the call. A call on a
-//! `Shared` value that may run callbacks holds a reference of its own: [`held`].
+//! `Shared` value that may run callbacks holds a reference of its own: [`borrow_and_keep_alive`].
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -74,7 +74,7 @@ pub(crate) trait Ownership<V> {
 pub(crate) trait Sharing<V>: Ownership<V> {
     fn as_raw(owned: &Self::Owned) -> *const ();
 
-    fn another(owned: &Self::Owned) -> Self::Owned;
+    fn add_reference(owned: &Self::Owned) -> Self::Owned;
 }
 
 /// Counted references to an immutable value.
@@ -117,15 +117,15 @@ impl<V: Send + Sync> Sharing<V> for Shared {
         Arc::as_ptr(owned).cast()
     }
 
-    fn another(owned: &Arc<V>) -> Arc<V> {
+    fn add_reference(owned: &Arc<V>) -> Arc<V> {
         Arc::clone(owned)
     }
 }
 
 /// A reference that is not counted: the handle that it was borrowed from owns the count.
-pub(crate) struct Uncounted<V>(ManuallyDrop<V>);
+pub(crate) struct UncountedRef<V>(ManuallyDrop<V>);
 
-impl<V> Deref for Uncounted<V> {
+impl<V> Deref for UncountedRef<V> {
     type Target = V;
 
     fn deref(&self) -> &V {
@@ -135,7 +135,7 @@ impl<V> Deref for Uncounted<V> {
 
 impl Ownership<Url> for Counted {
     type Owned = Url;
-    type Borrowed<'a> = Uncounted<Url>;
+    type Borrowed<'a> = UncountedRef<Url>;
 
     fn into_raw(owned: Url) -> *mut () {
         owned.into_thin().into_raw().cast_mut().cast()
@@ -146,12 +146,12 @@ impl Ownership<Url> for Counted {
         Url::from_thin(unsafe { ThinArc::from_raw(raw.cast()) })
     }
 
-    unsafe fn borrow<'a>(raw: *const ()) -> Uncounted<Url>
+    unsafe fn borrow<'a>(raw: *const ()) -> UncountedRef<Url>
     where
         Url: 'a,
     {
         // SAFETY: the value lives, and this reference to it is never released.
-        Uncounted(ManuallyDrop::new(unsafe { Self::from_raw(raw.cast_mut()) }))
+        UncountedRef(ManuallyDrop::new(unsafe { Self::from_raw(raw.cast_mut()) }))
     }
 }
 
@@ -160,14 +160,14 @@ impl Sharing<Url> for Counted {
         owned.as_thin().as_ptr().cast()
     }
 
-    fn another(owned: &Url) -> Url {
+    fn add_reference(owned: &Url) -> Url {
         owned.clone()
     }
 }
 
 /// The value of a `Unique` handle, and its state. Nothing here is atomic: only one thread at a time uses such a handle,
 /// so only a callback can make a nested call.
-pub(crate) struct Slot<V> {
+pub(crate) struct UniqueInner<V> {
     /// An [`Exclusive`] exists.
     busy: Cell<bool>,
     /// The handle was freed while it was busy. The end of that call drops the value.
@@ -186,13 +186,13 @@ impl<V: Send> Ownership<V> for Unique {
 
     fn into_raw(owned: Box<V>) -> *mut () {
         let (busy, freed, lent) = (Cell::new(false), Cell::new(false), Cell::new(false));
-        let slot = Slot { busy, freed, lent, value: UnsafeCell::new(*owned) };
-        Box::into_raw(Box::new(slot)).cast()
+        let inner = UniqueInner { busy, freed, lent, value: UnsafeCell::new(*owned) };
+        Box::into_raw(Box::new(inner)).cast()
     }
 
     unsafe fn from_raw(raw: *mut ()) -> Box<V> {
         // SAFETY: the caller's promise: `into_raw` made the pointer from a `Box`.
-        Box::new(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) }.value.into_inner())
+        Box::new(unsafe { Box::from_raw(raw.cast::<UniqueInner<V>>()) }.value.into_inner())
     }
 
     unsafe fn borrow<'a>(raw: *const ()) -> &'a V
@@ -200,25 +200,25 @@ impl<V: Send> Ownership<V> for Unique {
         V: 'a,
     {
         // SAFETY: a live handle is a slot, and by the caller's promise nothing changes its value.
-        unsafe { &*(*raw.cast::<Slot<V>>()).value.get() }
+        unsafe { &*(*raw.cast::<UniqueInner<V>>()).value.get() }
     }
 
     unsafe fn is_busy(raw: *const ()) -> bool {
         // SAFETY: a live handle is a slot, and only the slot's value is ever borrowed mutably.
-        unsafe { &*raw.cast::<Slot<V>>() }.busy.get()
+        unsafe { &*raw.cast::<UniqueInner<V>>() }.busy.get()
     }
 
     unsafe fn release(raw: *mut ()) {
         // SAFETY: as in `is_busy`. The reference ends before the slot is dropped.
-        let is_kept = unsafe { &*raw.cast::<Slot<V>>() }.outlives_free();
+        let is_kept = unsafe { &*raw.cast::<UniqueInner<V>>() }.outlives_free();
         if !is_kept {
             // SAFETY: the caller gives up the handle, and no call uses it.
-            drop(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) });
+            drop(unsafe { Box::from_raw(raw.cast::<UniqueInner<V>>()) });
         }
     }
 }
 
-impl<V> Slot<V> {
+impl<V> UniqueInner<V> {
     /// Handles a `_free`. Returns whether the value stays, because netlib owns it or the current call will drop it.
     fn outlives_free(&self) -> bool {
         if self.lent.get() {
@@ -231,14 +231,14 @@ impl<V> Slot<V> {
 
 /// The value of a `Unique` handle, for one call that may change it or run callbacks.
 pub(crate) struct Exclusive<'a, V> {
-    slot: NonNull<Slot<V>>,
+    inner: NonNull<UniqueInner<V>>,
     value: PhantomData<&'a mut V>,
 }
 
 impl<V> Exclusive<'_, V> {
-    fn slot(&self) -> &Slot<V> {
+    fn inner(&self) -> &UniqueInner<V> {
         // SAFETY: the slot lives until this is dropped, because a `_free` in the meantime is deferred until then.
-        unsafe { self.slot.as_ref() }
+        unsafe { self.inner.as_ref() }
     }
 }
 
@@ -247,23 +247,23 @@ impl<V> Deref for Exclusive<'_, V> {
 
     fn deref(&self) -> &V {
         // SAFETY: the slot lives, and nothing else borrows its value while it is busy.
-        unsafe { &*self.slot().value.get() }
+        unsafe { &*self.inner().value.get() }
     }
 }
 
 impl<V> DerefMut for Exclusive<'_, V> {
     fn deref_mut(&mut self) -> &mut V {
         // SAFETY: as in `deref`.
-        unsafe { &mut *self.slot().value.get() }
+        unsafe { &mut *self.inner().value.get() }
     }
 }
 
 impl<V> Drop for Exclusive<'_, V> {
     fn drop(&mut self) {
-        self.slot().busy.set(false);
-        if self.slot().freed.get() {
+        self.inner().busy.set(false);
+        if self.inner().freed.get() {
             // SAFETY: the owner freed the handle during the call that ends here.
-            drop(unsafe { Box::from_raw(self.slot.as_ptr()) });
+            drop(unsafe { Box::from_raw(self.inner.as_ptr()) });
         }
     }
 }
@@ -280,10 +280,10 @@ pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
 }
 
 /// Lends a value to a callback until [`take`] takes it back: the callback cannot free it.
-pub(crate) fn give_lent<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
+pub(crate) fn lend_to_callback<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
     let raw = Unique::into_raw(owned);
     // SAFETY: the pointer was made from a slot above.
-    unsafe { &*raw.cast::<Slot<H::Value>>() }.lent.set(true);
+    unsafe { &*raw.cast::<UniqueInner<H::Value>>() }.lent.set(true);
     raw.cast()
 }
 
@@ -323,22 +323,22 @@ pub(crate) unsafe fn borrow_mut<'a, H: Handle<Ownership = Unique>>(
 where
     Unique: Ownership<H::Value>,
 {
-    let slot = NonNull::new(handle.cast::<Slot<H::Value>>()).ok_or_else(|| null_argument(name))?;
+    let inner = NonNull::new(handle.cast::<UniqueInner<H::Value>>()).ok_or_else(|| null_argument(name))?;
     // SAFETY: a live handle is a slot, and only the slot's value is ever borrowed mutably.
-    if unsafe { slot.as_ref() }.busy.replace(true) {
+    if unsafe { inner.as_ref() }.busy.replace(true) {
         return Err(busy_argument(name));
     }
-    Ok(Exclusive { slot, value: PhantomData })
+    Ok(Exclusive { inner, value: PhantomData })
 }
 
 /// The value of a shared handle, kept alive for a call that may run a callback, because the callback may free the
 /// handle.
-pub(crate) struct Held<'a, V> {
+pub(crate) struct KeptAlive<'a, V> {
     value: &'a V,
     _count: Option<Arc<V>>,
 }
 
-impl<V> Deref for Held<'_, V> {
+impl<V> Deref for KeptAlive<'_, V> {
     type Target = V;
 
     fn deref(&self) -> &V {
@@ -350,11 +350,11 @@ impl<V> Deref for Held<'_, V> {
 ///
 /// # Safety
 /// As [`borrow`].
-pub(crate) unsafe fn held<'a, H: Handle<Ownership = Shared>>(
+pub(crate) unsafe fn borrow_and_keep_alive<'a, H: Handle<Ownership = Shared>>(
     handle: *const H,
     name: &str,
     may_call_back: impl FnOnce(&H::Value) -> bool,
-) -> Result<Held<'a, H::Value>>
+) -> Result<KeptAlive<'a, H::Value>>
 where
     H::Value: Sync + 'a,
 {
@@ -362,7 +362,7 @@ where
     let value: &'a H::Value = unsafe { borrow(handle, name) }?;
     // SAFETY: as above.
     let count = if may_call_back(value) { Some(unsafe { share(handle, name) }?) } else { None };
-    Ok(Held { value, _count: count })
+    Ok(KeptAlive { value, _count: count })
 }
 
 /// Counts and returns another reference to the value of a shared handle.
@@ -379,7 +379,7 @@ where
     // SAFETY: a live shared handle came from `give` or `lend`, so its count is at least one, and `ManuallyDrop` keeps
     // this reference from being released.
     let owned = ManuallyDrop::new(unsafe { H::Ownership::from_raw(handle.cast_mut().cast()) });
-    Ok(H::Ownership::another(&owned))
+    Ok(H::Ownership::add_reference(&owned))
 }
 
 /// Runs the body of a `_clone`: returns another reference to a shared value, NULL for NULL.

@@ -10,7 +10,7 @@ use crate::status::Status;
 const MAX_COUNT: usize = 1024;
 
 /// Up to this many pieces are described on the stack.
-const FEW: usize = 32;
+const MAX_ON_STACK: usize = 32;
 
 /// Calls `call` with the pieces. The sum of their lengths fits in a `usize`.
 ///
@@ -28,7 +28,7 @@ pub(crate) unsafe fn with<T>(
     }
     // SAFETY: the caller's promise.
     let slices = unsafe { args::slice(slices, count, "slices", "count") }?;
-    let mut few: [&[u8]; FEW] = [&[]; FEW];
+    let mut few: [&[u8]; MAX_ON_STACK] = [&[]; MAX_ON_STACK];
     let mut many = Vec::new();
     let pieces = if let Some(few) = few.get_mut(..count) {
         few

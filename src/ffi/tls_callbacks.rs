@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::callback::Verdict;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::callback::verdict;
+use crate::ffi::callback::check_verdict;
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
 use crate::tls::{Callbacks, Choice, ServerNameCallback};
@@ -27,7 +27,7 @@ pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: CallbackContext) 
         let answer = unsafe { callback(ctx.pointer(), name, &mut replacement) };
         // SAFETY: netlib.h: a stored context is a reference that the application gives up.
         let replacement = unsafe { handle::take(replacement) };
-        Ok(match (verdict(answer, "server-name")?, replacement) {
+        Ok(match (check_verdict(answer, "server-name")?, replacement) {
             (Verdict::Allow, None) => Choice::Stay,
             (Verdict::Allow, Some(context)) => Choice::Use(context),
             (Verdict::Refuse, _) => Choice::Refuse,

@@ -46,6 +46,6 @@ pub(super) fn own_method(method: &[u8]) -> Result<Cow<'static, CStr>> {
 fn shared_or_copied(list: &[&'static CStr], text: &[u8], what: &str) -> Result<Cow<'static, CStr>> {
     match list.iter().find(|known| known.to_bytes() == text) {
         Some(known) => Ok(Cow::Borrowed(known)),
-        None => memory::copy_c(text, what).map(Cow::Owned),
+        None => memory::copy_c_string(text, what).map(Cow::Owned),
     }
 }

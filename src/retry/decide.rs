@@ -80,7 +80,7 @@ impl Decision {
 
     /// Waits for the delay. Fails if the limit ends the wait.
     pub fn sleep(&self, limit: Option<&Limit>) -> Result<()> {
-        self.retry.wait(self.delay, limit)
+        self.retry.wait_for_delay(self.delay, limit)
     }
 
     /// Makes the headers of the next request from those of the last request.

@@ -10,7 +10,7 @@ use crate::response::Response;
 use crate::retry::backoff::BackoffTime;
 use crate::retry::outcome::Request;
 use crate::retry::{LongRetryAfter, Retry, retry_after};
-use crate::socket::wait::pause;
+use crate::socket::wait::sleep_until;
 use crate::status::Status;
 
 /// The reason of a delay.
@@ -80,13 +80,13 @@ impl Retry {
     /// ends the retries, the value is not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
         let seconds = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
-        Ok(self.policy.retry_after.bounded(seconds))
+        Ok(self.policy.retry_after.capped(seconds))
     }
 
     /// Like [`Retry::parse_retry_after`], for the header of a response. `None` if there is no header, or if it is
     /// malformed and the policy ignores that.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
-        Ok(self.requested_seconds(response)?.map(|seconds| self.policy.retry_after.bounded(seconds)))
+        Ok(self.requested_seconds(response)?.map(|seconds| self.policy.retry_after.capped(seconds)))
     }
 
     /// Returns the delay of [`Retry::sleep`]. If Retry-After asks for no wait, the backoff applies.
@@ -103,7 +103,7 @@ impl Retry {
         header: Option<&RetryAfterHeader<'_>>,
     ) -> Result<std::result::Result<Delay, ExcessiveWait>> {
         if let Some(header) = header
-            && self.policy.retry_after.apply_to(header.status())
+            && self.policy.retry_after.applies_to(header.status())
         {
             match self.retry_after_delay(header)? {
                 Ok(delay) if delay.reason == DelayReason::None => {}
@@ -125,7 +125,7 @@ impl Retry {
         if rules.over_max == LongRetryAfter::Stop && requested > rules.max {
             return Ok(Err(ExcessiveWait(requested)));
         }
-        Ok(Ok(match rules.bounded(requested) {
+        Ok(Ok(match rules.capped(requested) {
             seconds if seconds > 0.0 => Delay { seconds, reason: DelayReason::RetryAfter, uncapped: requested },
             _ => Delay::NONE,
         }))
@@ -153,14 +153,14 @@ impl Retry {
     /// parsed only if a retry depends on it.
     pub(super) fn has_retry_after(&self, header: &RetryAfterHeader<'_>) -> Result<bool> {
         let rules = &self.policy.retry_after;
-        if rules.ignore_malformed && rules.make_retryable(header.status()) {
+        if rules.ignore_malformed && rules.causes_retry(header.status()) {
             return Ok(header.seconds(self)?.is_some());
         }
         Ok(header.response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))
     }
 
     pub fn sleep(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<()> {
-        self.wait(self.delay(response)?, limit)
+        self.wait_for_delay(self.delay(response)?, limit)
     }
 
     /// Sleeps as long as Retry-After asks. Returns whether the header asked for a wait.
@@ -168,7 +168,7 @@ impl Retry {
         let header = response.map(RetryAfterHeader::new);
         let delay = header.map_or(Ok(Ok(Delay::NONE)), |header| self.retry_after_delay(&header))?;
         let delay = delay.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))?;
-        self.wait(delay, limit)?;
+        self.wait_for_delay(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
     }
 
@@ -199,11 +199,11 @@ impl Retry {
     }
 
     /// Waits for the delay. If the limit ends the wait, the error has the attempts so far as causes.
-    pub(super) fn wait(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
-        self.pause_for(delay, limit).map_err(|error| self.history.with_attempts(error))
+    pub(super) fn wait_for_delay(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
+        self.sleep_within(delay, limit).map_err(|error| self.history.with_attempts(error))
     }
 
-    fn pause_for(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
+    fn sleep_within(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
         limit.map_or(Ok(()), Limit::check)?;
         if delay.seconds <= 0.0 {
             return Ok(());
@@ -213,7 +213,7 @@ impl Retry {
                 sleep(delay.seconds)?;
                 limit.map_or(Ok(()), Limit::check)
             }
-            None => pause(limit::deadline_after(delay.seconds), limit),
+            None => sleep_until(limit::deadline_after(delay.seconds), limit),
         }
     }
 }
@@ -224,13 +224,16 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_pause_ends_with_the_delay_the_limit_or_a_cancel() {
-        pause(limit::deadline_after(0.001), None).unwrap();
-        pause(limit::deadline_after(0.001), Some(&Limit::new(60.0).unwrap())).unwrap();
+    fn a_sleep_ends_after_its_delay_or_with_the_limit() {
+        sleep_until(limit::deadline_after(0.001), None).unwrap();
+        sleep_until(limit::deadline_after(0.001), Some(&Limit::new(60.0).unwrap())).unwrap();
         let soon = Limit::new(0.001).unwrap();
-        assert_eq!(pause(limit::deadline_after(60.0), Some(&soon)).unwrap_err().status(), Status::DeadlineExceeded);
         assert_eq!(
-            pause(limit::deadline_after(f64::INFINITY), Some(&soon)).unwrap_err().status(),
+            sleep_until(limit::deadline_after(60.0), Some(&soon)).unwrap_err().status(),
+            Status::DeadlineExceeded
+        );
+        assert_eq!(
+            sleep_until(limit::deadline_after(f64::INFINITY), Some(&soon)).unwrap_err().status(),
             Status::DeadlineExceeded
         );
         let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
@@ -240,7 +243,7 @@ mod tests {
             other.cancel();
         });
         assert_eq!(
-            pause(limit::deadline_after(f64::INFINITY), Some(&limit)).unwrap_err().status(),
+            sleep_until(limit::deadline_after(f64::INFINITY), Some(&limit)).unwrap_err().status(),
             Status::Cancelled
         );
         canceller.join().unwrap();

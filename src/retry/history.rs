@@ -136,9 +136,9 @@ fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
         return Some(made);
     }
     let copy = match Url::parse(text.to_bytes()) {
-        Ok(url) => memory::copy_c(url.redacted().ok()?.to_bytes(), "a redacted URL").ok()?,
+        Ok(url) => memory::copy_c_string(url.redacted().ok()?.to_bytes(), "a redacted URL").ok()?,
         Err(error) if error.status() == Status::OutOfMemory => return None,
-        Err(_) => memory::copy_c(HIDDEN, "a redacted URL").ok()?,
+        Err(_) => memory::copy_c_string(HIDDEN, "a redacted URL").ok()?,
     };
     Some(made.get_or_init(|| Box::new(copy)))
 }

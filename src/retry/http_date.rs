@@ -4,7 +4,7 @@
 
 /// Parses a date into seconds since 1970-01-01 00:00:00 UTC. `None` if the text is not a date.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
-    let words = Words::of(text)?;
+    let words = DateFields::split(text)?;
     let [mut day, mut month, mut year, mut clock, mut zone] = words.0;
     if day.is_empty() || month.is_empty() || year.is_empty() {
         return None;
@@ -28,11 +28,11 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
 }
 
 /// The words at the places of day, month, year, time of day and zone.
-struct Words<'a>([&'a [u8]; 5]);
+struct DateFields<'a>([&'a [u8]; 5]);
 
-impl<'a> Words<'a> {
+impl<'a> DateFields<'a> {
     /// Splits the text; `None` if there are too few words. Words after the fifth are ignored.
-    fn of(text: &'a [u8]) -> Option<Words<'a>> {
+    fn split(text: &'a [u8]) -> Option<DateFields<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;
         if first.ends_with(b",") || is_weekday(first) {
@@ -53,7 +53,7 @@ impl<'a> Words<'a> {
             list = vec![day, month, year, clock, zone];
         }
         let words = list.get(..5)?.try_into().ok()?;
-        Some(Words(words))
+        Some(DateFields(words))
     }
 }
 

@@ -79,7 +79,7 @@ impl Retry {
     /// Makes the `MaxRetry` error that lends this Retry. Its message says `how` the retries ended, for which request,
     /// and the reason, which is also its cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
-        let message = request.describe_end(how, reason.message());
+        let message = request.exhaustion_message(how, reason.message());
         // An outer retry policy must know that one of the attempts may have reached the server.
         let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
         let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_payload(Arc::new(self));

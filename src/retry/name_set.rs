@@ -16,7 +16,7 @@ pub(super) enum Case {
 }
 
 impl Case {
-    fn of(self, byte: u8) -> u8 {
+    fn convert(self, byte: u8) -> u8 {
         match self {
             Case::Upper => byte.to_ascii_uppercase(),
             Case::Lower => byte.to_ascii_lowercase(),
@@ -24,7 +24,7 @@ impl Case {
     }
 
     fn fold(self, name: &CStr) -> Result<CString> {
-        copy_with(name, |byte| self.of(byte))
+        copy_with(name, |byte| self.convert(byte))
     }
 }
 
@@ -73,7 +73,7 @@ impl NameSet {
     }
 
     pub fn contains(&self, name: &[u8]) -> bool {
-        let folded = || name.iter().map(|b| self.case.of(*b));
+        let folded = || name.iter().map(|b| self.case.convert(*b));
         self.names.binary_search_by(|own| own.to_bytes().iter().copied().cmp(folded())).is_ok()
     }
 

@@ -120,7 +120,7 @@ impl<'a> Request<'a> {
     }
 
     /// Returns one line: `how` the retries ended, the known parts of the request that may be shown, and the reason.
-    pub(super) fn describe_end(&self, how: &str, reason: &str) -> String {
+    pub(super) fn exhaustion_message(&self, how: &str, reason: &str) -> String {
         let mut message = String::from(how);
         let method = self.method.map(text_of);
         let url = self.url.and_then(RequestUrl::without_secrets);
@@ -129,10 +129,10 @@ impl<'a> Request<'a> {
         }
         for part in [method, url.as_deref()].into_iter().flatten() {
             message.push(' ');
-            push_shortened(&mut message, part);
+            push_truncated(&mut message, part);
         }
         message.push_str(": ");
-        push_shortened(&mut message, reason);
+        push_truncated(&mut message, reason);
         message
     }
 }
@@ -160,9 +160,9 @@ fn without_secrets(url: &Url, text: &[u8]) -> Option<String> {
     let mut shown = String::new();
     match (url.scheme(), url.host()) {
         (Some(scheme), Some(host)) => {
-            push_shortened(&mut shown, text_of(scheme));
+            push_truncated(&mut shown, text_of(scheme));
             shown.push_str("://");
-            push_shortened(&mut shown, text_of(host));
+            push_truncated(&mut shown, text_of(host));
             if let Some(port) = url.port() {
                 // Writing to a string cannot fail.
                 let _ = write!(shown, ":{port}");
@@ -171,12 +171,12 @@ fn without_secrets(url: &Url, text: &[u8]) -> Option<String> {
         (None, None) if text.starts_with(b"/") => {}
         _ => return None,
     }
-    push_shortened(&mut shown, url.path().map_or("", text_of));
+    push_truncated(&mut shown, url.path().map_or("", text_of));
     Some(shown)
 }
 
 /// Appends the text, or its start if the text is long: an error that is reported repeatedly must not grow each time.
-fn push_shortened(message: &mut String, text: &str) {
+fn push_truncated(message: &mut String, text: &str) {
     const MAX_CHARS: usize = 256;
     match text.char_indices().nth(MAX_CHARS) {
         None => message.push_str(text),

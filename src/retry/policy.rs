@@ -208,12 +208,12 @@ impl RetryOptions {
     }
 
     pub fn set_status(&mut self, count: Count) -> Result<()> {
-        self.counts.status = not_false(count)?;
+        self.counts.status = check_not_disabled(count)?;
         Ok(())
     }
 
     pub fn set_other(&mut self, count: Count) -> Result<()> {
-        self.counts.other = not_false(count)?;
+        self.counts.other = check_not_disabled(count)?;
         Ok(())
     }
 
@@ -245,17 +245,17 @@ impl RetryOptions {
     }
 
     pub fn set_backoff_factor(&mut self, seconds: f64) -> Result<()> {
-        self.policy().backoff.factor = finite(seconds)?;
+        self.policy().backoff.factor = check_finite(seconds)?;
         Ok(())
     }
 
     pub fn set_backoff_max(&mut self, seconds: f64) -> Result<()> {
-        self.policy().backoff.max = bound(seconds)?;
+        self.policy().backoff.max = check_not_negative(seconds)?;
         Ok(())
     }
 
     pub fn set_backoff_jitter(&mut self, seconds: f64) -> Result<()> {
-        self.policy().backoff.jitter = finite(seconds)?;
+        self.policy().backoff.jitter = check_finite(seconds)?;
         Ok(())
     }
 
@@ -264,7 +264,7 @@ impl RetryOptions {
     }
 
     pub fn set_retry_after_max(&mut self, seconds: f64) -> Result<()> {
-        self.policy().retry_after.max = bound(seconds)?;
+        self.policy().retry_after.max = check_not_negative(seconds)?;
         Ok(())
     }
 
@@ -361,7 +361,7 @@ fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
     Ok(list)
 }
 
-fn not_false(count: Count) -> Result<Count> {
+fn check_not_disabled(count: Count) -> Result<Count> {
     match count {
         Count::False => {
             Err(invalid("this count cannot be NETLIB_RETRY_DISABLED: use 0 for none, NETLIB_NONE for no cap"))
@@ -370,14 +370,14 @@ fn not_false(count: Count) -> Result<Count> {
     }
 }
 
-fn finite(seconds: f64) -> Result<f64> {
+fn check_finite(seconds: f64) -> Result<f64> {
     if seconds.is_finite() && seconds >= 0.0 {
         return Ok(seconds + 0.0);
     }
     Err(invalid(format!("must be 0 or more and finite; it is {seconds}")))
 }
 
-fn bound(seconds: f64) -> Result<f64> {
+fn check_not_negative(seconds: f64) -> Result<f64> {
     if seconds >= 0.0 {
         return Ok(seconds + 0.0);
     }

@@ -58,7 +58,7 @@ impl RetryAfterRules {
     pub(super) const DEFAULT_MAX: f64 = 21_600.0;
 
     /// Returns whether the header is obeyed for a response with this status that is retried.
-    pub(super) fn apply_to(&self, status: i32) -> bool {
+    pub(super) fn applies_to(&self, status: i32) -> bool {
         self.respect
             && match &self.statuses {
                 RetryAfterStatuses::Retried => true,
@@ -67,16 +67,16 @@ impl RetryAfterRules {
     }
 
     /// Returns whether a response with this status is retried because it has the header.
-    pub(super) fn make_retryable(&self, status: i32) -> bool {
+    pub(super) fn causes_retry(&self, status: i32) -> bool {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
     /// Returns the wait for a header that asks for this many seconds. With `LongRetryAfter::Stop` the wait is not
     /// capped.
-    pub(super) fn bounded(&self, asked: f64) -> f64 {
+    pub(super) fn capped(&self, seconds: f64) -> f64 {
         match self.over_max {
-            LongRetryAfter::Clamp => asked.min(self.max),
-            LongRetryAfter::Stop => asked,
+            LongRetryAfter::Clamp => seconds.min(self.max),
+            LongRetryAfter::Stop => seconds,
         }
     }
 
@@ -84,7 +84,7 @@ impl RetryAfterRules {
     pub(super) fn read(&self, value: &[u8], clock: Option<&WallClock>) -> Result<Option<f64>> {
         match parse(value, clock) {
             Err(error) if self.ignore_malformed && error.status() == Status::InvalidHeader => Ok(None),
-            asked => asked.map(Some),
+            seconds => seconds.map(Some),
         }
     }
 }

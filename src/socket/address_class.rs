@@ -7,7 +7,7 @@ mod tests;
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, truncated};
 use crate::status::Status;
 
 /// A set of classes. An address may have several classes: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6 address
@@ -118,7 +118,7 @@ pub fn classify_text(text: &str) -> Result<Classes> {
     let refused = || {
         let what =
             "is not an address in four decimals or of IPv6; a name, or a number in another form, has to be resolved";
-        Error::new(Status::InvalidArgument, format!("{:?} {what}", shown(text)))
+        Error::new(Status::InvalidArgument, format!("{:?} {what}", truncated(text)))
     };
     let inner = match text.strip_prefix('[') {
         Some(rest) => rest.strip_suffix(']').ok_or_else(refused)?,

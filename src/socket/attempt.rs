@@ -43,7 +43,7 @@ pub(super) fn start(
     // costs no descriptor.
     options.policy.check(endpoint).map_err(|error| AttemptFailure::from_policy(&error))?;
     let socket = new_socket(endpoint.domain(), blocking)
-        .map_err(|error| AttemptFailure::from_step("cannot open a socket", &error))?;
+        .map_err(|error| AttemptFailure::from_setup("cannot open a socket", &error))?;
     if let Endpoint::Ip(_) = endpoint {
         options.tcp.apply(&socket)?;
     }
@@ -55,17 +55,17 @@ pub(super) fn start(
     };
     if let Some(local) = local {
         prepare_to_bind(&socket, local)
-            .map_err(|error| AttemptFailure::from_step("cannot share the source port", &error))?;
+            .map_err(|error| AttemptFailure::from_setup("cannot share the source port", &error))?;
     }
     for option in options.socket_options.iter().filter(|option| applies_to(endpoint, option.level)) {
         sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
             let step = format!("cannot set socket option {} of level {}", option.name, option.level);
-            AttemptFailure::from_step(&step, &error)
+            AttemptFailure::from_setup(&step, &error)
         })?;
     }
     if let Some(local) = local {
         socket.bind(&local.into()).map_err(|error| {
-            AttemptFailure::from_step(&format!("cannot bind to {} port {}", local.ip(), local.port()), &error)
+            AttemptFailure::from_setup(&format!("cannot bind to {} port {}", local.ip(), local.port()), &error)
         })?;
     }
     let progress = connect(&socket, endpoint)?;
@@ -135,7 +135,7 @@ fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
     if local.port() == 0 {
         // Leaves the choice of the port to connect(2), which may choose a port that is in use with another peer.
         // Systems without this option have fewer ports to choose from, so its failure is ignored.
-        let _ = sys::bind_without_port(socket.as_raw_fd());
+        let _ = sys::set_bind_address_no_port(socket.as_raw_fd());
         return Ok(());
     }
     // Concurrent attempts share the port, even with a failed attempt whose socket is not closed yet.
@@ -155,7 +155,7 @@ fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), Att
     // Closes with a reset, because TIME_WAIT would keep the port in use.
     let _ = socket.set_linger(Some(Duration::ZERO));
     let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
-    Err(AttemptFailure::from_step("nobody listens there, so that the socket was connected to itself", &refused))
+    Err(AttemptFailure::from_setup("nobody listens there, so that the socket was connected to itself", &refused))
 }
 
 pub(super) fn make_blocking(socket: &Socket) -> Result<(), AttemptFailure> {
@@ -207,7 +207,7 @@ impl AttemptFailure {
         AttemptFailure::from_system(error, error::describe_io(error) + explained)
     }
 
-    pub(super) fn from_step(step: &str, error: &io::Error) -> AttemptFailure {
+    pub(super) fn from_setup(step: &str, error: &io::Error) -> AttemptFailure {
         AttemptFailure::from_system(error, format!("{step}: {}", error::describe_io(error)))
     }
 
@@ -273,7 +273,7 @@ pub(super) fn is_final(status: Status) -> bool {
 
 /// Returns the error of a connect that ended before its first attempt. If the limit ended it, the message names the
 /// host. A failed system call becomes `ConnectFailed`, because nothing was sent to the server.
-pub(super) fn setup_failed(target: &dyn fmt::Display, error: Error) -> Error {
+pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
     match error.status() {
         Status::Io => {
@@ -285,12 +285,12 @@ pub(super) fn setup_failed(target: &dyn fmt::Display, error: Error) -> Error {
 }
 
 /// Returns the error of a connect that ended between two attempts. The failed attempts are its causes.
-pub(super) fn interrupted_between_attempts(
+pub(super) fn interruption_error_between_attempts(
     target: &dyn fmt::Display,
     error: Error,
     failures: impl IntoIterator<Item = FailedAttempt>,
 ) -> Error {
-    with_causes(setup_failed(target, error), failures)
+    with_causes(setup_error(target, error), failures)
 }
 
 fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) -> Error {
@@ -299,18 +299,22 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) 
 
 /// Returns the error of a connect whose attempts have all failed. It has the status and the reason of the attempt that
 /// ended last, and one cause for each attempt. An address that the policy refused counts as the last one only if all
-/// addresses were refused, because the other failures may be temporary. `left_out` is the number of addresses beyond
+/// addresses were refused, because the other failures may be temporary. `skipped_addresses` is the number of addresses beyond
 /// [`MAX_ADDRESSES`].
-pub(super) fn all_failed(target: &dyn fmt::Display, failures: Vec<FailedAttempt>, left_out: usize) -> Error {
+pub(super) fn all_attempts_failed_error(
+    target: &dyn fmt::Display,
+    failures: Vec<FailedAttempt>,
+    skipped_addresses: usize,
+) -> Error {
     let was_tried = |failed: &&FailedAttempt| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
     let (status, errno, reason) = match last.map(|last| &last.failure) {
         Some(last) => (last.status, last.errno, last.reason.as_str()),
         None => (Status::ConnectFailed, 0, "there was no address to try"),
     };
-    let addresses = match (failures.len() + left_out, failures.iter().filter(was_tried).count()) {
+    let addresses = match (failures.len() + skipped_addresses, failures.iter().filter(was_tried).count()) {
         (0 | 1, _) => String::new(),
-        (count, 0) if left_out > 0 => format!(", {} of {count} addresses refused, the last", failures.len()),
+        (count, 0) if skipped_addresses > 0 => format!(", {} of {count} addresses refused, the last", failures.len()),
         (count, 0) => format!(", {count} addresses refused, the last"),
         (count, tried) if count == tried => format!(", {count} addresses tried, the last"),
         (count, tried) => format!(", {tried} of {count} addresses tried, the last"),
@@ -338,7 +342,7 @@ mod tests {
     #[test]
     fn a_system_call_failure_during_setup_is_connect_failed() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
-        let error = setup_failed(&"name.test port 80", failed);
+        let error = setup_error(&"name.test port 80", failed);
         assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));
         let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
         assert_eq!(error.message(), expected);

@@ -17,8 +17,8 @@ use socket2::Socket;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
-use crate::socket::attempt::{SourceAddresses, interrupted_between_attempts, setup_failed};
-use crate::socket::connect_options::{ConnectOptions, in_source_address};
+use crate::socket::attempt::{SourceAddresses, interruption_error_between_attempts, setup_error};
+use crate::socket::connect_options::{ConnectOptions, prefix_source_address};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::host_port::{HostPort, set_missing_ports};
 use crate::socket::resolver::{Lookup, Resolution, Resolver};
@@ -93,7 +93,7 @@ enum Target {
 }
 
 impl Target {
-    fn may_be_ip(&self) -> bool {
+    fn may_use_ip(&self) -> bool {
         match self {
             Target::Host(_) => true,
             Target::Addresses(addresses) => addresses.iter().any(|address| matches!(address, Endpoint::Ip(_))),
@@ -111,7 +111,7 @@ pub(crate) struct Interest {
 impl Connect {
     pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
         let host_port = HostPort::new(host, port)?;
-        Ok(Connect::with(Resolver::system(), Target::Host(host_port), TargetName::of(host, port), options))
+        Ok(Connect::with_resolver(Resolver::system(), Target::Host(host_port), TargetName::new(host, port), options))
     }
 
     /// Connects to addresses that the caller has resolved. An address with port 0 gets `port`.
@@ -130,16 +130,16 @@ impl Connect {
         memory::reserve(&mut copy, addresses.len(), "addresses")?;
         copy.extend_from_slice(addresses);
         let target = Target::Addresses(set_missing_ports(copy, port));
-        Ok(Connect::with(Resolver::system(), target, TargetName::of(host, port), options))
+        Ok(Connect::with_resolver(Resolver::system(), target, TargetName::new(host, port), options))
     }
 
     pub(crate) fn to_unix(address: UnixAddress, options: Arc<ConnectOptions>) -> Connect {
         let endpoint = Endpoint::Unix(address);
         let name = TargetName { host: endpoint.to_string(), port: None };
-        Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
+        Connect::with_resolver(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
     }
 
-    fn with(resolver: Resolver, target: Target, name: TargetName, options: Arc<ConnectOptions>) -> Connect {
+    fn with_resolver(resolver: Resolver, target: Target, name: TargetName, options: Arc<ConnectOptions>) -> Connect {
         Connect {
             name,
             schedule: Schedule::Racing(options.attempt_delay),
@@ -161,8 +161,8 @@ impl Connect {
     /// Sets the limit for the following steps.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
         // Opened here, because `interests` cannot report an error.
-        let watched = limit.as_ref().filter(|_| !self.is_over());
-        let limit_fd = watched.map(|limit| follow(limit.wake_fd()?)).transpose()?;
+        let watched = limit.as_ref().filter(|_| !self.has_ended());
+        let limit_fd = watched.map(|limit| duplicate_limit_fd(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.limit_fd, limit_fd);
         if self.is_in_progress() {
             self.replaced_limit_fds.extend(replaced);
@@ -214,7 +214,7 @@ impl Connect {
                 return Ok(connection);
             }
             if let Err(error) = self.wait() {
-                let error = self.interrupted(error);
+                let error = self.interruption_error(error);
                 self.fail(&error);
                 return Err(error);
             }
@@ -237,7 +237,7 @@ impl Connect {
 
     fn wait(&self) -> Result<()> {
         // A lookup's descriptor is the first one, the limit's the last one.
-        let mut fds: Vec<_> = self.interests_but_limit().map(|of| poll_fd(of.fd, of.events)).collect();
+        let mut fds: Vec<_> = self.interests_without_limit().map(|of| poll_fd(of.fd, of.events)).collect();
         if let Some(limit) = &self.limit {
             fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
         }
@@ -252,7 +252,7 @@ impl Connect {
             && fds.last().is_some_and(|wake| wake.revents != 0)
             && !limit.is_cancelled()
         {
-            return Err(Limit::raised_by_others());
+            return Err(Limit::unexpected_wake());
         }
         if closed || raised {
             let message = "a descriptor of the connect was closed by the program, or written to";
@@ -267,10 +267,10 @@ impl Connect {
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest> {
         let limit = self.limit_fd.as_ref().filter(|_| self.is_in_progress());
         let limit = limit.map(|fd| Interest { fd: fd.as_raw_fd(), events: sys::POLL_IN });
-        self.interests_but_limit().chain(limit)
+        self.interests_without_limit().chain(limit)
     }
 
-    fn interests_but_limit(&self) -> impl Iterator<Item = Interest> {
+    fn interests_without_limit(&self) -> impl Iterator<Item = Interest> {
         let lookup = self.lookup().map(|lookup| Interest { fd: lookup.fd(), events: sys::POLL_IN });
         let sockets = self.scheduler.iter().flat_map(Scheduler::pollable);
         let sockets = sockets.map(|socket| Interest { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
@@ -279,7 +279,7 @@ impl Connect {
 
     /// Returns the seconds until the next step is due, even if no descriptor becomes ready.
     pub(crate) fn seconds_to_timer(&self) -> f64 {
-        if !self.is_over() && self.started.is_none() {
+        if !self.has_ended() && self.started.is_none() {
             return 0.0;
         }
         match self.next_timer() {
@@ -289,7 +289,7 @@ impl Connect {
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        if self.is_over() {
+        if self.has_ended() {
             return None;
         }
         let attempts = self.scheduler.as_ref().and_then(Scheduler::next_timer);
@@ -313,12 +313,12 @@ impl Connect {
         (since(attempt.started()), attempt.ended().map(since))
     }
 
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Connected | Phase::Failed(_))
     }
 
     fn is_in_progress(&self) -> bool {
-        self.started.is_some() && !self.is_over()
+        self.started.is_some() && !self.has_ended()
     }
 
     fn fail(&mut self, error: &Error) {
@@ -345,24 +345,24 @@ impl Connect {
         loop {
             // A phase that may start a lookup checks the limit only before the lookup: a numeric host needs no lookup.
             if !matches!(self.phase, Phase::ResolveSource(_) | Phase::ResolveTarget(_)) {
-                self.check_limit().map_err(|error| self.interrupted(error))?;
+                self.check_limit().map_err(|error| self.interruption_error(error))?;
             }
             // Every error ends the connect, so the phase need not be restored.
             self.phase = match std::mem::replace(&mut self.phase, Phase::RunScheduler) {
                 Phase::ResolveSource(target) => {
-                    self.resolve_source(target).map_err(|error| self.setup_failed(in_source_address(error)))?
+                    self.resolve_source(target).map_err(|error| self.setup_error(prefix_source_address(error)))?
                 }
                 Phase::AwaitSource(lookup, target) => {
                     let resolution =
-                        self.poll_lookup(lookup).map_err(|error| self.setup_failed(in_source_address(error)))?;
-                    self.with_source(resolution, target)
+                        self.poll_lookup(lookup).map_err(|error| self.setup_error(prefix_source_address(error)))?;
+                    self.after_source_lookup(resolution, target)
                 }
                 Phase::ResolveTarget(target) => {
-                    self.resolve_target(target).map_err(|error| self.setup_failed(error))?
+                    self.resolve_target(target).map_err(|error| self.setup_error(error))?
                 }
                 Phase::AwaitTarget(lookup) => {
-                    let resolution = self.poll_lookup(lookup).map_err(|error| self.setup_failed(error))?;
-                    self.with_target(resolution)?
+                    let resolution = self.poll_lookup(lookup).map_err(|error| self.setup_error(error))?;
+                    self.after_target_lookup(resolution)?
                 }
                 Phase::RunScheduler => {
                     let Some(scheduler) = &mut self.scheduler else { return Ok(None) };
@@ -374,11 +374,11 @@ impl Connect {
                         Step::Connected(socket) => return Ok(Some(socket.into())),
                     }
                 }
-                over @ (Phase::Connected | Phase::Failed(_)) => over,
+                ended @ (Phase::Connected | Phase::Failed(_)) => ended,
             };
             // A lookup is first polled by the step after the one that started it, however fast the lookup is. So the
             // number of steps does not depend on timing.
-            if self.lookup().is_some() || self.is_over() {
+            if self.lookup().is_some() || self.has_ended() {
                 return Ok(None);
             }
         }
@@ -413,7 +413,7 @@ impl Connect {
 
     fn resolve_source(&mut self, target: Target) -> Result<Phase> {
         // Unix domain sockets have no source address, so it is not resolved for them.
-        let Some(source) = self.options.source.as_ref().filter(|_| target.may_be_ip()) else {
+        let Some(source) = self.options.source.as_ref().filter(|_| target.may_use_ip()) else {
             return Ok(Phase::ResolveTarget(target));
         };
         let Some(host) = source.host_port()? else {
@@ -421,10 +421,10 @@ impl Connect {
             return Ok(Phase::ResolveTarget(target));
         };
         let resolution = self.start_lookup(host)?;
-        Ok(self.with_source(resolution, target))
+        Ok(self.after_source_lookup(resolution, target))
     }
 
-    fn with_source(&mut self, resolution: Resolution, target: Target) -> Phase {
+    fn after_source_lookup(&mut self, resolution: Resolution, target: Target) -> Phase {
         match resolution {
             Resolution::Pending(lookup) => Phase::AwaitSource(lookup, target),
             Resolution::Done(found) => {
@@ -444,10 +444,10 @@ impl Connect {
             return self.start_scheduler(found);
         }
         let resolution = self.start_lookup(host)?;
-        self.with_target(resolution)
+        self.after_target_lookup(resolution)
     }
 
-    fn with_target(&mut self, resolution: Resolution) -> Result<Phase> {
+    fn after_target_lookup(&mut self, resolution: Resolution) -> Result<Phase> {
         match resolution {
             Resolution::Pending(lookup) => Ok(Phase::AwaitTarget(lookup)),
             Resolution::Done(addresses) => self.start_scheduler(Endpoint::all_ip(addresses)),
@@ -462,22 +462,22 @@ impl Connect {
         Ok(Phase::RunScheduler)
     }
 
-    fn setup_failed(&self, error: Error) -> Error {
-        setup_failed(&self.name, error)
+    fn setup_error(&self, error: Error) -> Error {
+        setup_error(&self.name, error)
     }
 
     /// Returns the error of a connect whose limit has ended or whose wait has failed: `error`, with the failed attempts
     /// as its causes.
-    fn interrupted(&mut self, error: Error) -> Error {
+    fn interruption_error(&mut self, error: Error) -> Error {
         let Some(scheduler) = &mut self.scheduler else {
             let of_source = matches!(self.phase, Phase::AwaitSource(..));
-            return self.setup_failed(if of_source { in_source_address(error) } else { error });
+            return self.setup_error(if of_source { prefix_source_address(error) } else { error });
         };
         if scheduler.is_in_progress() {
             scheduler.stop(&error);
             return scheduler.error(&self.name);
         }
-        interrupted_between_attempts(&self.name, error, scheduler.failures())
+        interruption_error_between_attempts(&self.name, error, scheduler.failures())
     }
 }
 
@@ -489,7 +489,7 @@ struct TargetName {
 }
 
 impl TargetName {
-    fn of(host: &str, port: u16) -> TargetName {
+    fn new(host: &str, port: u16) -> TargetName {
         TargetName { host: host.to_owned(), port: Some(port) }
     }
 }
@@ -503,6 +503,7 @@ impl fmt::Display for TargetName {
     }
 }
 
-fn follow(fd: RawFd) -> Result<OwnedFd> {
-    sys::follower(fd).map_err(|error| Error::from_io(Status::Io, "cannot follow the limit's descriptor", &error))
+fn duplicate_limit_fd(fd: RawFd) -> Result<OwnedFd> {
+    sys::duplicate_for_polling(fd)
+        .map_err(|error| Error::from_io(Status::Io, "cannot follow the limit's descriptor", &error))
 }

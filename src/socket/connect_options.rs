@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::socket::address_policy::{AddressCallback, AddressPolicy};
 use crate::socket::host_port::HostPort;
-use crate::socket::host_port::Resolve;
+use crate::socket::host_port::ResolveCallback;
 use crate::socket::tcp_options::TcpOptions;
 use crate::status::Status;
 use crate::timeout;
@@ -28,7 +28,7 @@ pub struct ConnectOptions {
     /// The time between the starts of two racing attempts.
     pub attempt_delay: Duration,
     /// The callback that resolves names instead of the system's resolver.
-    pub resolve: Option<Resolve>,
+    pub resolve: Option<ResolveCallback>,
     /// Identify the callbacks in `resolve` and `policy`.
     pub(crate) resolve_id: CallbackId,
     pub(crate) address_id: CallbackId,
@@ -147,7 +147,7 @@ impl SourceAddress {
     }
 }
 
-pub(super) fn in_source_address(error: Error) -> Error {
+pub(super) fn prefix_source_address(error: Error) -> Error {
     error.prefixed("source address")
 }
 

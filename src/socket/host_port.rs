@@ -13,7 +13,7 @@ use crate::url;
 
 /// A resolver of the application: returns the addresses of an ASCII host and a port. The last argument is the time
 /// left, in seconds.
-pub(crate) type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
+pub(crate) type ResolveCallback = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
 /// Bounds the work for hostile input. A valid domain name has at most 253 bytes.
 const MAX_HOST: usize = 1024;
@@ -36,7 +36,7 @@ impl HostPort {
             Some(rest) => (rest.strip_suffix(']').unwrap_or(rest), 1),
             None => (host, 0),
         };
-        let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", quoted(host)));
+        let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", quote(host)));
         // The text before the "@" may be userinfo with a password, which must not appear in a message.
         if let Some(at) = host.bytes().position(|b| b == b'@') {
             return Err(Error::new(Status::InvalidUrl, format!("the host has an \"@\" at byte {at}")).at(at));
@@ -66,7 +66,7 @@ impl HostPort {
             if inner.rfind(':') == Some(colon) {
                 return Err(refused("has a port, which is a parameter of its own").at(colon + skipped));
             }
-            return HostPort::of_ascii(inner, port);
+            return HostPort::from_ascii(inner, port);
         }
         let mut name = url::Name::new();
         url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
@@ -88,10 +88,10 @@ impl HostPort {
             }
             at += label.len() + 1;
         }
-        HostPort::of_ascii(&name, port)
+        HostPort::from_ascii(&name, port)
     }
 
-    fn of_ascii(host: &str, port: u16) -> Result<HostPort> {
+    fn from_ascii(host: &str, port: u16) -> Result<HostPort> {
         let host = CString::new(host)
             .map_err(|nul| Error::new(Status::InvalidUrl, "the host has a NUL byte").at(nul.nul_position()))?;
         Ok(HostPort { host, port })
@@ -122,17 +122,17 @@ impl HostPort {
     }
 
     /// Calls the application's resolver, unless the host is numeric. The limit cannot interrupt the callback.
-    pub(crate) fn resolve_with(&self, resolve: &Resolve, limit: Option<&Limit>) -> Result<Vec<Endpoint>> {
+    pub(crate) fn resolve_with(&self, resolve: &ResolveCallback, limit: Option<&Limit>) -> Result<Vec<Endpoint>> {
         if let Some(found) = self.numeric() {
             return found.map(Endpoint::all_ip);
         }
         limit.map_or(Ok(()), Limit::check)?;
         let seconds_left = limit.and_then(Limit::remaining).map_or(f64::INFINITY, |left| left.as_secs_f64());
         let found = resolve(&self.host, self.port, seconds_left)?;
-        self.at_least_one(set_missing_ports(found, self.port))
+        self.require_addresses(set_missing_ports(found, self.port))
     }
 
-    pub(super) fn at_least_one<T>(&self, found: Vec<T>) -> Result<Vec<T>> {
+    pub(super) fn require_addresses<T>(&self, found: Vec<T>) -> Result<Vec<T>> {
         if found.is_empty() {
             return Err(Error::new(Status::NameResolution, format!("{} has no addresses", self.host_text())));
         }
@@ -150,7 +150,7 @@ impl HostPort {
 }
 
 /// Quotes a host for a message and truncates a long one.
-fn quoted(host: &str) -> String {
+fn quote(host: &str) -> String {
     match host.char_indices().nth(80) {
         Some((end, _)) => format!("\"{}...\"", &host[..end]),
         None => format!("\"{host}\""),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::fork::{Locked, Mutex, Process};
+use crate::fork::{LockGuard, Mutex, Process};
 use crate::socket::sys;
 
 /// The stack size of lookup threads. An explicit size keeps the standard library from reading the environment.
@@ -77,7 +77,7 @@ impl LookupQueue {
         }
     }
 
-    fn state(&self) -> Locked<'_, State> {
+    fn state(&self) -> LockGuard<'_, State> {
         let current = Some(Process::current());
         let mut state = self.state.lock();
         if state.process != current {
@@ -113,10 +113,10 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// Occupies a thread of the queue until the sender is dropped.
-    fn busy(queue: &'static LookupQueue) -> mpsc::Sender<()> {
-        let (release, held) = mpsc::channel::<()>();
+    fn occupy_thread(queue: &'static LookupQueue) -> mpsc::Sender<()> {
+        let (release, released) = mpsc::channel::<()>();
         let job = move || {
-            let _ = held.recv();
+            let _ = released.recv();
         };
         assert_eq!(queue.submit(1, Box::new(job)).unwrap(), None);
         release
@@ -125,31 +125,31 @@ mod tests {
     #[test]
     fn jobs_run_in_order_and_cancelled_ones_never() {
         static QUEUE: LookupQueue = LookupQueue::new();
-        let release = busy(&QUEUE);
-        let (tell, told) = mpsc::channel();
+        let release = occupy_thread(&QUEUE);
+        let (sender, received) = mpsc::channel();
         let tickets: Vec<Ticket> = (0..6)
             .map(|number| {
-                let tell = tell.clone();
+                let sender = sender.clone();
                 let job: Job = Box::new(move || {
-                    tell.send(number).unwrap();
+                    sender.send(number).unwrap();
                     assert_ne!(number, 2, "a panic in a job");
                 });
                 QUEUE.submit(1, job).unwrap().unwrap()
             })
             .collect();
-        drop(tell);
+        drop(sender);
         QUEUE.cancel(tickets[1]);
         QUEUE.cancel(tickets[4]);
         assert_eq!(QUEUE.waiting(), 4);
         drop(release);
-        assert_eq!(told.iter().collect::<Vec<_>>(), [0, 2, 3, 5]);
+        assert_eq!(received.iter().collect::<Vec<_>>(), [0, 2, 3, 5]);
         QUEUE.cancel(tickets[0]);
     }
 
     #[test]
     fn a_forked_child_starts_with_an_empty_queue() {
         static QUEUE: LookupQueue = LookupQueue::new();
-        let _release = busy(&QUEUE);
+        let _release = occupy_thread(&QUEUE);
         assert!(QUEUE.submit(1, Box::new(|| ())).unwrap().is_some());
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (1, 1));
         QUEUE.state.lock().process = Some(Process::numbered(1));
@@ -167,25 +167,25 @@ mod tests {
                 return start_thread(run);
             }
             let (submitted, done) = mpsc::channel();
-            std::thread::spawn(move || submitted.send(QUEUE.submit(2, RAN.job("during")).is_ok()));
+            std::thread::spawn(move || submitted.send(QUEUE.submit(2, COMPLETED.job("during")).is_ok()));
             let _ = done.recv_timeout(A_MOMENT);
             Err(io::Error::from_raw_os_error(libc::EAGAIN))
         });
-        static RAN: Ran = Ran(Mutex::new(Vec::new()));
+        static COMPLETED: CompletedJobs = CompletedJobs(Mutex::new(Vec::new()));
         // Occupies one thread until the end of the test.
-        let _hung = busy(&QUEUE);
-        let error = QUEUE.submit(2, RAN.job("failed")).unwrap_err();
+        let _hung = occupy_thread(&QUEUE);
+        let error = QUEUE.submit(2, COMPLETED.job("failed")).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));
-        RAN.wait_for(&["during"]);
-        QUEUE.submit(2, RAN.job("after")).unwrap();
-        RAN.wait_for(&["during", "after"]);
+        COMPLETED.wait_for(&["during"]);
+        QUEUE.submit(2, COMPLETED.job("after")).unwrap();
+        COMPLETED.wait_for(&["during", "after"]);
         assert_eq!(QUEUE.waiting(), 0);
     }
 
     /// The jobs that have run.
-    struct Ran(Mutex<Vec<&'static str>>);
+    struct CompletedJobs(Mutex<Vec<&'static str>>);
 
-    impl Ran {
+    impl CompletedJobs {
         fn job(&'static self, name: &'static str) -> Job {
             Box::new(move || self.0.lock().push(name))
         }

@@ -42,7 +42,7 @@ impl Resolver {
     /// Looks up a host on the calling thread. Returns at least one address.
     pub(crate) fn resolve_blocking(&self, host: &HostPort) -> Result<Vec<SocketAddr>> {
         let found = host.numeric().unwrap_or_else(|| (self.lookup)(host))?;
-        host.at_least_one(found)
+        host.require_addresses(found)
     }
 
     /// Starts a lookup on its own thread, even for a numeric host.
@@ -54,7 +54,8 @@ impl Resolver {
         // The reference is weak, so that abandoning the lookup frees its state although the thread still runs.
         let reporter = Reporter { process, state: Arc::downgrade(&state) };
         let (lookup, thread_host) = (Arc::clone(&self.lookup), host.clone());
-        let job = move || reporter.report(lookup(&thread_host).and_then(|found| thread_host.at_least_one(found)));
+        let job =
+            move || reporter.report(lookup(&thread_host).and_then(|found| thread_host.require_addresses(found)));
         let ticket = self.queue.submit(self.max_threads, Box::new(job)).map_err(|error| {
             Error::from_io(Status::Io, format!("cannot start a thread to resolve {}", host.host_text()), &error)
         })?;
@@ -122,7 +123,7 @@ pub(crate) enum Resolution {
     Pending(Lookup),
 }
 
-fn no_result() -> Error {
+fn missing_result() -> Error {
     Error::new(Status::Internal, "a lookup ended without an answer")
 }
 
@@ -175,7 +176,7 @@ impl Reporter {
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        self.report(Err(no_result()));
+        self.report(Err(missing_result()));
     }
 }
 
@@ -219,10 +220,10 @@ mod tests {
 
     /// Returns a lookup function that blocks until the returned sender is dropped.
     fn blocked_lookup() -> (mpsc::Sender<()>, Arc<LookupFn>) {
-        let (release, held) = mpsc::channel();
-        let held = Mutex::new(held);
+        let (release, released) = mpsc::channel();
+        let released = Mutex::new(released);
         let lookup = move |host: &HostPort| {
-            let _ = held.lock().unwrap().recv();
+            let _ = released.lock().unwrap().recv();
             Ok(vec![SocketAddr::new([127, 0, 0, 1].into(), host.port())])
         };
         (release, Arc::new(lookup))

@@ -65,7 +65,7 @@ pub(super) struct Scheduler<N: Network> {
     /// The addresses in the order of their attempts.
     addresses: Vec<Endpoint>,
     /// The number of addresses beyond [`MAX_ADDRESSES`].
-    left_out: usize,
+    skipped_addresses: usize,
     /// The attempts so far: attempt `i` connects to address `i`.
     attempts: Vec<Attempt<N::Socket>>,
     schedule: Schedule,
@@ -109,10 +109,10 @@ impl<N: Network> Scheduler<N> {
             // Interleaved before the list is truncated, so that no address family is lost.
             addresses = interleave::interleave_families(addresses);
         }
-        let left_out = addresses.len().saturating_sub(MAX_ADDRESSES);
+        let skipped_addresses = addresses.len().saturating_sub(MAX_ADDRESSES);
         addresses.truncate(MAX_ADDRESSES);
         let (attempts, to_close) = (Vec::new(), Vec::new());
-        Scheduler { network, addresses, left_out, attempts, schedule, timeout, to_close, retry_at: None }
+        Scheduler { network, addresses, skipped_addresses, attempts, schedule, timeout, to_close, retry_at: None }
     }
 
     /// Checks all attempts in progress, then starts at most one. `will_free_descriptor`: the caller closes another
@@ -298,7 +298,11 @@ impl<N: Network> Scheduler<N> {
     pub(super) fn error(&self, target: &dyn fmt::Display) -> Error {
         // The error mentions addresses that were left out only if all others were tried.
         let ended_early = self.failures().any(|failed| is_final(failed.failure.status));
-        attempt::all_failed(target, self.failures().collect(), if ended_early { 0 } else { self.left_out })
+        attempt::all_attempts_failed_error(
+            target,
+            self.failures().collect(),
+            if ended_early { 0 } else { self.skipped_addresses },
+        )
     }
 
     pub(super) fn failures(&self) -> impl Iterator<Item = FailedAttempt> {

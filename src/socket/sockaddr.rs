@@ -55,7 +55,7 @@ pub fn classify(bytes: &[u8]) -> Result<Classes> {
 
 /// Parses a sockaddr. It may be longer than its family needs, for example a sockaddr_storage.
 pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
-    let family = part(sockaddr, offset_of!(sockaddr, sa_family)).map(sa_family_t::from_ne_bytes);
+    let family = bytes_at(sockaddr, offset_of!(sockaddr, sa_family)).map(sa_family_t::from_ne_bytes);
     let found = match family.map(i32::from) {
         Some(libc::AF_INET) => read_v4(sockaddr).map(|address| Sockaddr::Ip(address.into())),
         Some(libc::AF_INET6) => read_v6(sockaddr).map(|address| Sockaddr::Ip(address.into())),
@@ -90,27 +90,27 @@ pub(crate) fn endpoint(sockaddr: &[u8]) -> Result<Endpoint> {
 }
 
 fn read_v4(bytes: &[u8]) -> Option<SocketAddrV4> {
-    whole::<sockaddr_in>(bytes)?;
-    let address: [u8; 4] = part(bytes, offset_of!(sockaddr_in, sin_addr))?;
-    let port = part(bytes, offset_of!(sockaddr_in, sin_port)).map(u16::from_be_bytes)?;
+    check_size::<sockaddr_in>(bytes)?;
+    let address: [u8; 4] = bytes_at(bytes, offset_of!(sockaddr_in, sin_addr))?;
+    let port = bytes_at(bytes, offset_of!(sockaddr_in, sin_port)).map(u16::from_be_bytes)?;
     Some(SocketAddrV4::new(Ipv4Addr::from(address), port))
 }
 
 fn read_v6(bytes: &[u8]) -> Option<SocketAddrV6> {
-    whole::<sockaddr_in6>(bytes)?;
-    let address: [u8; 16] = part(bytes, offset_of!(sockaddr_in6, sin6_addr))?;
-    let port = part(bytes, offset_of!(sockaddr_in6, sin6_port)).map(u16::from_be_bytes)?;
+    check_size::<sockaddr_in6>(bytes)?;
+    let address: [u8; 16] = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_addr))?;
+    let port = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_port)).map(u16::from_be_bytes)?;
     // Neither value is converted, because the standard library passes both to connect(2) unchanged.
-    let flow = part(bytes, offset_of!(sockaddr_in6, sin6_flowinfo)).map(u32::from_ne_bytes)?;
-    let scope = part(bytes, offset_of!(sockaddr_in6, sin6_scope_id)).map(u32::from_ne_bytes)?;
+    let flow = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_flowinfo)).map(u32::from_ne_bytes)?;
+    let scope = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_scope_id)).map(u32::from_ne_bytes)?;
     Some(SocketAddrV6::new(Ipv6Addr::from(address), port, flow, scope))
 }
 
-fn whole<T>(bytes: &[u8]) -> Option<()> {
+fn check_size<T>(bytes: &[u8]) -> Option<()> {
     (bytes.len() >= size_of::<T>()).then_some(())
 }
 
-fn part<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }
 

@@ -57,9 +57,9 @@ pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<
 }
 
 /// Returns the number of ready descriptors. It does not wait and reads no clock.
-pub(crate) fn look(fds: &mut [PollFd]) -> io::Result<usize> {
+pub(crate) fn poll_now(fds: &mut [PollFd]) -> io::Result<usize> {
     // SAFETY: the pointer and the count describe `fds`, which lives across the call.
-    retried(|| unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) as isize })
+    retry_on_eintr(|| unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) as isize })
 }
 
 /// Rounds up, because a wait that ends too early would spin.
@@ -81,15 +81,15 @@ impl Wake {
     pub(crate) fn open() -> Result<Wake> {
         // SAFETY: no pointers are passed.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        Ok(Wake { read: owned(fd).map_err(cannot_open_wake)? })
+        Ok(Wake { read: owned_fd(fd).map_err(wake_error)? })
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub(crate) fn open() -> Result<Wake> {
-        let (read, write) = std::io::pipe().map_err(cannot_open_wake)?;
+        let (read, write) = std::io::pipe().map_err(wake_error)?;
         let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
         // Nonblocking, so that a raise in a signal handler cannot block on a pipe that was raised many times.
-        socket2::SockRef::from(&write).set_nonblocking(true).map_err(cannot_open_wake)?;
+        socket2::SockRef::from(&write).set_nonblocking(true).map_err(wake_error)?;
         Ok(Wake { read, write })
     }
 
@@ -114,7 +114,7 @@ impl Wake {
     }
 }
 
-fn cannot_open_wake(error: io::Error) -> Error {
+fn wake_error(error: io::Error) -> Error {
     Error::from_io(Status::Io, "cannot open a descriptor to be woken by", &error)
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
 
 /// Converts the result of a system call that opens a descriptor.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+fn owned_fd(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -157,16 +157,16 @@ pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
 /// Calls recv(2) with `MSG_…` flags. Restarts after EINTR.
 pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `buffer`, which lives across the call.
-    retried(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
+    retry_on_eintr(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
 /// Calls send(2), but never raises SIGPIPE. Restarts after EINTR.
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
-    retried(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
+    retry_on_eintr(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
 }
 
-fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
+fn retry_on_eintr(mut call: impl FnMut() -> isize) -> io::Result<usize> {
     loop {
         if let Ok(count) = usize::try_from(call()) {
             return Ok(count);
@@ -217,7 +217,7 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
 }
 
 /// Makes the next bind(2) to port 0 leave the choice of the port to connect(2).
-pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
+pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -227,9 +227,9 @@ pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
 /// Opens another close-on-exec descriptor that is readable when `fd` is. When it is closed, an event loop forgets it; a
 /// duplicate would stay registered with epoll until the original is closed as well.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
+pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
-    let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    let epoll = owned_fd(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
     let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
     // SAFETY: the event lives across the call.
     match unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &raw mut event) } {
@@ -239,7 +239,7 @@ pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
+pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
     let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
     if copy < 0 {
@@ -293,7 +293,7 @@ pub(crate) fn getaddrinfo(
     let code = unsafe { libc::getaddrinfo(host.as_ptr(), std::ptr::null(), &hints, &mut list) };
     if code != 0 {
         let system = (code == libc::EAI_SYSTEM).then(io::Error::last_os_error);
-        return Err(LookupFailure { code, text: gai_text(code), system });
+        return Err(LookupFailure { code, text: gai_error_text(code), system });
     }
     let mut found = Vec::new();
     let mut at = list;
@@ -329,7 +329,7 @@ unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
     }
 }
 
-fn gai_text(code: i32) -> String {
+fn gai_error_text(code: i32) -> String {
     // SAFETY: for every number, gai_strerror returns a string that is never freed.
     unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy().into_owned()
 }
@@ -375,7 +375,7 @@ pub(crate) fn monotonic_seconds() -> f64 {
 
 /// Returns a word that is 0 in every forked child, even if no fork handler ran: the kernel wipes its page
 /// (MADV_WIPEONFORK, Linux 4.14). `None` if no such page is available.
-pub(crate) fn wiped_by_fork() -> Option<&'static AtomicU64> {
+pub(crate) fn wipe_on_fork_word() -> Option<&'static AtomicU64> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays
     // valid for as long as the process lives. madvise(2) changes only the new mapping. The advice -1, which does not
@@ -425,7 +425,7 @@ pub(crate) fn at_fork<H: ForkHandler>() -> bool {
 /// Calls read(2). Restarts after EINTR.
 pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `buffer`, which lives across the call.
-    retried(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
+    retry_on_eintr(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
 /// Calls write(2), but raises no SIGPIPE. write(2) has no flag for that, so the signal is blocked and then consumed.
@@ -441,7 +441,7 @@ pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> 
         libc::sigpending(&mut pending);
         let was_pending = libc::sigismember(&pending, libc::SIGPIPE) == 1;
         libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, &mut before);
-        let written = retried(|| libc::write(fd, data.as_ptr().cast(), data.len()));
+        let written = retry_on_eintr(|| libc::write(fd, data.as_ptr().cast(), data.len()));
         if written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPIPE)) && !was_pending {
             libc::sigpending(&mut pending);
             if libc::sigismember(&pending, libc::SIGPIPE) == 1 {
@@ -476,7 +476,7 @@ fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
 }
 
 /// Returns the number of bytes between the position and the end of a file; `None` if it is not a regular file.
-pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
+pub(crate) fn remaining_file_size(fd: RawFd) -> io::Result<Option<i64>> {
     // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
     let stat = unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
@@ -512,7 +512,7 @@ pub(crate) fn bytes_of_sockaddr(address: &socket2::SockAddr) -> Vec<u8> {
 #[cfg(test)]
 pub(crate) fn is_readable_now(fd: RawFd) -> bool {
     let mut fds = [poll_fd(fd, POLL_IN)];
-    look(&mut fds).is_ok_and(|ready| ready == 1)
+    poll_now(&mut fds).is_ok_and(|ready| ready == 1)
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl TcpOptions {
         if let Some(at) = name.bytes().position(|b| b <= b' ' || matches!(b, b'/' | b':' | 0x7f)) {
             return Err(refused(&format!("has at byte {at} one that no interface has")).at(at));
         }
-        supported(HAS_INTERFACES, "binding to an interface")?;
+        require_support(HAS_INTERFACES, "binding to an interface")?;
         self.interface = Some(name.to_owned());
         Ok(())
     }
@@ -77,20 +77,20 @@ impl TcpOptions {
 
     /// Turns keep-alive on. [`timeout::DEFAULT`] and [`Count::None`] keep the system's values.
     pub fn set_keepalive(&mut self, idle: f64, interval: f64, count: Count) -> Result<()> {
-        let idle = whole("idle", idle, SECOND, MAX_KEEPALIVE)?;
-        let interval = whole("interval", interval, SECOND, MAX_KEEPALIVE)?;
-        let count = probes(count)?;
+        let idle = round_up("idle", idle, SECOND, MAX_KEEPALIVE)?;
+        let interval = round_up("interval", interval, SECOND, MAX_KEEPALIVE)?;
+        let count = probe_count(count)?;
         if idle.is_some() || interval.is_some() || count.is_some() {
-            supported(HAS_KEEPALIVE_TIMES, "other keep-alive times than the system's")?;
+            require_support(HAS_KEEPALIVE_TIMES, "other keep-alive times than the system's")?;
         }
         self.keepalive = Some(Keepalive { idle, interval, count });
         Ok(())
     }
 
     pub fn set_user_timeout(&mut self, seconds: f64) -> Result<()> {
-        let timeout = whole("seconds", seconds, MILLISECOND, MAX_USER_TIMEOUT)?;
+        let timeout = round_up("seconds", seconds, MILLISECOND, MAX_USER_TIMEOUT)?;
         if timeout.is_some() {
-            supported(HAS_USER_TIMEOUT, "a user timeout")?;
+            require_support(HAS_USER_TIMEOUT, "a user timeout")?;
         }
         self.user_timeout = timeout;
         Ok(())
@@ -120,19 +120,19 @@ impl TcpOptions {
     pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), AttemptFailure> {
         if let Some(name) = &self.interface {
             bind_to_interface(socket, name)
-                .map_err(|error| AttemptFailure::from_step(&format!("cannot bind to interface {name}"), &error))?;
+                .map_err(|error| AttemptFailure::from_setup(&format!("cannot bind to interface {name}"), &error))?;
         }
         if let Some(enable) = self.no_delay {
             socket
                 .set_tcp_nodelay(enable)
-                .map_err(|error| AttemptFailure::from_step("cannot set no-delay", &error))?;
+                .map_err(|error| AttemptFailure::from_setup("cannot set no-delay", &error))?;
         }
         if let Some(keepalive) = &self.keepalive {
-            keepalive.apply(socket).map_err(|error| AttemptFailure::from_step("cannot set keep-alive", &error))?;
+            keepalive.apply(socket).map_err(|error| AttemptFailure::from_setup("cannot set keep-alive", &error))?;
         }
         if let Some(timeout) = self.user_timeout {
             set_user_timeout(socket, timeout)
-                .map_err(|error| AttemptFailure::from_step("cannot set the user timeout", &error))?;
+                .map_err(|error| AttemptFailure::from_setup("cannot set the user timeout", &error))?;
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl Keepalive {
 }
 
 /// Rounds up to whole units, so that no time ends early. The result is never 0, whose meaning depends on the system.
-fn whole(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
+fn round_up(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
     if seconds == timeout::DEFAULT {
         return Ok(None);
     }
@@ -177,7 +177,7 @@ fn whole(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<D
     Ok(Some(unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX))))
 }
 
-fn probes(count: Count) -> Result<Option<u32>> {
+fn probe_count(count: Count) -> Result<Option<u32>> {
     if count == Count::None {
         return Ok(None);
     }
@@ -188,7 +188,7 @@ fn probes(count: Count) -> Result<Option<u32>> {
     }
 }
 
-fn supported(has: bool, what: &str) -> Result<()> {
+fn require_support(has: bool, what: &str) -> Result<()> {
     if has { Ok(()) } else { Err(Error::new(Status::Unsupported, format!("this system does not have {what}"))) }
 }
 
@@ -240,13 +240,13 @@ mod tests {
             (0.0701, MILLISECOND, Some(71)),
             (1e-300, MILLISECOND, Some(1)),
         ] {
-            let rounded = whole("seconds", seconds, unit, MAX_KEEPALIVE).unwrap();
+            let rounded = round_up("seconds", seconds, unit, MAX_KEEPALIVE).unwrap();
             assert_eq!(rounded, expected.map(Duration::from_millis), "{seconds}");
         }
-        let most = whole("seconds", MAX_USER_TIMEOUT, MILLISECOND, MAX_USER_TIMEOUT).unwrap().unwrap();
+        let most = round_up("seconds", MAX_USER_TIMEOUT, MILLISECOND, MAX_USER_TIMEOUT).unwrap().unwrap();
         assert!(i32::try_from(most.as_millis()).is_ok());
         for seconds in [0.0, -0.5, -2.0, 32_767.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let error = whole("idle", seconds, SECOND, MAX_KEEPALIVE).unwrap_err();
+            let error = round_up("idle", seconds, SECOND, MAX_KEEPALIVE).unwrap_err();
             let expected = format!("idle must be more than 0 and at most 32767 seconds; it is {seconds}");
             assert_eq!((error.status(), error.message()), (Status::InvalidArgument, expected.as_str()));
         }
@@ -258,7 +258,7 @@ mod tests {
         for name in ["lo", "eth0.100", "wg-office", "fifteen-bytes-x", "br_ü"] {
             assert_eq!(
                 set(name).map_err(|error| error.status()),
-                supported(HAS_INTERFACES, "").map_err(|e| e.status())
+                require_support(HAS_INTERFACES, "").map_err(|e| e.status())
             );
         }
         for (name, expected, at) in [

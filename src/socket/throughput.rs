@@ -28,7 +28,7 @@ pub struct Throughput {
 
 /// A window in which too few bytes were received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slow {
+pub(crate) struct TooSlow {
     bytes: usize,
     waited: Duration,
     minimum: usize,
@@ -61,10 +61,10 @@ impl Throughput {
 
     /// Starts a wait and returns the time left in the window. After an unsuccessful wait that may be zero: the caller then
     /// only checks for data that arrived meanwhile.
-    pub(crate) fn begin_wait(&mut self, now: Instant) -> std::result::Result<Duration, Slow> {
+    pub(crate) fn begin_wait(&mut self, now: Instant) -> std::result::Result<Duration, TooSlow> {
         let continues = self.since.is_some();
         self.end_wait(now);
-        if !continues && self.is_used_up() {
+        if !continues && self.has_expired() {
             return Err(self.fail());
         }
         self.since = Some(now);
@@ -80,9 +80,9 @@ impl Throughput {
 
     /// Continues the wait: nothing was received and the caller returns to the application. Time counts until the next
     /// wait.
-    pub(crate) fn wait_on(&mut self, now: Instant) -> std::result::Result<(), Slow> {
+    pub(crate) fn continue_wait(&mut self, now: Instant) -> std::result::Result<(), TooSlow> {
         self.end_wait(now);
-        if self.is_used_up() {
+        if self.has_expired() {
             return Err(self.fail());
         }
         self.since = Some(now);
@@ -90,7 +90,7 @@ impl Throughput {
     }
 
     /// Ends the window after a wait that has used it up.
-    pub(crate) fn end_window(&mut self, now: Instant) -> Slow {
+    pub(crate) fn end_window(&mut self, now: Instant) -> TooSlow {
         self.end_wait(now);
         self.fail()
     }
@@ -103,13 +103,13 @@ impl Throughput {
         }
     }
 
-    fn is_used_up(&self) -> bool {
+    fn has_expired(&self) -> bool {
         self.waited >= self.window
     }
 
     /// Reports the failure and starts a new window, in case the application continues.
-    fn fail(&mut self) -> Slow {
-        let slow = Slow { bytes: self.bytes, waited: self.waited, minimum: self.minimum, window: self.window };
+    fn fail(&mut self) -> TooSlow {
+        let slow = TooSlow { bytes: self.bytes, waited: self.waited, minimum: self.minimum, window: self.window };
         self.restart();
         slow
     }
@@ -117,12 +117,12 @@ impl Throughput {
     /// Waits like `wait::wait_for` for reading, but no longer than the window.
     pub fn wait_for_read(&mut self, fd: RawFd, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
         let timeout = timeout::resolve(seconds, "timeout")?;
-        let slow = |slow: Slow| slow.error(&format!("descriptor {fd}"), "");
+        let slow = |slow: TooSlow| slow.error(&format!("descriptor {fd}"), "");
         let left = self.begin_wait(Instant::now()).map_err(slow)?;
         let outcome = wait::wait(fd, sys::POLL_IN, Some(timeout.map_or(left, |timeout| timeout.min(left))), limit);
         match outcome {
             Ok(false) if timeout.is_none_or(|timeout| left <= timeout) => Err(slow(self.end_window(Instant::now()))),
-            Ok(false) => self.wait_on(Instant::now()).map(|()| Status::TimedOut).map_err(slow),
+            Ok(false) => self.continue_wait(Instant::now()).map(|()| Status::TimedOut).map_err(slow),
             Ok(true) => {
                 self.end_wait(Instant::now());
                 Ok(Status::Ok)
@@ -135,7 +135,7 @@ impl Throughput {
     }
 }
 
-impl Slow {
+impl TooSlow {
     /// Makes the error. `during` is " during …" or empty.
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
@@ -185,7 +185,7 @@ mod tests {
                 }),
                 Nothing(time) => guard.begin_wait(now).and_then(|_| {
                     now += second * time as u32;
-                    guard.wait_on(now)
+                    guard.continue_wait(now)
                 }),
                 Work(time) => {
                     now += second * time as u32;
@@ -254,7 +254,7 @@ mod tests {
         guard.end_wait(began + 4 * second);
         guard.add(99);
         assert_eq!(guard.begin_wait(began + 50 * second), Ok(6 * second));
-        assert_eq!(guard.wait_on(began + 51 * second), Ok(()));
+        assert_eq!(guard.continue_wait(began + 51 * second), Ok(()));
         assert_eq!(guard.begin_wait(began + 52 * second), Ok(4 * second));
         guard.end_wait(began + 52 * second);
         guard.add(1);

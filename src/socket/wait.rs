@@ -16,7 +16,7 @@ use crate::timeout;
 /// the wait even if the descriptor is ready. A deadline does so only if it had passed when the wait started.
 pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
     if timeout == Some(Duration::ZERO) {
-        return look(fd, events, limit);
+        return poll_once(fd, events, limit);
     }
     if fd < 0 {
         // poll(2) ignores a negative descriptor and would wait for the whole timeout.
@@ -24,14 +24,14 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
     }
     let Some(limit) = limit else {
         let mut fds = [poll_fd(fd, events)];
-        let ready = sys::poll(&mut fds, deadline_in(timeout)).map_err(|error| poll_failed(fd, &error))?;
+        let ready = sys::poll(&mut fds, deadline_in(timeout)).map_err(|error| poll_error(fd, &error))?;
         return if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) };
     };
     limit.check()?;
     let timeout_at = deadline_in(timeout);
     let deadline = earlier(timeout_at, limit.deadline());
     let mut fds = [poll_fd(fd, events), poll_fd(limit.wake_fd()?, sys::POLL_IN)];
-    sys::poll(&mut fds, deadline).map_err(|error| poll_failed(fd, &error))?;
+    sys::poll(&mut fds, deadline).map_err(|error| poll_error(fd, &error))?;
     limit.check_cancelled()?;
     let [watched, wake] = fds;
     if watched.revents & sys::POLL_INVALID != 0 {
@@ -41,7 +41,7 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
         return Ok(true);
     }
     if wake.revents != 0 {
-        return Err(Limit::raised_by_others());
+        return Err(Limit::unexpected_wake());
     }
     if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
 }
@@ -52,13 +52,14 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
 #[inline(always)]
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
     let timeout = timeout::resolve(seconds, "timeout")?;
-    let ready = look(fd, events, limit)? || (timeout != Some(Duration::ZERO) && wait(fd, events, timeout, limit)?);
+    let ready =
+        poll_once(fd, events, limit)? || (timeout != Some(Duration::ZERO) && wait(fd, events, timeout, limit)?);
     Ok(if ready { Status::Ok } else { Status::TimedOut })
 }
 
 /// Calls [`wait`] with a timeout of zero.
 #[inline(always)]
-fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
+fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fd < 0 {
         return Err(not_open(fd));
     }
@@ -66,7 +67,7 @@ fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
         limit.check()?;
     }
     let mut fds = [poll_fd(fd, events)];
-    let ready = sys::look(&mut fds).map_err(|error| poll_failed(fd, &error))?;
+    let ready = sys::poll_now(&mut fds).map_err(|error| poll_error(fd, &error))?;
     if let Some(limit) = limit {
         limit.check_cancelled()?;
     }
@@ -74,7 +75,7 @@ fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
 }
 
 /// Sleeps until a time (`None`: forever) or until the limit ends.
-pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
+pub(crate) fn sleep_until(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
     // Without a limit, poll(2) ignores the descriptor and only waits.
     let mut wake = [poll_fd(-1, sys::POLL_IN)];
     if let Some(limit) = limit {
@@ -86,7 +87,7 @@ pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()>
         Some(limit) if limit.is_cancelled() => limit.check(),
         Some(limit) if until.is_none_or(|until| Instant::now() < until) => {
             limit.check()?;
-            Err(Limit::raised_by_others())
+            Err(Limit::unexpected_wake())
         }
         _ => Ok(()),
     }
@@ -110,7 +111,7 @@ fn not_open(fd: RawFd) -> Error {
 }
 
 #[cold]
-fn poll_failed(fd: RawFd, error: &io::Error) -> Error {
+fn poll_error(fd: RawFd, error: &io::Error) -> Error {
     Error::from_io(Status::Io, format!("cannot wait for descriptor {fd}"), error)
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::fork::{Locked, Mutex};
+use crate::fork::{LockGuard, Mutex};
 
 /// Distinguishes threads that are alive at the same time. std's ThreadId would allocate for a thread created by C code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl<T> PerThread<T> {
         Some(value)
     }
 
-    fn lock(&self) -> Locked<'_, Vec<(ThreadId, T)>> {
+    fn lock(&self) -> LockGuard<'_, Vec<(ThreadId, T)>> {
         self.values.lock()
     }
 }

@@ -14,7 +14,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::response::netlib_response;
 use crate::ffi::api::retry::options::netlib_retry_options;
-use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_held, arg_opt, arg_shared_opt};
+use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_kept_alive, arg_opt, arg_shared_opt};
 use crate::ffi::enums::enum_netlib_delay_reason;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{read, read_bool};
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn netlib_retry_increment(
 ) -> netlib_status {
     guard::status(err, || {
         let next = outs!(next);
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         let (method, url) = (arg_cstr_opt!(method), arg_cstr_opt!(url));
         let response = arg_opt!(response);
         let error = arg_shared_opt!(error);
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
 ) -> netlib_status {
     guard::status(err, || {
         let is_retry = outs!(is_retry);
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         let method = arg_cstr!(method);
         is_retry.set_bool(retry.is_retry(method, status_code, arg_bool!(has_retry_after))?);
         Ok(())
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
 ) -> netlib_status {
     guard::status(err, || {
         let seconds = outs!(seconds);
-        seconds.set(arg_held!(retry, Retry::may_call_back).get_backoff_time()?);
+        seconds.set(arg_kept_alive!(retry, Retry::may_call_back).get_backoff_time()?);
         Ok(())
     })
 }
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
 ) -> netlib_status {
     guard::status(err, || {
         let seconds = outs!(seconds);
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         seconds.set(retry.get_retry_after(arg!(response))?.unwrap_or(-1.0));
         Ok(())
     })
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 ) -> netlib_status {
     guard::status(err, || {
         let seconds = outs!(seconds);
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         seconds.set(retry.parse_retry_after(arg_cstr!(value).to_bytes())?);
         Ok(())
     })
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn netlib_retry_delay(
 ) -> netlib_status {
     guard::status(err, || {
         let (seconds, reason, uncapped) = outs!(seconds, reason, uncapped);
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         let delay = retry.delay(arg_opt!(response))?;
         seconds.set(delay.seconds);
         reason.set(delay.reason as i32);
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn netlib_retry_sleep(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         retry.sleep(arg_opt!(response), arg_opt!(limit))
     })
 }
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 ) -> netlib_status {
     guard::status(err, || {
         let slept = outs!(slept);
-        let retry = arg_held!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, Retry::may_call_back);
         slept.set_bool(retry.sleep_for_retry(arg_opt!(response), arg_opt!(limit))?);
         Ok(())
     })

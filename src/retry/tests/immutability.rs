@@ -12,7 +12,7 @@ use crate::status::Status;
 use crate::tests::random::Random;
 
 /// Returns the values of all getters of a Retry as text.
-fn everything(retry: &Retry) -> String {
+fn all_values(retry: &Retry) -> String {
     fn listed(names: Option<&NameSet>) -> Option<Vec<&CStr>> {
         names.map(|names| names.iter().collect())
     }
@@ -97,7 +97,7 @@ fn increment_never_changes_the_original() {
     for _ in 0..2_000 {
         let mut retry = random_retry(random);
         for _ in 0..6 {
-            let before = everything(&retry);
+            let before = all_values(&retry);
             let error = random.one_in(2).then(|| Arc::new(Error::new(random.pick(&failures), "what failed")));
             let response = random.one_in(2).then(|| {
                 let status = random.pick(&[200, 301, 302, 303, 307, 308, 429, 500, 503]);
@@ -106,7 +106,7 @@ fn increment_never_changes_the_original() {
             let method = random.pick(&[None, Some(c"GET"), Some(c"post"), Some(c"PATCH")]);
             let url = random.pick(&[None, Some(c"http://user:pw@a/"), Some(c"not a url")]);
             let outcome = retry.increment(method, url, response.as_ref(), error.as_ref());
-            assert_eq!(everything(&retry), before);
+            assert_eq!(all_values(&retry), before);
             let next = match &outcome {
                 Ok(next) => next,
                 Err(error) => {
@@ -127,9 +127,9 @@ fn increment_never_changes_the_original() {
             if let Ok(next) = outcome {
                 made += 1;
                 // A Retry that is made from it later does not change it either.
-                let after = everything(&next);
+                let after = all_values(&next);
                 let _ = Retry::new(next.to_options()).increment(Some(c"GET"), None, None, None);
-                assert_eq!((everything(&retry), everything(&next)), (before, after));
+                assert_eq!((all_values(&retry), all_values(&next)), (before, after));
                 retry = next;
             }
         }

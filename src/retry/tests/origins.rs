@@ -46,7 +46,7 @@ const ORIGINS: &[Origin] = &[
 
 impl Origin {
     /// Returns the root URL of the origin, in one of its spellings.
-    fn spelt(&self, random: &mut Random) -> String {
+    fn random_spelling(&self, random: &mut Random) -> String {
         let default = if self.scheme == "http" { 80 } else { 443 };
         let port = match (self.port == default, random.below(3)) {
             (true, 0 | 1) => random.pick(&["", ":"]).to_owned(),
@@ -60,7 +60,7 @@ impl Origin {
 
 /// The history of a chain, recorded independently of netlib's.
 #[derive(Default)]
-struct Model {
+struct ExpectedState {
     left: bool,
     body_dropped: bool,
 }
@@ -108,13 +108,13 @@ impl Rules {
         Rules { safe, removed, kept, retry: Arc::new(Retry::new(o)) }
     }
 
-    fn may_go(&self, model: &Model, leaves_now: bool, name: &str) -> bool {
+    fn may_be_sent(&self, state: &ExpectedState, leaves_now: bool, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let describes_body =
             CONTENT_HEADERS.iter().any(|content| content.to_bytes().eq_ignore_ascii_case(name.as_bytes()));
-        !(model.body_dropped && describes_body
-            || model.left && self.removed.contains(&name)
-            || model.left && self.kept.as_ref().is_some_and(|kept| !kept.contains(&name))
+        !(state.body_dropped && describes_body
+            || state.left && self.removed.contains(&name)
+            || state.left && self.kept.as_ref().is_some_and(|kept| !kept.contains(&name))
             || leaves_now && self.safe && name == "host")
     }
 }
@@ -138,15 +138,15 @@ fn decide(retry: &Arc<Retry>, method: &CStr, url: &Url, response: &Response) -> 
 }
 
 /// Runs one chain and returns its number of hops.
-fn walk(random: &mut Random, rules: &Rules) -> usize {
+fn run_chain(random: &mut Random, rules: &Rules) -> usize {
     let mut at = random.below(ORIGINS.len());
-    let mut url = Url::parse((ORIGINS[at].spelt(random) + "/start").as_bytes()).unwrap();
+    let mut url = Url::parse((ORIGINS[at].random_spelling(random) + "/start").as_bytes()).unwrap();
     let mut method = random.pick(&[c"GET", c"POST", c"PUT", c"HEAD", c"post"]).to_owned();
     let names: Vec<String> = REQUEST_HEADERS.iter().map(|name| random.mix_case(name)).collect();
     let first = headers_of(&names);
     let mut carried = headers_of(&names);
     let mut retry = Arc::clone(&rules.retry);
-    let mut model = Model::default();
+    let mut state = ExpectedState::default();
     let mut trail = vec![url.url().unwrap().to_string_lossy().into_owned()];
     for hop in 0..random.below(8) + 1 {
         let mut leaves_now = false;
@@ -167,7 +167,7 @@ fn walk(random: &mut Random, rules: &Rules) -> usize {
             _ => {
                 let next = if random.one_in(3) { at } else { random.below(ORIGINS.len()) };
                 let (from, to) = (&ORIGINS[at], &ORIGINS[next]);
-                let spelt = to.spelt(random);
+                let spelt = to.random_spelling(random);
                 let rest = spelt.split_once(':').unwrap().1;
                 let location = match random.below(4) {
                     0 if next == at => random.pick(&["/p", "p?q", "?q", "../x"]).to_owned(),
@@ -183,25 +183,25 @@ fn walk(random: &mut Random, rules: &Rules) -> usize {
                 }
                 let decision = outcome.unwrap_or_else(|error| panic!("{trail:?}: {error}"));
                 leaves_now = next != at;
-                model.left |= leaves_now;
+                state.left |= leaves_now;
                 let post = method.to_bytes().eq_ignore_ascii_case(b"POST");
-                model.body_dropped |= status == 303 || rules.safe && post && matches!(status, 301 | 302);
+                state.body_dropped |= status == 303 || rules.safe && post && matches!(status, 301 | 302);
                 at = next;
                 decision
             }
         };
         // The caller passes the last request's headers, or the first request's headers again.
-        let brought = if random.one_in(2) { &first } else { &carried };
-        let sent = decision.headers(brought).unwrap();
+        let given = if random.one_in(2) { &first } else { &carried };
+        let sent = decision.headers(given).unwrap();
         let expected: Vec<String> =
-            names_of(brought).into_iter().filter(|name| rules.may_go(&model, leaves_now, name)).collect();
+            names_of(given).into_iter().filter(|name| rules.may_be_sent(&state, leaves_now, name)).collect();
         assert_eq!(names_of(&sent), expected, "{trail:?} {method:?}");
-        for name in names_of(brought) {
+        for name in names_of(given) {
             let gone = !expected.contains(&name);
             assert_eq!(decision.dropped_headers().contains(name.as_bytes()), gone);
             assert!(gone || !decision.dropped_headers().named().contains(name.as_bytes()));
         }
-        assert_eq!(decision.resend_body(), !model.body_dropped, "{trail:?}");
+        assert_eq!(decision.resend_body(), !state.body_dropped, "{trail:?}");
         // A concurrent request with the same Retry follows another redirect, and does not affect this chain.
         if random.one_in(4) {
             let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
@@ -226,7 +226,7 @@ fn ten_thousand_chains_leak_nothing_to_another_origin() {
     let mut hops = 0;
     for _ in 0..10_000 {
         let rules = Rules::random(random);
-        hops += walk(random, &rules);
+        hops += run_chain(random, &rules);
     }
     assert!(hops > 30_000, "{hops}");
 }

@@ -51,14 +51,14 @@ pub(super) const V4: &[V4Row] = &[
 ];
 
 /// Finds an embedded IPv4 address in the bits of an IPv6 address. `None` if there is none.
-type Held = fn(u128) -> Option<u32>;
+type EmbeddedAddress = fn(u128) -> Option<u32>;
 
 pub(super) struct V6Row {
     pub network: u128,
     pub len: u32,
     /// The classes of the IPv6 address itself, without those of embedded addresses.
     pub classes: Classes,
-    pub embedded: &'static [Held],
+    pub embedded: &'static [EmbeddedAddress],
 }
 
 impl V6Row {
@@ -68,7 +68,7 @@ impl V6Row {
 }
 
 /// Makes a row. `head` contains the first groups of the network; the other groups are 0.
-const fn v6(head: &[u16], len: u32, classes: Classes, embedded: &'static [Held]) -> V6Row {
+const fn v6(head: &[u16], len: u32, classes: Classes, embedded: &'static [EmbeddedAddress]) -> V6Row {
     V6Row { network: groups(head), len, classes, embedded }
 }
 
@@ -82,38 +82,38 @@ const fn groups(head: &[u16]) -> u128 {
     network
 }
 
-pub(super) const EMBEDS_NOTHING: &[Held] = &[];
-const LAST: &[Held] = &[|bits| Some(bits as u32)];
+pub(super) const EMBEDS_NOTHING: &[EmbeddedAddress] = &[];
+const LAST_32_BITS: &[EmbeddedAddress] = &[|bits| Some(bits as u32)];
 /// RFC 3056 section 2: the IPv4 address follows the first 16 bits.
-const SIX_TO_FOUR: &[Held] = &[|bits| Some((bits >> 80) as u32)];
+const SIX_TO_FOUR: &[EmbeddedAddress] = &[|bits| Some((bits >> 80) as u32)];
 /// RFC 4380 section 4: the inverted address of the client, and the address of its server, which gets the first packet.
-const TEREDO: &[Held] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
+const TEREDO: &[EmbeddedAddress] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
 /// RFC 8215 leaves the prefix length to the network, so the address may be in any of the four places of RFC 6052 section
 /// 2.2, none of which includes bits 64 to 71. All four are read. The unused ones read 0.0.0.0/8, to which a translator
 /// forwards nothing.
-const LOCAL_TRANSLATION: &[Held] = &[
-    |bits| forwarded((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
-    |bits| forwarded((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),
-    |bits| forwarded((bits >> 24) as u32),
-    |bits| forwarded(bits as u32),
+const LOCAL_TRANSLATION: &[EmbeddedAddress] = &[
+    |bits| if_translated((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
+    |bits| if_translated((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),
+    |bits| if_translated((bits >> 24) as u32),
+    |bits| if_translated(bits as u32),
 ];
 
-fn forwarded(address: u32) -> Option<u32> {
+fn if_translated(address: u32) -> Option<u32> {
     (address >> 24 != 0).then_some(address)
 }
 
 pub(super) const V6: &[V6Row] = &[
     v6(&[], 128, Classes::UNSPECIFIED, EMBEDS_NOTHING), // [6] Unspecified Address: RFC 4291
     v6(&[0, 0, 0, 0, 0, 0, 0, 1], 128, Classes::LOOPBACK, EMBEDS_NOTHING), // [6] Loopback Address: RFC 4291
-    v6(&[], 96, Classes::RESERVED, LAST),               // IPv4-compatible, deprecated: RFC 4291 section 2.5.5.1
+    v6(&[], 96, Classes::RESERVED, LAST_32_BITS),       // IPv4-compatible, deprecated: RFC 4291 section 2.5.5.1
     // [6] IPv4-mapped Address: RFC 4291. The system connects to the IPv4 address itself, so it has no class of its own.
-    v6(&[0, 0, 0, 0, 0, 0xffff], 96, Classes::NONE, LAST),
-    v6(&[0, 0, 0, 0, 0xffff, 0], 96, Classes::RESERVED, LAST), // IPv4-translated, obsolete: RFC 2765 section 2.1
-    v6(&[0x64, 0xff9b], 96, Classes::GLOBAL, LAST),            // [6] IPv4-IPv6 Translation: RFC 6052
-    v6(&[0x64, 0xff9b, 1], 48, Classes::SPECIAL, LOCAL_TRANSLATION), // [6] the same, of local use: RFC 8215
-    v6(&[0x100], 64, Classes::SPECIAL, EMBEDS_NOTHING),        // [6] Discard-Only Address Block: RFC 6666
-    v6(&[0x100, 0, 0, 1], 64, Classes::SPECIAL, EMBEDS_NOTHING), // [6] Dummy IPv6 Prefix: RFC 9780
-    v6(&[0x2001], 32, Classes::SPECIAL, TEREDO),               // [6] TEREDO: RFC 4380
+    v6(&[0, 0, 0, 0, 0, 0xffff], 96, Classes::NONE, LAST_32_BITS),
+    v6(&[0, 0, 0, 0, 0xffff, 0], 96, Classes::RESERVED, LAST_32_BITS), // IPv4-translated, obsolete: RFC 2765 section 2.1
+    v6(&[0x64, 0xff9b], 96, Classes::GLOBAL, LAST_32_BITS),            // [6] IPv4-IPv6 Translation: RFC 6052
+    v6(&[0x64, 0xff9b, 1], 48, Classes::SPECIAL, LOCAL_TRANSLATION),   // [6] the same, of local use: RFC 8215
+    v6(&[0x100], 64, Classes::SPECIAL, EMBEDS_NOTHING),                // [6] Discard-Only Address Block: RFC 6666
+    v6(&[0x100, 0, 0, 1], 64, Classes::SPECIAL, EMBEDS_NOTHING),       // [6] Dummy IPv6 Prefix: RFC 9780
+    v6(&[0x2001], 32, Classes::SPECIAL, TEREDO),                       // [6] TEREDO: RFC 4380
     v6(&[0x2001, 1, 0, 0, 0, 0, 0, 1], 128, Classes::GLOBAL, EMBEDS_NOTHING), // [6] Port Control Protocol Anycast: RFC 7723
     v6(&[0x2001, 1, 0, 0, 0, 0, 0, 2], 128, Classes::GLOBAL, EMBEDS_NOTHING), // [6] TURN Anycast: RFC 8155
     v6(&[0x2001, 1, 0, 0, 0, 0, 0, 3], 128, Classes::GLOBAL, EMBEDS_NOTHING), // [6] DNS-SD SRP Anycast: RFC 9665
@@ -138,9 +138,9 @@ pub(super) const V6: &[V6Row] = &[
 
 /// Returns the readers of ISATAP addresses (RFC 5214 section 6.1): an interface identifier, in any network, that embeds
 /// an IPv4 address in its last 32 bits. IANA's registry of IPv6 Interface Identifiers reserves it.
-pub(super) fn isatap(bits: u128) -> &'static [Held] {
+pub(super) fn isatap(bits: u128) -> &'static [EmbeddedAddress] {
     const UNIVERSAL: u32 = 0x0200_0000;
-    if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST } else { EMBEDS_NOTHING }
+    if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST_32_BITS } else { EMBEDS_NOTHING }
 }
 
 /// Metadata services of clouds, which return credentials. If several clouds use the same address, the comment names one

@@ -63,7 +63,7 @@ impl Network for SystemNetwork {
 
     fn result(&mut self, socket: &Socket, endpoint: &Endpoint) -> Option<Result<(), AttemptFailure>> {
         let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
-        match sys::look(&mut fds) {
+        match sys::poll_now(&mut fds) {
             Ok(0) => None,
             // If the application has closed the descriptor, one of the next calls reports it.
             Ok(_) => Some(

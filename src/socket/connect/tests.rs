@@ -16,9 +16,9 @@ use crate::socket::scheduler::Network;
 
 static QUEUE: LookupQueue = LookupQueue::new();
 
-fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
+fn connect_with_resolver(resolver: Resolver, options: ConnectOptions) -> Connect {
     let target = Target::Host(HostPort::new("name.test", 80).unwrap());
-    Connect::with(resolver, target, TargetName::of("name.test", 80), Arc::new(options))
+    Connect::with_resolver(resolver, target, TargetName::new("name.test", 80), Arc::new(options))
 }
 
 fn unused_resolver() -> Resolver {
@@ -26,7 +26,7 @@ fn unused_resolver() -> Resolver {
 }
 
 /// Cancels a limit. Returns the status and the message of the following steps.
-fn cancelled(connect: &mut Connect, limit: &Limit) -> (Status, String) {
+fn cancel_and_step(connect: &mut Connect, limit: &Limit) -> (Status, String) {
     limit.cancel();
     let error = connect.step().unwrap_err();
     assert_eq!(connect.interests().count(), 0);
@@ -38,11 +38,11 @@ fn cancelled(connect: &mut Connect, limit: &Limit) -> (Status, String) {
 
 #[test]
 fn a_limit_ends_each_phase() {
-    let (release, held) = mpsc::channel::<()>();
-    let held = Mutex::new(held);
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
     let blocked = Resolver::new(
         Arc::new(move |_: &HostPort| {
-            let _ = held.lock().unwrap().recv();
+            let _ = released.lock().unwrap().recv();
             Ok(Vec::new())
         }),
         &QUEUE,
@@ -53,7 +53,8 @@ fn a_limit_ends_each_phase() {
         (None, "cannot connect to name.test port 80: the limit was cancelled"),
         (source, "cannot connect to name.test port 80: source address: the limit was cancelled"),
     ] {
-        let mut connect = connect_by(blocked.clone(), ConnectOptions { source, ..ConnectOptions::default() });
+        let mut connect =
+            connect_with_resolver(blocked.clone(), ConnectOptions { source, ..ConnectOptions::default() });
         let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
         connect.set_limit(Some(Arc::clone(&limit))).unwrap();
         assert_eq!((connect.seconds_to_timer(), connect.interests().count()), (0.0, 0));
@@ -67,21 +68,21 @@ fn a_limit_ends_each_phase() {
         assert!(connect.step().unwrap().is_none());
         assert_eq!(connect.interests().collect::<Vec<_>>(), interests);
         assert_eq!(connect.seconds_to_timer(), f64::INFINITY);
-        assert_eq!(cancelled(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
+        assert_eq!(cancel_and_step(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
         assert!(connect.attempts().is_empty());
     }
     // The limit ends a connect in one call. Dropping a connect during the lookup does not wait for the lookup.
-    let mut connect = connect_by(blocked.clone(), ConnectOptions::default());
+    let mut connect = connect_with_resolver(blocked.clone(), ConnectOptions::default());
     let error = connect.run(Some(Arc::new(Limit::new(0.02).unwrap()))).unwrap_err();
     assert_eq!(error.status(), Status::DeadlineExceeded);
     assert_eq!(error.message(), "cannot connect to name.test port 80: the limit's deadline has passed");
-    let mut connect = connect_by(blocked.clone(), ConnectOptions::default());
+    let mut connect = connect_with_resolver(blocked.clone(), ConnectOptions::default());
     assert!(connect.step().unwrap().is_none());
     drop(connect);
     drop(release);
 
     // The limit ends before the first step.
-    let mut connect = connect_by(blocked, ConnectOptions::default());
+    let mut connect = connect_with_resolver(blocked, ConnectOptions::default());
     let limit = Arc::new(Limit::new(0.0).unwrap());
     connect.set_limit(Some(limit)).unwrap();
     assert_eq!(connect.step().unwrap_err().status(), Status::DeadlineExceeded);
@@ -100,7 +101,8 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
         for sequential in [false, true] {
             let target = Target::Host(HostPort::new(host, 80).unwrap());
             let options = Arc::new(ConnectOptions { source: source.clone(), ..ConnectOptions::default() });
-            let mut connect = Connect::with(unused_resolver(), target, TargetName::of("name.test", 80), options);
+            let mut connect =
+                Connect::with_resolver(unused_resolver(), target, TargetName::new("name.test", 80), options);
             let limit = Some(Arc::new(Limit::new(0.0).unwrap()));
             let error = if sequential { connect.run_sequentially(limit) } else { connect.run(limit) }.unwrap_err();
             assert_eq!(error.status(), Status::DeadlineExceeded);
@@ -110,7 +112,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
     }
     // The lookup waits in the queue.
     for sequential in [false, true] {
-        let mut connect = connect_by(unused_resolver(), ConnectOptions::default());
+        let mut connect = connect_with_resolver(unused_resolver(), ConnectOptions::default());
         let limit = Some(Arc::new(Limit::new(0.005).unwrap()));
         let error = if sequential { connect.run_sequentially(limit) } else { connect.run(limit) }.unwrap_err();
         assert_eq!(error.status(), Status::DeadlineExceeded);
@@ -118,7 +120,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
 }
 
 /// Returns a port that refuses connections: the socket is bound, but does not listen.
-fn refusing() -> (Socket, SocketAddr) {
+fn bound_address() -> (Socket, SocketAddr) {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
     let address = socket.local_addr().unwrap().as_socket().unwrap();
@@ -132,8 +134,8 @@ fn wait_for(connect: &Connect) {
 
 #[test]
 fn steps_resolve_a_name_and_connect() {
-    let (_taken, dead) = refusing();
-    let (listener, good) = refusing();
+    let (_taken, dead) = bound_address();
+    let (listener, good) = bound_address();
     listener.listen(8).unwrap();
     let resolver = Resolver::new(Arc::new(move |_: &HostPort| Ok(vec![dead, good])), &QUEUE, 8);
     let alone = Resolver::new(Arc::new(move |_: &HostPort| Ok(vec![good])), &QUEUE, 8);
@@ -150,7 +152,7 @@ fn steps_resolve_a_name_and_connect() {
     for (resolver, source, before) in
         [(resolver, None, failed_before), (with_source, source, failed_before), (alone, None, &[])]
     {
-        let mut connect = connect_by(resolver, ConnectOptions { source, ..ConnectOptions::default() });
+        let mut connect = connect_with_resolver(resolver, ConnectOptions { source, ..ConnectOptions::default() });
         let mut waited = Vec::new();
         let connection = loop {
             if let Some(connection) = connect.step().unwrap() {
@@ -177,19 +179,20 @@ fn steps_resolve_a_name_and_connect() {
 
 #[test]
 fn the_resolve_callback_replaces_the_resolver() {
-    let (listener, good) = refusing();
+    let (listener, good) = bound_address();
     listener.listen(8).unwrap();
     let without_port = SocketAddr::new(good.ip(), 0);
     let unused = unused_resolver();
     let run = |answer: fn(SocketAddr) -> crate::error::Result<Vec<Endpoint>>, seconds: f64| {
-        let resolve: crate::socket::host_port::Resolve = Arc::new(move |host: &CStr, port, seconds_left| {
+        let resolve: crate::socket::host_port::ResolveCallback = Arc::new(move |host: &CStr, port, seconds_left| {
             assert_eq!(host, c"name.test");
             assert!(port == good.port() && seconds_left <= seconds && seconds_left > 0.0);
             answer(without_port)
         });
         let options = ConnectOptions { resolve: Some(resolve), ..ConnectOptions::default() };
         let target = Target::Host(HostPort::new("name.test", good.port()).unwrap());
-        let mut connect = Connect::with(unused.clone(), target, TargetName::of("name.test", 80), Arc::new(options));
+        let mut connect =
+            Connect::with_resolver(unused.clone(), target, TargetName::new("name.test", 80), Arc::new(options));
         connect.run(Some(Arc::new(Limit::new(seconds).unwrap()))).map(|fd| fd.as_raw_fd() >= 0)
     };
     for seconds in [30.0, f64::INFINITY] {
@@ -203,7 +206,7 @@ fn the_resolve_callback_replaces_the_resolver() {
 /// An event loop that reads SO_ERROR clears it. The attempt still fails.
 #[test]
 fn a_failure_is_detected_after_so_error_was_read() {
-    let (taken, dead) = refusing();
+    let (taken, dead) = bound_address();
     let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     // Like every socket after a failed connect, it is shut down in both directions.
     assert!(failing.connect(&dead.into()).is_err());

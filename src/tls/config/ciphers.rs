@@ -15,7 +15,7 @@ use rustls::{CipherSuite, SupportedCipherSuite};
 pub(crate) use preference::Processor;
 
 use super::code_points::{self, Version};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, truncated};
 use crate::memory;
 use crate::status::Status;
 
@@ -318,7 +318,8 @@ impl<'a> Reader<'a> {
     fn nothing_selected(&self) -> Error {
         let names: Vec<_> = TLS12.iter().chain(&TLS13).map(|suite| suite.openssl_name.to_string_lossy()).collect();
         let unknown = String::from_utf8_lossy(&self.unknown);
-        let unknown = if unknown.is_empty() { String::new() } else { format!("; not known: {}", shown(&unknown)) };
+        let unknown =
+            if unknown.is_empty() { String::new() } else { format!("; not known: {}", truncated(&unknown)) };
         let message = format!("ciphers selects none of {}{unknown}", names.join(", "));
         Error::new(Status::NoCipherSuites, message)
     }

@@ -6,7 +6,7 @@ use rustls::NamedGroup;
 use rustls::crypto::{SupportedKxGroup, aws_lc_rs::kx_group};
 
 use super::code_points;
-use crate::error::{Advice, Error, Result, shown};
+use crate::error::{Advice, Error, Result, truncated};
 use crate::status::Status;
 
 /// The names of all groups have less than 100 bytes. The rest is for unknown names that a "?" makes optional.
@@ -59,7 +59,7 @@ pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
             None if may_be_unknown => {}
             None => {
                 let word = word.escape_ascii().to_string();
-                let error = refused(format!("has \"{}\", which is none of {},", shown(&word), supported_names()));
+                let error = refused(format!("has \"{}\", which is none of {},", truncated(&word), supported_names()));
                 let advice = if item.iter().any(|byte| b", ;".contains(byte)) {
                     Advice::text("names stand with \":\" between them")
                 } else {

@@ -45,7 +45,7 @@ impl KeylogFile {
         let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
         let file = file
             .map_err(|error| Error::from_io(Status::Io, format!("cannot open key log {}", path.display()), &error))?;
-        Ok(KeylogFile { path: memory::copy_c(path.as_os_str().as_encoded_bytes(), "a path")?, file })
+        Ok(KeylogFile { path: memory::copy_c_string(path.as_os_str().as_encoded_bytes(), "a path")?, file })
     }
 
     pub(crate) fn path(&self) -> &std::ffi::CStr {

@@ -1,6 +1,6 @@
 //! Resolves the names of Python's `ssl` constants for verification modes and protocol methods, as urllib3 does.
 
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, truncated};
 use crate::status::Status;
 
 const CERT_REQS: &[(&str, i32)] = &[("NONE", 0), ("OPTIONAL", 1), ("REQUIRED", 2)];
@@ -47,7 +47,7 @@ fn resolve(candidate: &str, prefix: &str, table: &[(&str, i32)]) -> Result<i32> 
         Status::InvalidArgument,
         format!(
             "{:?} is neither a number nor one of {prefix}{}",
-            shown(candidate),
+            truncated(candidate),
             names.join(&format!(", {prefix}"))
         ),
     ))

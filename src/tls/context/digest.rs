@@ -18,7 +18,7 @@ impl Context {
         if let Some(text) = self.digest.get() {
             return Ok(text);
         }
-        let text = self.settings()?.finish_text();
+        let text = self.settings()?.finish_hex();
         Ok(fork::get_or_init::<CString>(&self.digest, || text))
     }
 

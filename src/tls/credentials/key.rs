@@ -29,7 +29,7 @@ use self::scheme::WorkBudget;
 pub(crate) use self::secret::{Opened, Refusal, Secret, copy};
 use self::shape::Shape;
 use super::pem;
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, truncated};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::{error_text, x509};
@@ -87,7 +87,7 @@ fn find(bytes: &[u8], password: Option<&Password>) -> Opened<Secret> {
     Err(Refusal::Absent(match foreign {
         Some(label) => {
             let label = String::from_utf8_lossy(label);
-            format!("holds no private key of a form known here, only a section \"{}\"", shown(&label))
+            format!("holds no private key of a form known here, only a section \"{}\"", truncated(&label))
         }
         None => "holds no private key".to_owned(),
     }))

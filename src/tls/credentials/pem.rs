@@ -13,7 +13,7 @@ use rustls_pki_types::pem::PemObject;
 use zeroize::Zeroizing;
 
 use super::key::pkcs8;
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, truncated};
 use crate::memory;
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -124,7 +124,7 @@ pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<
         // The memory that the decoder needs for the largest section, whose allocation is infallible: the text without
         // CR and LF, and the decoded bytes.
         let largest = Sections::of(bytes).flatten().map(|section| section.whole.len()).max().unwrap_or(0);
-        memory::probe(largest.saturating_mul(2), "a certificate")?;
+        memory::check_available(largest.saturating_mul(2), "a certificate")?;
         for certificate in objects(bytes, b"CERTIFICATE") {
             let certificate = certificate.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
             memory::push(&mut certificates, certificate, "certificates")?;
@@ -215,7 +215,7 @@ impl<'a> Iterator for Sections<'a> {
 
 fn no_end(begun: Option<(&[u8], &[u8], &[u8])>) -> String {
     let label = begun.map(|(label, ..)| String::from_utf8_lossy(label)).unwrap_or_default();
-    format!("the section \"{}\" has no END line", shown(&label))
+    format!("the section \"{}\" has no END line", truncated(&label))
 }
 
 /// Splits off the first line without its end. CR or LF ends a line; CR LF gives an extra empty line.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crossbeam_utils::atomic::AtomicCell;
 
 use crate::error::{Error, Result};
-use crate::fork::{Locked, Mutex};
+use crate::fork::{LockGuard, Mutex};
 use crate::memory;
 use crate::status::Status;
 
@@ -81,7 +81,7 @@ impl Pool {
         }
     }
 
-    fn others(&self) -> Locked<'_, Vec<Bytes>> {
+    fn others(&self) -> LockGuard<'_, Vec<Bytes>> {
         self.others.lock()
     }
 

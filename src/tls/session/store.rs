@@ -18,7 +18,7 @@ use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSes
 use rustls_pki_types::ServerName;
 
 use crate::error::{Error, Result};
-use crate::fork::{Locked, Mutex};
+use crate::fork::{LockGuard, Mutex};
 use crate::status::Status;
 use crate::tls::config::code_points::Version;
 use crate::tls::per_thread::{PerThread, ThreadId};
@@ -174,7 +174,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    fn lock(&self) -> Locked<'_, NameEntries> {
+    fn lock(&self) -> LockGuard<'_, NameEntries> {
         self.entries.lock()
     }
 
@@ -403,7 +403,7 @@ pub struct SavedSession {
 }
 
 impl SavedSession {
-    fn lock(&self) -> Locked<'_, Option<Session>> {
+    fn lock(&self) -> LockGuard<'_, Option<Session>> {
         self.session.lock()
     }
 

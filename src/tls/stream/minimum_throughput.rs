@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::wait_policy::WaitPolicy;
 use super::{Core, Stream};
 use crate::error::{Error, Result};
-use crate::socket::throughput::{Slow, Throughput};
+use crate::socket::throughput::{Throughput, TooSlow};
 use crate::status::Status;
 use crate::tls::session::engine::Engine;
 
@@ -39,7 +39,7 @@ impl Core {
 
     /// Continues the wait after a receive that found nothing, when the call returns to the application.
     pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
-        match self.throughput_of(policy).map(|throughput| throughput.wait_on(Instant::now())) {
+        match self.throughput_of(policy).map(|throughput| throughput.continue_wait(Instant::now())) {
             Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),
             _ => Ok(()),
         }
@@ -95,6 +95,6 @@ impl Core {
     }
 }
 
-fn throughput_error(slow: Slow, engine: &Engine) -> Error {
+fn throughput_error(slow: TooSlow, engine: &Engine) -> Error {
     slow.error(&engine.peer(), engine.during())
 }

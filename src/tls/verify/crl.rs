@@ -119,7 +119,7 @@ const SMALL: usize = 64 * 1024;
 fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     if bytes.len() > SMALL {
-        memory::probe(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
+        memory::check_available(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
     }
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
         pem::objects(bytes, b"X509 CRL")

@@ -4,7 +4,7 @@ use rustls::{CertificateError, OtherError};
 use webpki::EndEntityCert;
 
 use super::policy::Purpose;
-use crate::error::{Advice, CertificateProblem as Problem, Error, shown};
+use crate::error::{Advice, CertificateProblem as Problem, Error, truncated};
 use crate::status::Status;
 use crate::tls::verify::pins;
 use crate::tls::x509::Certificate;
@@ -78,7 +78,7 @@ impl Refusal {
             Some(0) => format!("the certificate of {peer}"),
             Some(index) => format!("certificate {index} of the chain of {peer}"),
         };
-        let subject = self.subject.as_deref().map(|subject| format!(" ({})", shown(subject))).unwrap_or_default();
+        let subject = self.subject.as_deref().map(|subject| format!(" ({})", truncated(subject))).unwrap_or_default();
         let status = match self.problem {
             Problem::NameMismatch => Status::HostnameMismatch,
             Problem::NotPinned => Status::FingerprintMismatch,
@@ -220,8 +220,8 @@ pub(super) fn list(names: impl Iterator<Item = String>) -> Option<String> {
     let mut more = 0;
     for (index, name) in names.enumerate() {
         match index {
-            0 => text = shown(&name).to_owned(),
-            1..SHOWN => text = format!("{text}, {}", shown(&name)),
+            0 => text = truncated(&name).to_owned(),
+            1..SHOWN => text = format!("{text}, {}", truncated(&name)),
             _ => more += 1,
         }
     }

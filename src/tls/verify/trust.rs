@@ -149,7 +149,7 @@ impl Trust {
         if count > 0 {
             self.sources |= kind;
         }
-        let loaded = Loaded { kind, name: memory::copy_c(name, "a name")?, anchors: count, skipped };
+        let loaded = Loaded { kind, name: memory::copy_c_string(name, "a name")?, anchors: count, skipped };
         all.append(anchors);
         memory::push(&mut self.loaded, loaded, "sources of trust")
     }

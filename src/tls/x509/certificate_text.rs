@@ -177,7 +177,7 @@ impl Certificate {
 }
 
 fn text(text: String) -> Result<CString> {
-    memory::copy_c(text.as_bytes(), "the text of a certificate")
+    memory::copy_c_string(text.as_bytes(), "the text of a certificate")
 }
 
 fn kind(name: &GeneralName<'_>) -> NameKind {

@@ -9,7 +9,7 @@ use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::response::netlib_response;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::url::netlib_url;
-use crate::ffi::args::{arg, arg_cstr, arg_held, arg_opt, arg_shared, arg_shared_opt};
+use crate::ffi::args::{arg, arg_cstr, arg_kept_alive, arg_opt, arg_shared, arg_shared_opt};
 use crate::ffi::enums::{enum_netlib_action, enum_netlib_counter, enum_netlib_delay_reason};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read, read_bool};
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn netlib_decision_sleep(
     limit: *const netlib_limit,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || arg_held!(decision, Decision::may_call_back).sleep(arg_opt!(limit)))
+    guard::status(err, || arg_kept_alive!(decision, Decision::may_call_back).sleep(arg_opt!(limit)))
 }
 
 /// Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::connection_key::{self, Parts};
+use crate::connection_key::{self, KeyInput};
 use crate::error::Error;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::socket::options::netlib_connect_options;
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn netlib_connection_key(
         let options = builder::borrowed::<_, ConnectOptions>(connect_options)?;
         let context = arg_opt!(context);
         slices_in::with(slices, count, |extra| {
-            let parts = Parts { url: &url, proxy: proxy.as_deref(), context, options: &options, extra };
+            let parts = KeyInput { url: &url, proxy: proxy.as_deref(), context, options: &options, extra };
             room.copy_from_slice(connection_key::of(&parts)?.to_bytes_with_nul());
             Ok(())
         })

@@ -6,7 +6,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::args::{arg_bool, arg_data, arg_held, arg_mut};
+use crate::ffi::args::{arg_bool, arg_data, arg_kept_alive, arg_mut};
 use crate::ffi::enums::enum_netlib_early_data_status;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{read, read_bool};
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let done = arg_held!(stream, Stream::may_call_back).write_early(arg_data!(buf, len))?;
+        let done = arg_kept_alive!(stream, Stream::may_call_back).write_early(arg_data!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
     })

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_held, arg_shared, arg_shared_opt, arg_str_opt};
+use crate::ffi::args::{
+    arg, arg_bool, arg_buffer, arg_data, arg_kept_alive, arg_shared, arg_shared_opt, arg_str_opt,
+};
 use crate::ffi::out::{out_opt, outs};
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
@@ -213,7 +215,7 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
     stream: *mut netlib_tls_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || Ok(arg_held!(stream, Stream::may_call_back).handshake()?.status()))
+    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).handshake()?.status()))
 }
 
 /// Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
@@ -235,7 +237,7 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let done = arg_held!(stream, Stream::may_call_back).read(arg_buffer!(buf, len))?;
+        let done = arg_kept_alive!(stream, Stream::may_call_back).read(arg_buffer!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
     })
@@ -311,7 +313,7 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let done = arg_held!(stream, Stream::may_call_back).write(arg_data!(buf, len))?;
+        let done = arg_kept_alive!(stream, Stream::may_call_back).write(arg_data!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
     })
@@ -339,7 +341,7 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let stream = arg_held!(stream, Stream::may_call_back);
+        let stream = arg_kept_alive!(stream, Stream::may_call_back);
         let done = slices_in::with(slices, count, |pieces| stream.write_pieces(pieces))?;
         n.set(done.count());
         Ok(done.status())
@@ -359,7 +361,7 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     stream: *mut netlib_tls_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || Ok(arg_held!(stream, Stream::may_call_back).shutdown()?.status()))
+    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown()?.status()))
 }
 
 /// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
@@ -379,5 +381,5 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(
     stream: *mut netlib_tls_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || Ok(arg_held!(stream, Stream::may_call_back).shutdown_both()?.status()))
+    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown_both()?.status()))
 }

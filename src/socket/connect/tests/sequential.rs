@@ -14,7 +14,7 @@ use crate::socket::address_class::Classes;
 use crate::socket::wait::wait;
 
 fn connect_with(resolver: &Resolver, options: &ConnectOptions, limit: Option<&Arc<Limit>>) -> Result<OwnedFd> {
-    connect_by(resolver.clone(), options.clone()).run_sequentially(limit.cloned())
+    connect_with_resolver(resolver.clone(), options.clone()).run_sequentially(limit.cloned())
 }
 
 fn resolves_to(addresses: Vec<SocketAddr>) -> Resolver {
@@ -22,8 +22,8 @@ fn resolves_to(addresses: Vec<SocketAddr>) -> Resolver {
 }
 
 /// Returns an address that never answers, because its backlog is full. The returned sockets keep it full.
-fn silent() -> (Socket, Vec<Socket>, SocketAddr) {
-    let (listener, address) = refusing();
+fn unresponsive_address() -> (Socket, Vec<Socket>, SocketAddr) {
+    let (listener, address) = bound_address();
     listener.listen(0).unwrap();
     for count in 1..64 {
         let filler = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
@@ -40,7 +40,7 @@ fn silent() -> (Socket, Vec<Socket>, SocketAddr) {
     unreachable!()
 }
 
-fn listening() -> (TcpListener, SocketAddr) {
+fn listening_address() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     (listener, address)
@@ -48,7 +48,7 @@ fn listening() -> (TcpListener, SocketAddr) {
 
 #[test]
 fn connects_to_the_first_address_that_accepts() {
-    let ((_a, first), (_b, second), (listener, good)) = (refusing(), refusing(), listening());
+    let ((_a, first), (_b, second), (listener, good)) = (bound_address(), bound_address(), listening_address());
     let limit = Arc::new(Limit::new(30.0).unwrap());
     for limit in [None, Some(&limit)] {
         let resolver = resolves_to(vec![first, second, good]);
@@ -66,7 +66,7 @@ fn connects_to_the_first_address_that_accepts() {
 
 #[test]
 fn the_error_has_a_cause_per_address_in_order() {
-    let ((_a, first), (_b, second)) = (refusing(), refusing());
+    let ((_a, first), (_b, second)) = (bound_address(), bound_address());
     let error = connect_with(&resolves_to(vec![second, first]), &ConnectOptions::default(), None).unwrap_err();
     assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));
     let expected = "cannot connect to name.test port 80, 2 addresses tried, the last: Connection refused";
@@ -81,7 +81,8 @@ fn the_error_has_a_cause_per_address_in_order() {
 
 #[test]
 fn each_address_has_the_timeout_and_the_last_failure_counts() {
-    let ((_l, _fillers, silent), (_a, dead), (_listener, good)) = (silent(), refusing(), listening());
+    let ((_l, _fillers, silent), (_a, dead), (_listener, good)) =
+        (unresponsive_address(), bound_address(), listening_address());
     let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };
     let connect = |list: Vec<SocketAddr>| connect_with(&resolves_to(list), &options, None);
     let error = connect(vec![dead, silent]).unwrap_err();
@@ -99,7 +100,7 @@ fn each_address_has_the_timeout_and_the_last_failure_counts() {
 
 #[test]
 fn the_limit_ends_an_attempt_and_earlier_failures_stay_causes() {
-    let ((_l, _fillers, silent), (_a, dead)) = (silent(), refusing());
+    let ((_l, _fillers, silent), (_a, dead)) = (unresponsive_address(), bound_address());
     let limit = Arc::new(Limit::new(1.0).unwrap());
     // The third address is not tried.
     let error =
@@ -133,7 +134,7 @@ fn an_ended_limit_starts_no_lookup() {
 }
 
 /// Returns a resolver whose lookups return the lists in turn.
-fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
+fn resolver_with_changing_results(lists: Vec<Vec<SocketAddr>>) -> Resolver {
     let lookups = AtomicUsize::new(0);
     let answer = move |_: &HostPort| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
     Resolver::new(Arc::new(answer), &QUEUE, usize::MAX)
@@ -141,7 +142,7 @@ fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
 
 #[test]
 fn r18_a_rebound_name_never_reaches_a_refused_address() {
-    let (listener, good) = listening();
+    let (listener, good) = listening_address();
     // An internal service. It must never see a connection.
     let inside = TcpListener::bind("127.0.0.2:0").unwrap();
     inside.set_nonblocking(true).unwrap();
@@ -160,13 +161,13 @@ fn r18_a_rebound_name_never_reaches_a_refused_address() {
     let mut options = ConnectOptions::default();
     options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
     options.refuse_addresses(Classes::METADATA.bits()).unwrap();
-    let shown = Arc::clone(&seen);
+    let recorder = Arc::clone(&seen);
     options.set_address_callback(Some(Arc::new(move |address: &Endpoint, classes| {
         assert_eq!(classes, Classes::LOOPBACK);
-        shown.lock().unwrap().push(address.clone());
+        recorder.lock().unwrap().push(address.clone());
         Ok(if *address == Endpoint::Ip(forbidden) { Verdict::Refuse } else { Verdict::Allow })
     })));
-    let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
+    let resolver = resolver_with_changing_results(lists.iter().map(|(list, _)| list.clone()).collect());
     for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {
         match (connect_with(&resolver, &options, None), refused) {
             (Ok(fd), None) => {
@@ -191,7 +192,7 @@ fn r18_a_rebound_name_never_reaches_a_refused_address() {
 
 #[test]
 fn refused_addresses_are_the_status_only_if_all_were_refused() {
-    let (_a, dead) = refusing();
+    let (_a, dead) = bound_address();
     let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
     let mut options = ConnectOptions::default();
     options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
@@ -230,7 +231,7 @@ fn refused_addresses_are_the_status_only_if_all_were_refused() {
 
 #[test]
 fn the_source_address_is_bound_or_the_connect_fails() {
-    let (listener, good) = listening();
+    let (listener, good) = listening_address();
     let connect = |host: &str, port| {
         let source = Some(SourceAddress { host: host.to_owned(), port });
         let options = ConnectOptions { source, ..ConnectOptions::default() };

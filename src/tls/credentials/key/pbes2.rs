@@ -153,7 +153,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     }
     // The crate's allocation is infallible, so availability is checked first.
     let bytes = 128 * r * (n + p + 1);
-    memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt").map_err(Refusal::OutOfMemory)?;
+    memory::check_available(usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt").map_err(Refusal::OutOfMemory)?;
     let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
     Ok(ScryptParams {
         salt: bounded_salt(salt)?,

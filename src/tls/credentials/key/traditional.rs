@@ -7,7 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::password::Password;
 use super::scheme::decrypt_cbc;
 use super::secret::{Opened, Refusal, Secret, opened};
-use crate::error::shown;
+use crate::error::truncated;
 use crate::tls::credentials::pem::split_line;
 
 /// The headers of an encrypted section.
@@ -75,7 +75,7 @@ pub(crate) fn split_headers(body: &[u8]) -> Opened<(Option<Headers>, &[u8])> {
         if let Some(kind) = header(b"Proc-Type:") {
             if kind != b"4,ENCRYPTED" {
                 let kind = String::from_utf8_lossy(kind);
-                return Err(Refusal::malformed(format!("its Proc-Type is \"{}\"", shown(&kind))));
+                return Err(Refusal::malformed(format!("its Proc-Type is \"{}\"", truncated(&kind))));
             }
             encrypted = true;
         } else if let Some(value) = header(b"DEK-Info:") {
@@ -95,7 +95,7 @@ fn headers(information: &[u8]) -> Opened<Headers> {
     let (name, iv) = information.split_once(',').unwrap_or((&information, ""));
     let name = name.trim();
     let cipher =
-        Cipher::named(name).ok_or_else(|| Refusal::Unsupported(format!("the cipher \"{}\"", shown(name))))?;
+        Cipher::named(name).ok_or_else(|| Refusal::Unsupported(format!("the cipher \"{}\"", truncated(name))))?;
     let iv = from_hex(iv.trim()).filter(|iv| iv.len() == cipher.block_size()).ok_or_else(|| {
         let digits = 2 * cipher.block_size();
         Refusal::malformed(format!("the initialization vector in its DEK-Info is not {digits} hex digits"))
