@@ -1,14 +1,15 @@
-//! TLS contexts and streams.
+//! Implements TLS contexts and streams.
 //!
-//! A [`Context`] is made once: it reads the files, the system's certificate store and the environment, and holds one
-//! configuration that all its streams share. Each session has three layers, and each layer knows only the one below:
+//! A [`Context`] reads files, the system's certificate store and the environment when it is created, and holds the
+//! configuration that its streams share. Each session has three layers, and each layer uses only the layer below:
 //!
-//! - [`stream`]: a session on a transport (a descriptor, another stream, or callbacks): waiting, limits, threads.
-//! - [`session::engine`]: a session over buffers, without I/O.
-//! - [`session::record`]: the interface to rustls: records in, plaintext and records out.
+//! - [`stream`]: runs a session on a transport (a descriptor, another stream, or callbacks), with waiting, limits and
+//!   locks.
+//! - [`session::engine`]: runs a session over buffers, without I/O.
+//! - [`session::record`]: calls rustls, which turns received records into plaintext and plaintext into records.
 //!
-//! [`config`] holds the settings, [`credentials`] the caller's certificates and keys, [`x509`] reads certificates, and
-//! [`verify`] judges the peer's.
+//! [`config`] holds the settings, [`credentials`] loads the caller's certificates and keys, [`x509`] parses
+//! certificates, and [`verify`] verifies the peer's chain.
 
 pub mod config;
 pub mod context;

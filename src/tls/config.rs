@@ -1,4 +1,4 @@
-//! Settings of a context: options, versions, cipher suites, groups, the key log and Encrypted Client Hello.
+//! The settings of a TLS context: options, versions, cipher suites, groups, the key log and Encrypted Client Hello.
 
 pub mod options;
 pub mod python_names;

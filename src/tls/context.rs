@@ -1,4 +1,4 @@
-//! TLS contexts: everything that streams share, created once.
+//! Implements TLS contexts, which hold the settings, certificates and sessions that streams share.
 
 mod configs;
 mod derive;
@@ -33,29 +33,31 @@ use crate::tls::session::store::Sessions;
 use crate::tls::session::suites;
 use crate::tls::verify::anchor_constraints::crl_signer;
 use crate::tls::verify::crl;
-use crate::tls::verify::peer_verifier::{Notes, ServerVerifier, Times, VerifierConfig};
+use crate::tls::verify::peer_verifier::{ServerVerifier, Times, VerifierConfig, VerifierErrors};
 use crate::tls::verify::pins::Pins;
 use crate::tls::verify::trust::{self, Environment};
 use configs::{Parts, no_trust_anchors};
 
-/// A TLS context. It is immutable, and its streams share it. A clone shares configurations, sessions and buffers.
+/// A TLS context. The context is immutable and shared by its streams. Clones share the configurations, sessions and
+/// buffers.
 #[derive(Clone)]
 pub struct Context {
     /// The options that the context was created from.
     options: Arc<TlsOptions>,
-    /// An error if no server could ever be verified. A context that is used only for servers does not need it.
+    /// The configuration for clients; an error if no client could ever verify a server. A context that is used only for
+    /// servers needs no client configuration.
     client: Result<Arc<ClientConfig>>,
     /// The verifier in the client configuration.
     verifier: Option<Arc<ServerVerifier>>,
-    /// The configuration for clients without a server name. It resumes nothing, because sessions are stored by server
-    /// name.
+    /// The configuration for clients without a server name. These clients do not resume sessions, because sessions are
+    /// stored by server name.
     client_without_name: OnceLock<Arc<ClientConfig>>,
     /// The sessions that clients can resume.
     sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
-    /// The policy for chains. It is set even if no session verifies a chain.
+    /// The policy for verifying chains. The policy is set even if no session verifies a chain.
     policy: Arc<Policy>,
-    notes: Arc<Notes>,
+    verifier_errors: Arc<VerifierErrors>,
     times: Option<Arc<Times>>,
     peer_requests: Arc<PeerRequests>,
     /// Set if clients may send early data.
@@ -71,9 +73,9 @@ pub struct Context {
     offer: Arc<Offer>,
     alpn: Vec<CString>,
     keylog: Option<Arc<KeylogFile>>,
-    /// The same context with only the application protocol http/1.1.
+    /// A copy of the context that offers only the ALPN protocol http/1.1, created on first use.
     http: OnceLock<Arc<Context>>,
-    /// The digest of everything that determines the context's behaviour.
+    /// The digest of everything that determines the context's behaviour, computed on first use.
     digest: OnceLock<CString>,
     identity: Option<Arc<CertifiedKey>>,
 }
@@ -90,11 +92,11 @@ impl Context {
         Context::of(Arc::new(options.clone()))
     }
 
-    /// Creates a context. Reads the files, the system's store and the environment that the options name; later calls read
-    /// none of them.
+    /// Creates a context. Reads the files that the options name, the system's certificate store and environment
+    /// variables; later calls on the context read none of these.
     pub fn of(kept: Arc<TlsOptions>) -> Result<Context> {
         let options = &*kept;
-        // The process-wide default provider is not used, because another user of rustls in the process may have set it.
+        // rustls' process-wide default provider is not used, because another library in the process may have set it.
         let mut provider = aws_lc_rs::default_provider();
         suites::install(&mut provider.cipher_suites);
         let offer = options.offer(&provider)?;
@@ -131,10 +133,11 @@ impl Context {
         };
         options.check_early_data()?;
         let early_data_limits = options.early_data.then(|| Arc::new(EarlyDataLimits::default()));
-        let notes = Arc::new(Notes::default());
+        let verifier_errors = Arc::new(VerifierErrors::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
-        let means = VerifierConfig { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
-        // Opened last, so that a context that cannot be created leaves no file behind.
+        let verifier_config =
+            VerifierConfig { algorithms, times: times.clone(), verifier_errors: Arc::clone(&verifier_errors) };
+        // The key log is opened last, so that a context that cannot be created leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
         let sessions = Arc::<Sessions>::default();
@@ -145,7 +148,7 @@ impl Context {
             offer: &offer,
             identity,
             policy: Arc::clone(&policy),
-            means,
+            verifier_config,
             keylog: keylog.clone(),
             early_data_limits: early_data_limits.clone(),
         };
@@ -157,7 +160,8 @@ impl Context {
         }
         let verifier = match parts.verifier() {
             Err(error) if is_server_only => Err(error),
-            // The error is returned when a client is created. Servers need no verifier.
+            // A context with an identity may be meant for servers, which need no verifier of servers. So the missing
+            // authorities become an error only when a client is created.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
@@ -174,7 +178,7 @@ impl Context {
             sessions,
             server,
             policy,
-            notes,
+            verifier_errors,
             times,
             peer_requests,
             early_data_limits,
@@ -196,7 +200,7 @@ impl Context {
         })
     }
 
-    /// Returns bits of `trust::SYSTEM`, `EMBEDDED` and `CUSTOM`.
+    /// Returns which kinds of sources contained authorities: bits of `trust::SYSTEM`, `EMBEDDED` and `CUSTOM`.
     pub fn trust_sources(&self) -> i32 {
         self.trust_sources
     }
@@ -205,7 +209,8 @@ impl Context {
         self.trust_anchors
     }
 
-    /// Returns the loaded sources in the order of reading: the application's, the system's, the built-in ones.
+    /// Returns the sources of authorities in the order of loading: the application's sources, the system's store, the
+    /// built-in authorities.
     pub fn trust_loaded(&self) -> &[trust::Loaded] {
         &self.trust_loaded
     }
@@ -214,7 +219,7 @@ impl Context {
         self.verify_mode
     }
 
-    /// Returns bits of `crl::flag`.
+    /// Returns the verification flags in effect: bits of `crl::flag`.
     pub fn verify_flags(&self) -> i32 {
         self.verify_flags
     }
@@ -231,7 +236,7 @@ impl Context {
         self.options.pins_replace_chain
     }
 
-    /// Returns the options that the context was created from, to create a variant.
+    /// Returns the options that the context was created from, for creating a similar context.
     pub fn to_options(&self) -> Arc<TlsOptions> {
         Arc::clone(&self.options)
     }
@@ -245,9 +250,9 @@ impl Context {
         self.offer.maximum()
     }
 
-    /// Returns OpenSSL's option bits: the bits that were set, and the bits that always apply.
+    /// Returns OpenSSL's option bits: the bits that the application set and the bits that always apply.
     pub fn option_bits(&self) -> i64 {
-        bits::shown(self.options.bits)
+        bits::effective(self.options.bits)
     }
 
     pub fn resumption(&self) -> bool {
@@ -262,7 +267,7 @@ impl Context {
         self.offer.suites.len()
     }
 
-    /// Returns the name of a suite in the IANA registry.
+    /// Returns the IANA name of the cipher suite at `index`.
     pub fn cipher(&self, index: usize) -> Option<&'static CStr> {
         self.offer.suites.get(index).and_then(|suite| code_points::cipher_suite(suite.suite()))
     }
@@ -275,12 +280,12 @@ impl Context {
         self.offer.groups.len()
     }
 
-    /// Returns the name of a group in the IANA registry.
+    /// Returns the IANA name of the key exchange group at `index`.
     pub fn key_exchange_group(&self, index: usize) -> Option<&'static CStr> {
         self.offer.groups.get(index).and_then(|group| groups::name(*group))
     }
 
-    /// Returns the words of the cipher string that name no supported cipher.
+    /// Returns the words of the cipher string that match no supported cipher suite.
     pub fn unknown_ciphers(&self) -> Option<&CStr> {
         self.options.ciphers.as_ref().and_then(Selection::unknown)
     }
@@ -297,12 +302,12 @@ impl Context {
         &self.options.ech
     }
 
-    /// Returns the ECHConfigList that clients use, in bytes.
+    /// Returns the ECHConfigList that clients use, in binary.
     pub fn ech_config_list(&self) -> Option<&[u8]> {
         Some(&self.options.ech.list.as_ref()?.bytes)
     }
 
-    /// Returns the name that an observer sees instead of the server's.
+    /// Returns the ECH public name, which an observer sees instead of the server's name.
     pub fn ech_public_name(&self) -> Option<&CStr> {
         Some(&self.options.ech.list.as_ref()?.public_name)
     }
@@ -324,7 +329,7 @@ impl Context {
         Ok(Arc::clone(client_without_name))
     }
 
-    /// Returns which of the supported versions, suites and groups the options exclude.
+    /// Returns which settings restrict what sessions offer: versions, ECH, cipher suites or groups.
     pub(crate) fn restrictions(&self) -> Restrictions {
         Restrictions {
             versions: self.minimum_version() == self.maximum_version(),
@@ -340,7 +345,7 @@ impl Context {
                 "the context has Encrypted Client Hello, which is a client's: a server's has no keys for it";
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        // No session would ever check the pins.
+        // A server that requests no certificate would never check the pins.
         if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
             let message = "there are pins, but clients are asked for no certificate";
             let usage = " with NETLIB_CERT_REQUIRED";
@@ -354,37 +359,37 @@ impl Context {
         &self.sessions
     }
 
-    /// Returns the number of sessions that can be resumed.
+    /// Returns the number of stored sessions that clients can resume.
     pub fn session_count(&self) -> usize {
         self.sessions.count()
     }
 
-    /// Removes all sessions. Sessions that the application has taken out are not affected.
+    /// Removes all stored sessions. Sessions that the application has exported are not affected.
     pub fn forget_sessions(&self) {
         self.sessions.forget();
     }
 
-    /// Returns whether the validity dates of servers' certificates are checked.
+    /// Returns true if clients check the validity dates of servers' certificates.
     pub(crate) fn checks_validity_dates(&self) -> bool {
         self.verify_mode != VerifyMode::None && self.policy.verifies_chain
     }
 
-    /// Returns whether the validity dates of clients' certificates are checked.
+    /// Returns true if servers check the validity dates of clients' certificates.
     pub(crate) fn checks_client_validity_dates(&self) -> bool {
         self.options.server_mode() != VerifyMode::None && self.policy.verifies_chain
     }
 
-    /// Returns the earliest nextUpdate of the CRLs that is after `now`.
+    /// Returns the earliest nextUpdate after `now` among the context's CRLs.
     pub(crate) fn next_crl_update(&self, now: u64) -> Option<u64> {
         let ends = self.policy.crls.iter().map(|crl| u64::try_from(crl.next_update).unwrap_or(0));
         ends.filter(|end| *end > now).min()
     }
 
-    pub(crate) fn notes(&self) -> &Notes {
-        &self.notes
+    pub(crate) fn verifier_errors(&self) -> &VerifierErrors {
+        &self.verifier_errors
     }
 
-    /// Returns the policy for chains; an error if no chain could ever be accepted.
+    /// Returns the policy for verifying chains. Fails if `verifies_chain` is set and no authority is trusted.
     pub(super) fn policy_for(&self, verifies_chain: bool) -> Result<&Policy> {
         if verifies_chain && self.policy.anchors.is_empty() {
             return Err(no_trust_anchors(&self.options, "certificates"));
@@ -397,7 +402,7 @@ impl Context {
         self.options.wall_clock.as_ref()
     }
 
-    /// Returns the clock callback, if sessions of this side verify certificates.
+    /// Returns the clock callback if sessions in this role (server or client) verify chains.
     pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
         let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
         self.wall_clock().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())

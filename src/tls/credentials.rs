@@ -1,4 +1,4 @@
-//! The caller's certificate chain and private key, from PEM, DER or PKCS#12.
+//! Loads the caller's certificate chain and private key from PEM, DER or PKCS#12.
 
 pub(crate) mod identity;
 pub(crate) mod key;

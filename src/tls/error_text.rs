@@ -1,9 +1,9 @@
-//! Describes rustls' and webpki's errors. Messages never contain a Rust identifier, which a C programmer could not look
-//! up.
+//! Describes rustls' and webpki's errors. The texts never contain a Rust identifier, which a C programmer could not
+//! look up.
 //!
 //! Each text completes a sentence that the caller has begun, for example `the server "example.com" broke the TLS
 //! protocol: it …`. The error enums are non-exhaustive, so each function ends with a general text for variants of later
-//! releases; `error_text/tests.rs` fails if a variant of the pinned releases gets it.
+//! releases; a test in `error_text/tests.rs` fails if a variant of the pinned releases gets the general text.
 
 mod certificates;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use rustls::{
 
 pub(crate) use certificates::{certificate, revocation_list, webpki};
 
-/// Completes "sent a malformed TLS message: …".
+/// Returns text that completes a sentence that begins with "sent a malformed TLS message:".
 pub(crate) fn invalid_message(error: &InvalidMessage) -> Cow<'static, str> {
     use InvalidMessage as M;
     Cow::Borrowed(match error {
@@ -54,7 +54,7 @@ pub(crate) fn invalid_message(error: &InvalidMessage) -> Cow<'static, str> {
     })
 }
 
-/// Names the part of a message that rustls could not parse.
+/// Returns the name of the message field that rustls could not parse, in words.
 fn part(name: &str) -> Cow<'static, str> {
     Cow::Borrowed(match name {
         "u8" | "u16" | "u24" | "u32" | "u64" => "a number",
@@ -86,18 +86,20 @@ fn part(name: &str) -> Cow<'static, str> {
     })
 }
 
-/// Rewrites a text from rustls or the provider, for example "failed to parse RSA private key: InvalidEncoding".
+/// Splits CamelCase identifiers in a text from rustls or aws-lc-rs into words, for example in "failed to parse RSA
+/// private key: InvalidEncoding".
 fn without_identifiers(text: &str) -> String {
     let words = text.split(' ').map(|word| if is_camel_case(word) { spaced(word) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns true if the word has a capital after a small letter.
+/// Returns true if a capital letter follows a small letter in the word.
 fn is_camel_case(word: &str) -> bool {
     word.as_bytes().windows(2).any(|pair| matches!(pair, [b'a'..=b'z', b'A'..=b'Z']))
 }
 
-/// Turns "ProtocolVersion" into "protocol version". Abbreviations keep their capitals.
+/// Splits a CamelCase identifier into words: "ProtocolVersion" becomes "protocol version". Abbreviations keep their
+/// capitals.
 fn spaced(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut text = String::new();
@@ -113,7 +115,7 @@ fn spaced(name: &str) -> String {
     text
 }
 
-/// Completes "broke the TLS protocol: it …".
+/// Returns text that completes a sentence that begins with "broke the TLS protocol: it".
 pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
     use PeerMisbehaved as M;
     match error {
@@ -220,7 +222,7 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
     }
 }
 
-/// Completes "this side cannot speak with the server: it …".
+/// Returns text that completes a sentence that begins with "this side cannot speak with the server: it".
 pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
     use PeerIncompatible as P;
     match error {
@@ -251,7 +253,7 @@ pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
     }
 }
 
-/// Describes any other error of rustls as a whole phrase.
+/// Describes any rustls error in a complete phrase, for callers without a sentence of their own.
 pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
     use EncryptedClientHelloError as Ech;
     Cow::Borrowed(match error {
@@ -299,7 +301,8 @@ pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
     })
 }
 
-/// Says, for example, "it sent finished where certificate or certificate_request was expected".
+/// Describes an unexpected message, for example "it sent finished where certificate or certificate_request was
+/// expected".
 fn unexpected(got: String, expected: impl Iterator<Item = String>) -> Cow<'static, str> {
     let expected: Vec<_> = expected.collect();
     match expected.as_slice() {
@@ -308,7 +311,7 @@ fn unexpected(got: String, expected: impl Iterator<Item = String>) -> Cow<'stati
     }
 }
 
-/// Returns the name in RFC 8446 section 5.1.
+/// Returns a description of the record's content type (RFC 8446 section 5.1).
 fn content_type(kind: ContentType) -> String {
     let name = match kind {
         ContentType::ChangeCipherSpec => "change_cipher_spec",
@@ -321,7 +324,7 @@ fn content_type(kind: ContentType) -> String {
     name.to_owned()
 }
 
-/// Returns the name in the IANA registry "TLS HandshakeType".
+/// Returns the handshake message's name in the IANA registry "TLS HandshakeType".
 fn handshake_type(kind: HandshakeType) -> String {
     let name = match kind {
         HandshakeType::HelloRequest => "hello_request",

@@ -1,15 +1,15 @@
-//! The result of a call on a stream or an engine.
+//! The result of reading, writing or a handshake step on a stream or an engine.
 
 use crate::status::Status;
 
-/// The result of a successful call.
+/// The outcome of a call that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Io {
     /// The number of bytes transferred.
     Done(usize),
     WantRead,
     WantWrite,
-    /// The peer sent close_notify.
+    /// The stream has ended: the peer sent close_notify.
     End,
 }
 

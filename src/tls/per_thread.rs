@@ -1,4 +1,4 @@
-//! Thread identity, and one value per thread.
+//! Identifies threads, and stores one value per thread.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::fork::{LockGuard, Mutex};
 
-/// Distinguishes threads that are alive at the same time. std's ThreadId would allocate for a thread created by C code.
+/// An identifier that differs between threads that are alive at the same time. std's ThreadId is not used, because it
+/// allocates memory on a thread that C code created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadId(NonZeroUsize);
 
@@ -18,16 +19,16 @@ impl ThreadId {
     }
 }
 
-/// At most one value for each thread.
+/// Stores at most one value for each thread.
 ///
-/// rustls calls objects that all sessions of a context share, such as the certificate verifier, but does not say for
-/// which session. rustls makes the call within a session's call, on the same thread. So the shared object sets a value
-/// here, and the session takes the value before its call returns.
+/// Passes data between a session and an object that all sessions of a context share, such as the certificate verifier.
+/// rustls calls the shared object without saying for which session, but on the thread of the session's own call to
+/// rustls. So the object sets a value for the current thread, and the session takes the value after its call to rustls.
 #[derive(Debug)]
 pub(crate) struct PerThread<T> {
     values: Mutex<Vec<(ThreadId, T)>>,
-    /// The number of values, so that [`PerThread::take`] needs no lock if there are none. A thread only looks for a value
-    /// that it has set itself, so relaxed ordering is enough.
+    /// The number of stored values, so that [`PerThread::take`] needs no lock if there are none. A thread only takes a
+    /// value that it has set itself, so relaxed ordering is enough.
     count: AtomicUsize,
 }
 
@@ -38,7 +39,7 @@ impl<T> Default for PerThread<T> {
 }
 
 impl<T> PerThread<T> {
-    /// Sets this thread's value and drops the previous one.
+    /// Sets the current thread's value and drops the previous one.
     pub(crate) fn set(&self, value: T) {
         let mut values = self.lock();
         let current = ThreadId::current();
@@ -51,7 +52,7 @@ impl<T> PerThread<T> {
         }
     }
 
-    /// Takes this thread's value.
+    /// Removes and returns the current thread's value.
     pub(crate) fn take(&self) -> Option<T> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return None;
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_takes_its_own_value_once() {
+    fn take_returns_the_current_threads_value_once() {
         let values = PerThread::default();
         values.set("only");
         assert_eq!((values.take(), values.take()), (Some("only"), None));

@@ -1,6 +1,6 @@
-//! Verifies the peer's certificate chain. webpki builds and checks the path. This module adds the checks that webpki
-//! lacks, and [`explain`] finds out which certificate an error of webpki's is about. Verification is a function of the
-//! policy and the certificates; [`peer_verifier`] connects it to sessions.
+//! Verifies the peer's certificate chain. webpki builds and checks the path. This module adds checks that webpki lacks,
+//! and [`explain`] finds out which certificate a webpki error is about. The result depends only on the policy and the
+//! certificates; [`peer_verifier`] calls this module from sessions.
 
 pub mod chain;
 
@@ -33,20 +33,20 @@ use crate::tls::x509::public_key::PublicKey;
 pub(crate) use policy::{Policy, Purpose, VerifyRequest};
 use refusal::Refusal;
 
-/// Verifies a chain as in a handshake.
+/// Verifies a chain with the policy's settings, as a handshake does.
 pub(crate) fn verify(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), Refusal> {
     verify_with(policy, request, policy.verifies_chain)
 }
 
-/// Verifies a chain. `verifies_chain` overrides the policy's value.
+/// Verifies a chain; `verifies_chain` replaces the policy's setting of that name.
 pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies_chain: bool) -> Result<(), Refusal> {
     let leaf =
         EndEntityCert::try_from(request.end_entity).map_err(|error| explain::unreadable(request, 0, &error))?;
     let is_pinned = if verifies_chain {
         match chain(policy, request, &leaf) {
             Ok(is_pinned) => is_pinned,
-            // The peer influences which error webpki reports: an appended certificate may cause one that hides
-            // CertRevoked. So after any error, the revocation of a trusted leaf is checked again.
+            // A peer can influence which error webpki reports: an appended certificate may cause an error that hides
+            // CertRevoked. So after any other error, a trusted leaf is checked for revocation separately.
             Err(refusal) if refusal.problem != Problem::Revoked && policy.anchors.contain(request.end_entity) => {
                 trusted_leaf::check(policy, request)?;
                 policy.pins.allow(&leaf)
@@ -60,7 +60,8 @@ pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies
         Ok(certificate) => refusal.at(0, &certificate),
         Err(_) => refusal.at_index(0),
     };
-    // webpki checks the strength only of keys that made a signature.
+    // webpki checks only the strength of keys that made a signature in the chain, so the peer's own key is checked
+    // here.
     let key = leaf.subject_public_key_info();
     if let Some(why) = PublicKey::parse(&key).ok().and_then(|key| refusal::unfit_key(&key)) {
         return Err(at_leaf(Refusal::new(Problem::WeakKey, why)));
@@ -76,19 +77,19 @@ pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies
     Ok(())
 }
 
-/// Called by webpki for each path that it would accept.
-type Look<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
+/// A function that webpki calls for each path that it would accept; an error makes webpki try other paths.
+type AcceptPath<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
 
-/// Verifies everything except the name and the strength of the peer's key. Returns whether the path is pinned; a pinned
-/// path is preferred to others.
+/// Verifies the chain, but neither the name nor the strength of the peer's key. Prefers a path with a pinned
+/// certificate, and returns whether such a path was found.
 fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>) -> Result<bool, Refusal> {
     if !path_budget::within_limit(leaf, request.others, policy.anchors.len()) {
         return Err(explain::explain(policy, request, &webpki::Error::MaximumPathBuildCallsExceeded));
     }
-    let lists: Vec<_> = policy.crls.iter().filter(|crl| crl.is_usable).map(|crl| &crl.list).collect();
-    // Without any CRL, webpki would not check revocation at all.
-    let lacks_lists = lists.is_empty() && !policy.crls.is_empty();
-    let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
+    let crls: Vec<_> = policy.crls.iter().filter(|crl| crl.is_usable).map(|crl| &crl.list).collect();
+    // Without any usable CRL, webpki would not check revocation at all.
+    let lacks_crls = crls.is_empty() && !policy.crls.is_empty();
+    let revocation = RevocationOptionsBuilder::new(&crls).ok().map(|builder| {
         let depth = if policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN {
             RevocationCheckDepth::Chain
         } else {
@@ -100,16 +101,16 @@ fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>)
         Purpose::Server => KeyUsage::server_auth(),
         Purpose::Client => KeyUsage::client_auth(),
     };
-    // A refused path does not end the search, because another path may be acceptable. If none is, the last refusal is
-    // reported.
+    // A refused path does not end the search, because another path may be acceptable. If no path is acceptable, the
+    // refusal of the last path is reported.
     let refused = RefCell::new(None);
     let lacks_pin = Cell::new(false);
     let is_strict = policy.flags & flag::X509_STRICT != 0;
-    let look = |path: &VerifiedPath<'_>| {
+    let accept_path = |path: &VerifiedPath<'_>| {
         let fit = issuers_may_sign(request, path)
             .and_then(|()| anchor_constraints::check(policy, request, path))
             .and_then(|()| if is_strict { strict::check(request, path) } else { Ok(()) })
-            .and_then(|()| match lacks_lists {
+            .and_then(|()| match lacks_crls {
                 true => Err(explain::explain(policy, request, &webpki::Error::UnknownRevocationStatus)),
                 false => Ok(()),
             });
@@ -123,18 +124,18 @@ fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>)
         }
         Ok(())
     };
-    let look: Option<&Look<'_>> = Some(&look);
+    let accept_path: Option<&AcceptPath<'_>> = Some(&accept_path);
     let algorithms = policy.algorithms.all;
-    let judged = leaf.verify_for_usage(
+    let result = leaf.verify_for_usage(
         algorithms,
         policy.anchors.roots(),
         request.others,
         request.time,
         usage,
         revocation,
-        look,
+        accept_path,
     );
-    match judged {
+    match result {
         Ok(_) => Ok(true),
         Err(_) if lacks_pin.get() => Ok(false),
         Err(error) => Err(match (error, refused.take()) {
@@ -144,7 +145,8 @@ fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>)
     }
 }
 
-/// Checks that each issuer may sign certificates (RFC 5280 section 6.1.4 (n)): webpki does not check keyUsage.
+/// Checks that each intermediate certificate may sign certificates (RFC 5280 section 6.1.4 (n)), because webpki does
+/// not check keyUsage.
 fn issuers_may_sign(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     for issuer in path.intermediate_certificates() {
         let der = issuer.der();

@@ -1,8 +1,8 @@
 //! Parses OpenSSL cipher strings over the nine cipher suites that netlib supports.
 //!
 //! OpenSSL keeps all its suites in one list and reorders it word by word; the suites that are active at the end are
-//! selected. The parser does the same with fewer suites. The relative order of two suites never depends on a third, so
-//! the result is OpenSSL's without the suites that netlib lacks.
+//! selected. This parser reorders a list of netlib's suites by the same rules. The relative order of two suites never
+//! depends on a third, so the result is OpenSSL's result without the suites that netlib lacks.
 
 mod preference;
 mod words;
@@ -19,14 +19,14 @@ use crate::error::{Error, Result, truncated};
 use crate::memory;
 use crate::status::Status;
 
-/// Cipher strings in use are shorter than 2 KiB.
+/// The longest accepted cipher string. Cipher strings that applications use are shorter than 2 KiB.
 const MAX_STRING: usize = 16 * 1024;
 
-/// A supported suite with the properties that cipher strings select by.
+/// A supported cipher suite with the properties by which a cipher string selects suites.
 struct Suite {
     suite: CipherSuite,
     openssl_name: &'static CStr,
-    /// The length of the symmetric key.
+    /// The length of the symmetric key in bits.
     bits: u16,
 }
 
@@ -34,7 +34,7 @@ const fn suite(suite: CipherSuite, openssl_name: &'static CStr, bits: u16) -> Su
     Suite { suite, openssl_name, bits }
 }
 
-/// The TLS 1.2 suites in OpenSSL's order of preference. Bit `n` of a [`words::Set`] is entry `n`.
+/// The TLS 1.2 suites in OpenSSL's order of preference. Bit `n` of a [`words::Set`] stands for entry `n` of this table.
 const TLS12: [Suite; 6] = [
     suite(CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, c"ECDHE-ECDSA-AES256-GCM-SHA384", 256),
     suite(CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, c"ECDHE-RSA-AES256-GCM-SHA384", 256),
@@ -44,29 +44,29 @@ const TLS12: [Suite; 6] = [
     suite(CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, c"ECDHE-RSA-AES128-GCM-SHA256", 128),
 ];
 
-/// The TLS 1.3 suites in OpenSSL's order.
+/// The TLS 1.3 suites in OpenSSL's order of preference.
 const TLS13: [Suite; 3] = [
     suite(CipherSuite::TLS13_AES_256_GCM_SHA384, c"TLS_AES_256_GCM_SHA384", 256),
     suite(CipherSuite::TLS13_CHACHA20_POLY1305_SHA256, c"TLS_CHACHA20_POLY1305_SHA256", 256),
     suite(CipherSuite::TLS13_AES_128_GCM_SHA256, c"TLS_AES_128_GCM_SHA256", 128),
 ];
 
-/// Returns the name of a suite in OpenSSL and in Python.
+/// Returns the name that OpenSSL and Python use for a cipher suite.
 pub(crate) fn openssl_name(suite: CipherSuite) -> Option<&'static CStr> {
     TLS13.iter().chain(&TLS12).find(|known| known.suite == suite).map(|known| known.openssl_name)
 }
 
-/// The result of a cipher string.
+/// The cipher suites that a cipher string selects.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    /// TLS 1.3 suites first, as in OpenSSL; then in order of preference.
+    /// The selected suites in order of preference, with the TLS 1.3 suites first, as in OpenSSL.
     suites: Vec<CipherSuite>,
-    /// The words that match no supported suite, joined by ":".
+    /// The words of the cipher string that match no supported suite, joined by ":".
     unknown: Option<CString>,
 }
 
 impl Selection {
-    /// Parses a cipher string. Words apply from left to right.
+    /// Parses a cipher string. The words of the string are applied from left to right.
     pub(crate) fn parse(string: &[u8]) -> Result<Selection> {
         if string.len() > MAX_STRING {
             let message = format!("ciphers must have at most {MAX_STRING} bytes; it has {}", string.len());
@@ -94,7 +94,8 @@ impl Selection {
     }
 }
 
-/// Returns the suites to offer for `version`. Without a selection, they are in the processor's order of preference.
+/// Returns the cipher suites to offer for `version`, in the order of `selection`. Without a selection, returns all
+/// suites of the version in the order that suits `processor`.
 pub(crate) fn offered(
     provider: &CryptoProvider,
     selection: Option<&Selection>,
@@ -107,20 +108,20 @@ pub(crate) fn offered(
     wanted.iter().filter_map(|wanted| all().find(|suite| suite.suite() == *wanted)).copied().collect()
 }
 
-/// The operator before a word.
+/// The operator before a word of a cipher string.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
     /// No operator: activates the suites and appends them to the list.
     Add,
-    /// `-`: deactivates the suites and moves them to the front. A later word can add them again.
+    /// `-`: deactivates the suites and moves them to the front. A later word can activate the suites again.
     Remove,
-    /// `!`: removes the suites for good.
+    /// `!`: removes the suites; later words cannot add them again.
     Kill,
     /// `+`: moves active suites to the end of the list.
     MoveToEnd,
 }
 
-/// Suites, by index, in order of preference.
+/// A list of suites in order of preference; each suite is stored as its index in [`TLS12`] or [`TLS13`].
 struct Ranking(Vec<Ranked>);
 
 #[derive(Clone, Copy)]
@@ -160,10 +161,10 @@ impl Ranking {
         };
     }
 
-    /// Sorts the strongest first. The sort is stable.
+    /// Sorts active suites by key length, longest first. Suites with equal key lengths keep their order.
     fn sort_by_strength(&mut self, suites: &[Suite]) {
         let bits = |ranked: &Ranked| suites.get(ranked.index).map_or(0, |suite| suite.bits);
-        // Inactive suites stay in front.
+        // Inactive suites stay in front of the active ones.
         self.0.sort_by_key(|ranked| (ranked.active, if ranked.active { u16::MAX - bits(ranked) } else { 0 }));
     }
 
@@ -172,20 +173,21 @@ impl Ranking {
     }
 }
 
-/// The state of the parser.
+/// The state of the cipher string parser.
 struct Reader<'a> {
     string: &'a [u8],
     at: usize,
     tls12: Ranking,
     tls13: Ranking,
-    /// True once a TLS 1.3 suite was named. From then on, only named TLS 1.3 suites are selected.
+    /// True once the cipher string has named a TLS 1.3 suite. From then on, only TLS 1.3 suites that the string names
+    /// are selected.
     tls13_named: bool,
     unknown: Vec<u8>,
 }
 
 impl<'a> Reader<'a> {
     fn read(&mut self) -> Result<()> {
-        // As in OpenSSL, DEFAULT is a keyword only at the start of the string.
+        // As in OpenSSL, DEFAULT is a keyword only at the start of the cipher string.
         if self.string.starts_with(b"DEFAULT") {
             self.at = "DEFAULT".len();
             self.tls12.apply(Rule::Add, |_| true);
@@ -214,7 +216,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Applies words joined by `+`, which select the suites that match all of them.
+    /// Applies `rule` to the suites that match every word of a group joined by `+`, such as "ECDHE+AESGCM".
     fn item(&mut self, rule: Rule) -> Result<()> {
         let mut chosen = words::ALL;
         let mut first = true;
@@ -249,7 +251,7 @@ impl<'a> Reader<'a> {
         self.tls13.apply(rule, |other| other == index);
     }
 
-    /// Applies the command after `@`.
+    /// Applies the command after `@`: STRENGTH or SECLEVEL.
     fn command(&mut self) -> Result<()> {
         let start = self.at;
         let word = self.word()?;
@@ -261,7 +263,8 @@ impl<'a> Reader<'a> {
             b"STRENGTH" => {
                 self.tls12.sort_by_strength(&TLS12);
             }
-            // netlib's limits are those of OpenSSL's level 2. A lower level does not weaken them.
+            // netlib always enforces the minimum key sizes of OpenSSL's security level 2; asking for a lower level has
+            // no effect.
             b"SECLEVEL=0" | b"SECLEVEL=1" | b"SECLEVEL=2" => {}
             b"SECLEVEL=3" | b"SECLEVEL=4" | b"SECLEVEL=5" => {
                 return refused(Status::Unsupported, "but the sizes of keys are those of level 2");
@@ -276,7 +279,7 @@ impl<'a> Reader<'a> {
         self.string.get(self.at).copied()
     }
 
-    /// Reads letters, digits, "-", "_", "." and "="; at least one.
+    /// Reads a word: one or more letters, digits, "-", "_", "." or "=".
     fn word(&mut self) -> Result<&'a [u8]> {
         let rest = self.string.get(self.at..).unwrap_or(&[]);
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(byte);
@@ -290,7 +293,7 @@ impl<'a> Reader<'a> {
         Ok(rest.get(..len).unwrap_or(rest))
     }
 
-    /// Skips to the next separator.
+    /// Skips to the next separator of the cipher string.
     fn skip(&mut self) {
         while self.peek().is_some_and(|byte| !b":, ;".contains(&byte)) {
             self.at += 1;
@@ -325,7 +328,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Finds a suite by its OpenSSL or IANA name.
+/// Finds a cipher suite by its OpenSSL or IANA name.
 fn named(word: &[u8], suites: &[Suite]) -> Option<usize> {
     suites.iter().position(|suite| {
         suite.openssl_name.to_bytes() == word

@@ -7,7 +7,8 @@ use rustls::{CipherSuite, NamedGroup, ProtocolVersion};
 use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 
-/// A supported protocol version. The number is the one on the wire, which Python's `ssl.TLSVersion` also uses.
+/// A supported protocol version. The number of a version is its code on the wire, which Python's `ssl.TLSVersion` also
+/// uses.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
@@ -15,7 +16,7 @@ pub enum Version {
     Tls13 = 0x0304,
 }
 
-/// `TLSVersion.MINIMUM_SUPPORTED` and `MAXIMUM_SUPPORTED`.
+/// The numbers of `TLSVersion.MINIMUM_SUPPORTED` and `MAXIMUM_SUPPORTED` in Python.
 const MINIMUM_SUPPORTED: i32 = -2;
 const MAXIMUM_SUPPORTED: i32 = -1;
 
@@ -37,7 +38,8 @@ impl Version {
         }
     }
 
-    /// Converts a minimum version. An older version means TLS 1.2, because it excludes no version that netlib supports.
+    /// Converts the number of a minimum version. A version before TLS 1.2 is treated as TLS 1.2, the oldest version
+    /// that netlib supports.
     pub fn minimum_from_code(code: i32) -> Result<Version> {
         match code {
             0x0300..=0x0302 => Ok(Version::Tls12),
@@ -68,7 +70,7 @@ impl Version {
     }
 }
 
-/// Returns the suite's name in the IANA registry. rustls uses another prefix for TLS 1.3 suites.
+/// Returns the cipher suite's name in the IANA registry, which differs from rustls' name for TLS 1.3 suites.
 pub(crate) fn cipher_suite(suite: CipherSuite) -> Option<&'static CStr> {
     Some(match suite {
         CipherSuite::TLS13_AES_128_GCM_SHA256 => c"TLS_AES_128_GCM_SHA256",
@@ -86,7 +88,7 @@ pub(crate) fn cipher_suite(suite: CipherSuite) -> Option<&'static CStr> {
     })
 }
 
-/// Returns the group's name in the IANA registry.
+/// Returns the key exchange group's name in the IANA registry.
 pub(crate) fn key_exchange_group(group: NamedGroup) -> Option<&'static CStr> {
     Some(match group {
         NamedGroup::X25519MLKEM768 => c"X25519MLKEM768",
@@ -101,7 +103,7 @@ pub(crate) fn key_exchange_group(group: NamedGroup) -> Option<&'static CStr> {
     })
 }
 
-/// Returns the alert's name in RFC 8446 section 6, or in the RFC that added it.
+/// Returns the alert's name from RFC 8446 section 6, or from the RFC that added the alert.
 pub(crate) fn alert(number: u8) -> &'static str {
     match number {
         0 => "close_notify",
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_have_pythons_numbers() {
+    fn versions_have_the_numbers_of_pythons_tlsversion() {
         for (code, expected) in [
             (0x0303, Ok(Version::Tls12)),
             (0x0304, Ok(Version::Tls13)),
@@ -169,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn every_suite_of_the_provider_has_a_name() {
+    fn every_cipher_suite_of_the_provider_has_an_iana_name() {
         for suite in rustls::crypto::aws_lc_rs::ALL_CIPHER_SUITES {
             assert!(cipher_suite(suite.suite()).is_some(), "{suite:?}");
         }
     }
 
     #[test]
-    fn every_group_of_the_provider_has_a_name() {
+    fn every_key_exchange_group_of_the_provider_has_an_iana_name() {
         for group in rustls::crypto::aws_lc_rs::ALL_KX_GROUPS {
             assert!(key_exchange_group(group.name()).is_some(), "{group:?}");
         }

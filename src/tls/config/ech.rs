@@ -1,6 +1,6 @@
 //! Encrypted Client Hello (RFC 9849) for clients. The real ClientHello, with the server's name, travels encrypted
-//! inside an outer ClientHello that names another server. rustls implements it; this module configures it and reports
-//! its outcome.
+//! inside an outer ClientHello that names another server. rustls implements ECH; this module configures rustls and
+//! reports the outcome.
 
 mod list;
 
@@ -22,13 +22,13 @@ use crate::tls::error_text;
 use crate::tls::verify::peer_verifier::ServerVerifier;
 pub(crate) use list::ConfigList;
 
-/// The outcome of Encrypted Client Hello in a session. The numbers are those of `enum netlib_ech_status`.
+/// The outcome of Encrypted Client Hello in a session. The numbers equal those of `enum netlib_ech_status`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchStatus {
     NotOffered = 0,
     Grease = 1,
-    /// The server has not answered yet, or its answer was malformed.
+    /// ECH was offered, and the server has not answered yet or has sent a malformed answer.
     Offered = 2,
     Accepted = 3,
     Rejected = 4,
@@ -38,17 +38,17 @@ pub enum EchStatus {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ech {
     pub(crate) list: Option<Arc<ConfigList>>,
-    /// Sends a GREASE extension if there is no list.
+    /// Sends a GREASE ECH extension if no ECHConfigList is set.
     pub(crate) grease: bool,
 }
 
 impl Ech {
-    /// Returns true if the ClientHello carries the extension, which limits the session to TLS 1.3.
+    /// Returns true if the ClientHello carries the ECH extension, which limits the session to TLS 1.3.
     pub(crate) fn is_sent(&self) -> bool {
         self.list.is_some() || self.grease
     }
 
-    /// Returns the rustls configuration for these settings.
+    /// Returns rustls' ECH mode for these settings; `None` if no ECH extension is sent.
     pub(crate) fn mode(&self) -> Result<Option<EchMode>> {
         if let Some(list) = &self.list {
             return Ok(Some(EchMode::Enable(list.config.clone())));
@@ -56,7 +56,8 @@ impl Ech {
         if !self.grease {
             return Ok(None);
         }
-        // The suite that most servers publish. The key is random; nobody has its private half.
+        // GREASE imitates the HPKE suite that most servers publish. The public key is random, and its private key is
+        // discarded.
         let suite = DH_KEM_X25519_HKDF_SHA256_AES_128;
         let _delay = fork::delay();
         let (key, _) = suite.generate_key_pair().map_err(|error| {
@@ -65,8 +66,8 @@ impl Ech {
         Ok(Some(EchMode::Grease(EchGreaseConfig::new(suite, key))))
     }
 
-    /// Returns the status at the start of a session with the server `name`.
-    pub(crate) fn begun(&self, name: Option<&ServerName<'_>>) -> Result<EchStatus> {
+    /// Returns the ECH status at the start of a session with the server `name`.
+    pub(crate) fn initial_status(&self, name: Option<&ServerName<'_>>) -> Result<EchStatus> {
         match (&self.list, name) {
             (Some(_), Some(ServerName::DnsName(_))) => Ok(EchStatus::Offered),
             (Some(_), _) => {
@@ -79,11 +80,12 @@ impl Ech {
     }
 }
 
-/// Copies a configuration, adding Encrypted Client Hello and disabling resumption. `provider` offers TLS 1.3 only.
+/// Copies a client configuration, adding Encrypted Client Hello and disabling session resumption. `provider` must offer
+/// TLS 1.3 only.
 ///
-/// Resumption is off because of a defect in rustls 0.23: after a HelloRetryRequest, which anyone on the path can send,
-/// the second ClientHello carries the real ticket in plaintext. An attacker could use the ticket to find out which
-/// server issued it. rustls 0.24 fixes this (pull request 3186).
+/// Resumption is disabled because of a defect in rustls 0.23: after a HelloRetryRequest, which anyone on the path can
+/// send, the second ClientHello carries the real ticket in plaintext. An attacker could use the ticket to find out
+/// which server issued it. rustls 0.24 fixes this (pull request 3186).
 pub(crate) fn derived(
     base: &ClientConfig,
     provider: CryptoProvider,
@@ -112,7 +114,7 @@ pub(crate) fn derived(
     Ok(config)
 }
 
-/// Returns the retry configurations (RFC 9849 section 6.1.6), in the server's encoding.
+/// Encodes the retry configurations (RFC 9849 section 6.1.6) as the ECHConfigList that the server sent.
 pub(crate) fn retry_list(configs: &[EchConfigPayload]) -> Vec<u8> {
     let mut bytes = vec![0, 0];
     configs.iter().for_each(|config| config.encode(&mut bytes));

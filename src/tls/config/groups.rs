@@ -1,4 +1,4 @@
-//! Parses the list of key exchange groups, in OpenSSL's syntax: names in order of preference.
+//! Parses a list of key exchange groups in OpenSSL's syntax: names in order of preference, separated by ":".
 
 use std::ffi::CStr;
 
@@ -9,12 +9,14 @@ use super::code_points;
 use crate::error::{Advice, Error, Result, truncated};
 use crate::status::Status;
 
-/// The names of all groups have less than 100 bytes. The rest is for unknown names that a "?" makes optional.
+/// The longest accepted list. The names of all supported groups need less than 100 bytes; the rest leaves room for
+/// unknown names after "?".
 const MAX_STRING: usize = 4096;
 
 pub(crate) type Group = &'static dyn SupportedKxGroup;
 
-/// The supported groups with OpenSSL's other names for them. The IANA names are in [`code_points::key_exchange_group`].
+/// The supported groups with the alternative names that OpenSSL accepts. The IANA names are in
+/// [`code_points::key_exchange_group`].
 const KNOWN: [(Group, &[&str]); 7] = [
     (kx_group::X25519MLKEM768, &[]),
     (kx_group::X25519, &[]),
@@ -25,8 +27,7 @@ const KNOWN: [(Group, &[&str]); 7] = [
     (kx_group::MLKEM1024, &[]),
 ];
 
-/// Returns the default: the post-quantum hybrid, with its X25519 half as a second key share, and the widely supported
-/// groups.
+/// Returns the default groups: the post-quantum hybrid X25519MLKEM768, X25519, P-256 and P-384.
 pub(crate) fn default_groups() -> Vec<Group> {
     KNOWN.iter().take(4).map(|(group, _)| *group).collect()
 }
@@ -35,7 +36,7 @@ pub(crate) fn name(group: Group) -> Option<&'static CStr> {
     code_points::key_exchange_group(group.name())
 }
 
-/// Parses a list in order of preference.
+/// Parses a list of group names and returns the groups in the list's order.
 pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
     if list.len() > MAX_STRING {
         let message = format!("groups must have at most {MAX_STRING} bytes; it has {}", list.len());
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn table_and_defaults_match_the_provider() {
+    fn supported_and_default_groups_equal_the_providers() {
         for group in ALL_KX_GROUPS {
             assert!(KNOWN.iter().any(|(known, _)| known.name() == group.name()), "{group:?}");
         }
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_their_order() {
+    fn parsed_groups_keep_the_order_of_the_list() {
         const ALL: &str = "X25519MLKEM768, x25519, secp256r1, secp384r1, SecP256r1MLKEM768, MLKEM768, MLKEM1024";
         let none = format!("groups selects none of {ALL}");
         let unknown = |word: &str, at: usize| format!("groups has \"{word}\", which is none of {ALL}, at byte {at}");

@@ -15,14 +15,14 @@ use crate::memory;
 use crate::socket::sys;
 use crate::status::Status;
 
-/// Stays open as long as the context.
+/// An open key log file, which stays open as long as its context lives.
 #[derive(Debug)]
 pub(crate) struct KeylogFile {
     path: std::ffi::CString,
     file: File,
 }
 
-/// Opens the file that the options or SSLKEYLOGFILE name.
+/// Opens the key log file that the options or the variable SSLKEYLOGFILE name.
 pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
     match &options.keylog {
         KeylogSetting::Nowhere => Ok(None),
@@ -65,7 +65,8 @@ impl KeyLog for KeylogFile {
             }
         }
         line.push('\n');
-        // A single write, so that lines of several processes do not mix. A failed write does not fail the connection.
+        // A single call of write(2) keeps the lines of several processes from mixing. A failed write does not fail the
+        // connection.
         let _ = sys::write_without_signal(self.file.as_raw_fd(), line.as_bytes());
     }
 }
@@ -76,7 +77,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn appends_whole_lines() {
+    fn key_log_appends_whole_lines_to_an_existing_file() {
         let path = std::env::temp_dir().join(format!("netlib-keylog-{}", std::process::id()));
         for _ in 0..2 {
             let log = KeylogFile::open(&path).unwrap();
@@ -88,11 +89,11 @@ mod tests {
     }
 
     #[test]
-    fn fifo_neither_blocks_nor_raises_sigpipe() {
+    fn writing_to_a_fifo_neither_blocks_nor_raises_sigpipe() {
         let (mut read, write) = std::io::pipe().unwrap();
         let log = KeylogFile::open(Path::new(&format!("/dev/fd/{}", write.as_raw_fd()))).unwrap();
         drop(write);
-        // More bytes than a pipe's buffer holds.
+        // Writes more bytes than the pipe's buffer holds.
         for _ in 0..100 {
             log.log("X", &[0; 1000], &[0; 1000]);
         }

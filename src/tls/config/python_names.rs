@@ -17,14 +17,14 @@ const SSL_VERSIONS: &[(&str, i32)] = &[
     ("TLS_SERVER", 17),
 ];
 
-/// Resolves a verify mode. `None` is CERT_REQUIRED. A name, with or without the prefix `CERT_`, gives its number. A
-/// decimal number gives itself.
+/// Returns the number of a verify mode, given as a name (with or without the prefix `CERT_`) or as a decimal number.
+/// `None` means CERT_REQUIRED.
 pub fn cert_reqs(candidate: Option<&str>) -> Result<i32> {
     candidate.map_or(Ok(2), |candidate| resolve(candidate, "CERT_", CERT_REQS))
 }
 
-/// Resolves a protocol. `None` is PROTOCOL_TLS. A name, with or without the prefix `PROTOCOL_`, gives its number. A
-/// decimal number gives itself.
+/// Returns the number of a protocol method, given as a name (with or without the prefix `PROTOCOL_`) or as a decimal
+/// number. `None` means PROTOCOL_TLS.
 pub fn ssl_version(candidate: Option<&str>) -> Result<i32> {
     candidate.map_or(Ok(2), |candidate| resolve(candidate, "PROTOCOL_", SSL_VERSIONS))
 }
@@ -34,7 +34,7 @@ fn resolve(candidate: &str, prefix: &str, table: &[(&str, i32)]) -> Result<i32> 
     if let Some((_, number)) = table.iter().find(|(name, _)| *name == short) {
         return Ok(*number);
     }
-    // Stricter than `parse`, which also accepts "+1".
+    // Only digits with an optional "-" are accepted; `str::parse` would also accept "+1".
     let digits = candidate.strip_prefix('-').unwrap_or(candidate);
     if !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -58,9 +58,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resolves_as_urllib3() {
-        // Recorded from urllib3 2.8.0 and 1.26.20 on Python 3.11, which lacks SSLv2 and SSLv3. Decimal text is an
-        // extension of netlib's.
+    fn names_resolve_to_the_same_numbers_as_in_urllib3() {
+        // The expected numbers were recorded from urllib3 2.8.0 and 1.26.20 on Python 3.11, which lacks SSLv2 and
+        // SSLv3. Decimal numbers as text are an extension of netlib.
         for (candidate, expected) in [
             (None, Some(2)),
             (Some("CERT_REQUIRED"), Some(2)),

@@ -1,4 +1,4 @@
-//! The callback by which a server chooses a context for the name that a client asks for.
+//! The callback that chooses a server's context by the server name (SNI) that the client sends.
 
 use std::any::Any;
 use std::ffi::CStr;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-/// The decision about a client that asks for a name, or for none.
+/// The callback's decision about a client that sends a server name, or none.
 pub enum Choice {
-    /// Continue with the context that the session was made with.
+    /// Continue the handshake with the context that the session was created with.
     Stay,
-    /// Continue with this context: an `Arc<Context>`. Its type is opaque here, because a context holds the options that
-    /// hold this callback.
+    /// Continue the handshake with this `Arc<Context>`. The type is opaque here, because a context holds the options
+    /// that hold this callback.
     Use(Arc<dyn Any + Send + Sync>),
     /// End the handshake with the alert unrecognized_name.
     Refuse,

@@ -1,4 +1,4 @@
-//! Builds rustls' configurations from the data that a context has loaded.
+//! Builds the client and server configurations of rustls from the data that a context has loaded.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::tls::session::store::{Sessions, Store};
 use crate::tls::verify::Policy;
 use crate::tls::verify::peer_verifier::{ClientVerifier, ServerVerifier, VerifierConfig};
 
-/// The input for the configurations.
+/// The loaded data from which the configurations are built.
 pub(super) struct Parts<'a> {
     pub(super) options: &'a TlsOptions,
     pub(super) sessions: &'a Arc<Sessions>,
@@ -28,13 +28,13 @@ pub(super) struct Parts<'a> {
     pub(super) offer: &'a Offer,
     pub(super) identity: Option<Arc<CertifiedKey>>,
     pub(super) policy: Arc<Policy>,
-    pub(super) means: VerifierConfig,
+    pub(super) verifier_config: VerifierConfig,
     pub(super) keylog: Option<Arc<KeylogFile>>,
     pub(super) early_data_limits: Option<Arc<EarlyDataLimits>>,
 }
 
 impl Parts<'_> {
-    /// Returns the policy for servers' chains; `None` if they are not verified.
+    /// Returns the policy for the chains of servers; `None` if clients verify nothing.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
@@ -45,14 +45,14 @@ impl Parts<'_> {
         Ok(Some(Arc::clone(&self.policy)))
     }
 
-    /// Returns the verifier of servers. Fails if no client can be created.
+    /// Returns the verifier for the certificates of servers. Fails if the options do not allow clients.
     pub(super) fn verifier(&self) -> Result<ServerVerifier> {
         if self.options.server_only {
             let error =
                 Error::new(Status::InvalidArgument, "the context is for servers only, and a client needs another");
             return Err(error.about(ApiName::SetServerOnly));
         }
-        Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone()))
+        Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.verifier_config.clone()))
     }
 
     pub(super) fn client(
@@ -93,7 +93,7 @@ impl Parts<'_> {
                     return Err(no_trust_anchors(self.options, "client certificates"));
                 }
                 let mandatory = mode != VerifyMode::Optional;
-                let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
+                let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.verifier_config.clone());
                 builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
@@ -119,20 +119,20 @@ impl Parts<'_> {
     }
 }
 
-/// Returns whether TLS 1.2 uses tickets. Its tickets are sent unencrypted, so an attacker who gets the server's ticket
-/// key later can decrypt recorded sessions. TLS 1.3 does not have this weakness.
+/// Returns true if TLS 1.2 sessions use tickets. TLS 1.2 sends the ticket outside encrypted records, so an attacker who
+/// later obtains the server's ticket key can decrypt recorded sessions. TLS 1.3 does not have this weakness.
 fn sends_tickets(options: &TlsOptions) -> bool {
     options.bits & bits::NO_TICKET == 0
 }
 
-/// Makes the resumption settings for clients that offer these protocols.
+/// Returns rustls' resumption settings for clients that offer the ALPN protocols `protocols`.
 pub(super) fn resumption(
     options: &TlsOptions,
     sessions: &Arc<Sessions>,
     protocols: &[Vec<u8>],
     early_data_limits: Option<&Arc<EarlyDataLimits>>,
 ) -> Resumption {
-    // See `ech::derived` for the reason why ECH does not resume.
+    // The comment on `ech::derived` says why sessions with ECH are not resumed.
     if !options.resumption || options.ech.list.is_some() {
         return Resumption::disabled();
     }

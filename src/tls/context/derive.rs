@@ -1,4 +1,4 @@
-//! Contexts derived from another one, for urllib3's ssl_wrap_socket and for ECH.
+//! Derives a context from another one, for urllib3's ssl_wrap_socket and for ECH.
 
 use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
@@ -13,14 +13,14 @@ use crate::status::Status;
 use crate::tls::TlsOptions;
 use crate::tls::config::ech::{self, ConfigList};
 
-/// The protocol that urllib3 always offers.
+/// The ALPN protocol that urllib3 always offers.
 const HTTP: &[u8] = b"http/1.1";
 
 impl Context {
-    /// Returns the context for a client's socket: `context` with the authorities and the identity of the options added,
-    /// or a new one from the options. It offers http/1.1 unless the options name application protocols. Pins of the
-    /// options are added if the context has none; pins in both are an error, because it would be unclear whether both
-    /// must match.
+    /// Returns the context for a client's socket, as urllib3's ssl_wrap_socket does: `context` with the authorities and
+    /// the identity of the options added, or a new context made from the options. The returned context offers http/1.1
+    /// unless the options set ALPN protocols. Pins of the options are added if `context` has no pins. Pins in both are
+    /// an error, because it would be unclear whether a peer must match both.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {
@@ -48,7 +48,7 @@ impl Context {
         }
         let mut combined = TlsOptions::clone(&context.options);
         combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
-        // As in `with_alpn`: early data requires a single protocol.
+        // Early data requires a single ALPN protocol.
         combined.early_data &= combined.alpn.len() < 2;
         combined.system_trust = Some(context.options.trusts_system() || adds_system);
         combined.embedded_trust |= options.embedded_trust;
@@ -65,7 +65,8 @@ impl Context {
         Context::of(Arc::new(combined)).map(Arc::new)
     }
 
-    /// Returns the same context with Encrypted Client Hello for `list`, in bytes or base64. Reads no file.
+    /// Returns a copy of the context with Encrypted Client Hello for the ECHConfigList `list`, in binary or base64.
+    /// Reads no file.
     pub fn with_ech(&self, list: &[u8]) -> Result<Context> {
         self.with_config_list(&Arc::new(ConfigList::parse(list)?)).map(Arc::unwrap_or_clone)
     }
@@ -84,7 +85,8 @@ impl Context {
         let config = made.map_err(|error| configs::internal("the client's configuration", &error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
-        // A context with ECH does not resume, and must not count or remove the other context's sessions.
+        // A context with ECH does not resume sessions, so it gets an empty store: counting or removing sessions must
+        // not affect the original context.
         derived.sessions = Arc::default();
         derived.client_without_name = OnceLock::new();
         derived.http = OnceLock::new();
@@ -94,7 +96,7 @@ impl Context {
         Ok(Arc::new(derived))
     }
 
-    /// Returns the same context offering http/1.1; it is created once.
+    /// Returns a copy of the context that offers http/1.1. The copy is created once.
     fn for_http(self: &Arc<Self>) -> Arc<Context> {
         if self.options.alpn.iter().eq([HTTP]) {
             return Arc::clone(self);
@@ -102,11 +104,11 @@ impl Context {
         Arc::clone(fork::get_or_init(&self.http, || self.with_alpn(&[HTTP.to_vec()])))
     }
 
-    /// Returns the same context with other application protocols for its clients. Reads no file. The new context shares
-    /// this one's session store, which keeps sessions for different protocol lists apart.
+    /// Returns a copy of the context whose clients offer the ALPN protocols `protocols`. Reads no file. Both contexts
+    /// share a session store, which keeps sessions for different lists of protocols apart.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
-        // As in `Context::of`: early data requires a single protocol.
+        // Early data requires a single ALPN protocol.
         derived.early_data_limits = self.early_data_limits.clone().filter(|_| protocols.len() < 2);
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);

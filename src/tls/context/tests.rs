@@ -16,7 +16,7 @@ fn context(set: impl Fn(&mut TlsOptions)) -> Arc<Context> {
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// Completes the handshake of a client of one context with a server of the other, and returns its kind.
+/// Completes a handshake between a client and a server, and returns the kind of the handshake.
 fn complete_handshake(client: &Context, server: &Context) -> Option<HandshakeKind> {
     let name = ServerName::try_from("localhost").unwrap();
     let mut client = ClientConnection::new(client.client_config(true).unwrap(), name).unwrap();
@@ -36,7 +36,7 @@ fn complete_handshake(client: &Context, server: &Context) -> Option<HandshakeKin
 }
 
 #[test]
-fn a_session_is_resumed_only_if_both_sides_allow_it() {
+fn sessions_are_resumed_only_if_client_and_server_allow_it() {
     use Version::{Tls12, Tls13};
     let of = |version: Version, bits, resumption| {
         context(move |options| {
@@ -48,7 +48,8 @@ fn a_session_is_resumed_only_if_both_sides_allow_it() {
     };
     const TICKETS: i64 = 0;
     const NO_TICKETS: i64 = bits::NO_TICKET;
-    // The version; the client's option bits and resumption; the server's; whether the second handshake resumes.
+    // Each row: the version, option bits and resumption of the client, the same of the server, and true if the second
+    // handshake resumes the first session.
     for (version, client, server, resumes) in [
         (Tls12, (NO_TICKETS, true), (NO_TICKETS, true), true),
         (Tls12, (TICKETS, true), (NO_TICKETS, true), true),
@@ -62,18 +63,18 @@ fn a_session_is_resumed_only_if_both_sides_allow_it() {
         (Tls13, (NO_TICKETS, false), (NO_TICKETS, true), false),
         (Tls13, (TICKETS, true), (TICKETS, false), false),
     ] {
-        let asked = format!("{version:?} {client:?} {server:?}");
+        let case = format!("{version:?} {client:?} {server:?}");
         let client = of(version, client.0, client.1);
         let server = of(version, server.0, server.1);
         let first = complete_handshake(&client, &server);
-        assert!(first.is_some_and(|kind| kind != HandshakeKind::Resumed), "{asked}");
-        assert_eq!(complete_handshake(&client, &server) == Some(HandshakeKind::Resumed), resumes, "{asked}");
+        assert!(first.is_some_and(|kind| kind != HandshakeKind::Resumed), "{case}");
+        assert_eq!(complete_handshake(&client, &server) == Some(HandshakeKind::Resumed), resumes, "{case}");
     }
 }
 
-/// Without stored sessions, a server resumes the session in a client's ticket.
+/// A server that stores no sessions resumes a session only from the client's ticket.
 #[test]
-fn tls_1_2_tickets_are_optional() {
+fn tls_1_2_tickets_are_used_only_if_enabled() {
     for (on, resumes) in [(true, true), (false, false)] {
         let client = context(|options| {
             options.set_maximum_version(Version::Tls12 as i32).unwrap();
@@ -83,16 +84,16 @@ fn tls_1_2_tickets_are_optional() {
             options.set_session_tickets(on);
         });
         complete_handshake(&client, &server);
-        let mut forgetful = Context::clone(&server);
+        let mut without_storage = Context::clone(&server);
         let mut config = ServerConfig::clone(&server.server_config().unwrap());
         config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
-        forgetful.server = Some(Arc::new(config));
-        assert_eq!(complete_handshake(&client, &forgetful) == Some(HandshakeKind::Resumed), resumes, "{on}");
+        without_storage.server = Some(Arc::new(config));
+        assert_eq!(complete_handshake(&client, &without_storage) == Some(HandshakeKind::Resumed), resumes, "{on}");
     }
 }
 
 #[test]
-fn a_derived_context_reads_nothing_and_resumes() {
+fn clients_of_a_context_for_http_resume_sessions() {
     let server = context(|options| {
         options.add_alpn_protocol(b"h2").unwrap();
         options.add_alpn_protocol(b"http/1.1").unwrap();
@@ -108,9 +109,9 @@ fn a_derived_context_reads_nothing_and_resumes() {
     assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
 }
 
-/// Contexts with only other protocols, and with an added authority.
+/// Derives contexts with other ALPN protocols, with and without an added authority.
 #[test]
-fn a_derived_context_has_early_data_for_one_protocol() {
+fn derived_contexts_send_early_data_only_with_a_single_alpn_protocol() {
     let early = context(|options| options.set_early_data(true));
     for (protocols, adds, expected) in [
         (&[][..], false, true),
@@ -126,13 +127,14 @@ fn a_derived_context_has_early_data_for_one_protocol() {
             options.add_ca_data(CA).unwrap();
         }
         let derived = Context::for_socket(&options, Some(&early)).unwrap();
-        let facts = (derived.client_config(true).unwrap().enable_early_data, derived.early_data_limits().is_some());
-        assert_eq!(facts, (expected, expected), "{protocols:?} {adds}");
+        let early_data =
+            (derived.client_config(true).unwrap().enable_early_data, derived.early_data_limits().is_some());
+        assert_eq!(early_data, (expected, expected), "{protocols:?} {adds}");
     }
 }
 
 #[test]
-fn a_server_with_one_suite_completes_the_handshake() {
+fn servers_with_a_single_cipher_suite_complete_the_handshake() {
     let server = context(|options| {
         options.set_ciphers(Some(b"TLS_AES_128_GCM_SHA256")).unwrap();
     });

@@ -1,4 +1,5 @@
-//! Describes errors in certificates and CRLs. Each text completes "the certificate …".
+//! Describes errors in certificates and CRLs. Each text completes a sentence that begins with "the certificate" or "the
+//! CRL".
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use webpki::Error as WebpkiError;
 
 use super::without_identifiers;
 
-/// Completes "the certificate …".
+/// Returns text that completes a sentence that begins with "the certificate".
 pub(crate) fn certificate(error: &CertificateError) -> Cow<'static, str> {
     use CertificateError as C;
     Cow::Borrowed(match error {
@@ -31,12 +32,12 @@ pub(crate) fn certificate(error: &CertificateError) -> Cow<'static, str> {
         C::InvalidOcspResponse => "came with an invalid OCSP response",
         C::ApplicationVerificationFailure => "was not accepted",
         C::Other(error) => return without_identifiers(&error.to_string()).into(),
-        // Deprecated variants of the errors above.
+        // rustls' deprecated variants of the errors above.
         _ => "was not accepted",
     })
 }
 
-/// Completes "a CRL …".
+/// Returns text that completes a sentence that begins with "a CRL".
 pub(crate) fn revocation_list(error: &CertRevocationListError) -> Cow<'static, str> {
     use CertRevocationListError as C;
     Cow::Borrowed(match error {
@@ -59,7 +60,7 @@ pub(crate) fn revocation_list(error: &CertRevocationListError) -> Cow<'static, s
     })
 }
 
-/// Completes "the certificate …" and "the CRL …".
+/// Returns text that completes a sentence that begins with "the certificate" or "the CRL".
 pub(crate) fn webpki(error: &WebpkiError) -> &'static str {
     use WebpkiError as W;
     match error {

@@ -1,4 +1,4 @@
-//! Tests every error variant of the pinned releases of rustls and webpki.
+//! Tests the texts for all error variants of the pinned releases of rustls and webpki.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use webpki::{
 use super::*;
 use crate::tls::session::diagnose::{Restrictions, SessionFacts};
 
-/// Mixed-case terms that are allowed: a unit, and names in RFC 8446, RFC 9849 and RFC 5280.
+/// Mixed-case words that may occur in error messages: a unit, and names in RFC 8446, RFC 9849 and RFC 5280.
 const STANDARD: [&str; 9] = [
     "KiB",
     "HelloRetryRequest",
@@ -25,7 +25,7 @@ const STANDARD: [&str; 9] = [
     "notAfter",
 ];
 
-/// rustls' names for the parts of messages.
+/// rustls' names for the fields of TLS messages.
 const PARTS: [&str; 37] = [
     "u8",
     "u16",
@@ -353,7 +353,7 @@ fn others() -> Vec<TlsError> {
         .collect()
 }
 
-/// Fails on a Rust identifier, on the general text for unknown variants, and on Debug output.
+/// Fails if the message contains a Rust identifier, the general text for unknown variants, or Debug output.
 fn check(message: &str, error: &dyn std::fmt::Debug) {
     for word in message.split(|c: char| !c.is_ascii_alphanumeric()) {
         let is_version = word.starts_with("TLS");
@@ -372,7 +372,7 @@ fn check(message: &str, error: &dyn std::fmt::Debug) {
 }
 
 #[test]
-fn messages_contain_no_rust_identifiers() {
+fn error_messages_contain_no_rust_identifiers() {
     let mut errors = others();
     errors.extend(invalid_messages().into_iter().map(TlsError::InvalidMessage));
     errors.extend(misbehaviours().into_iter().map(TlsError::PeerMisbehaved));
@@ -410,7 +410,7 @@ fn messages_contain_no_rust_identifiers() {
 }
 
 #[test]
-fn part_names_become_words() {
+fn camel_case_field_names_become_words() {
     for (name, words) in [
         ("ProtocolVersion", "protocol version"),
         ("SessionID", "session ID"),

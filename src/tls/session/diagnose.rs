@@ -10,7 +10,7 @@ use crate::error::{Advice, ApiName, CertificateProblem, Error};
 use crate::status::Status;
 use crate::tls::config::{code_points, ech};
 use crate::tls::error_text;
-use crate::tls::verify::peer_verifier::Note;
+use crate::tls::verify::peer_verifier::VerifierError;
 
 /// The supported parameters that the options exclude.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,9 +105,9 @@ impl SessionFacts<'_> {
 
     /// Returns whether the error means that Encrypted Client Hello was rejected: rustls reports that at the end of the
     /// handshake, or the certificate was verified for the public name.
-    pub(crate) fn is_rejected(&self, error: &TlsError, note: Option<&Note>) -> bool {
-        let judged = match note {
-            Some(Note::Refused(refusal)) => refusal.server.as_deref(),
+    pub(crate) fn is_rejected(&self, error: &TlsError, verifier_error: Option<&VerifierError>) -> bool {
+        let judged = match verifier_error {
+            Some(VerifierError::Refused(refusal)) => refusal.server.as_deref(),
             _ => None,
         };
         let is_public = |name: &str| self.public_name.is_some_and(|public| public.eq_ignore_ascii_case(name));
@@ -115,11 +115,11 @@ impl SessionFacts<'_> {
             || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
     }
 
-    /// Turns an error of rustls into netlib's. `note` is the certificate verifier's result.
-    pub(crate) fn explain(&self, error: &TlsError, note: Option<Note>) -> Error {
+    /// Turns an error of rustls into netlib's. `verifier_error` is the certificate verifier's result.
+    pub(crate) fn explain(&self, error: &TlsError, verifier_error: Option<VerifierError>) -> Error {
         let peer = self.peer();
-        match note {
-            Some(Note::Refused(mut refusal)) => {
+        match verifier_error {
+            Some(VerifierError::Refused(mut refusal)) => {
                 // Without a certificate for the public name the peer is not authenticated, and must not be able to make
                 // the application turn ECH off.
                 if self.is_rejected && refusal.problem == CertificateProblem::NameMismatch {
@@ -127,7 +127,7 @@ impl SessionFacts<'_> {
                 }
                 return refusal.into_error(&peer);
             }
-            Some(Note::Failed(failure)) => return failure,
+            Some(VerifierError::Failed(failure)) => return failure,
             None => {}
         }
         let protocol = |message: String| Error::new(Status::TlsProtocol, message);

@@ -109,7 +109,7 @@ impl Engine {
         let _delay = fork::delay();
         let server_hostname = server_hostname.filter(|name| !name.is_empty());
         let name = server_hostname.map(server_name::parse).transpose()?;
-        let ech = context.ech().begun(name.as_ref())?;
+        let ech = context.ech().initial_status(name.as_ref())?;
         let (session, name) = match name {
             Some(name) => {
                 let text = name.to_str().into();
@@ -451,11 +451,11 @@ impl Engine {
         match failure {
             Failure::Own(error) => error,
             Failure::Tls(error) => {
-                let note = self.context.notes().take();
-                if self.ech == EchStatus::Offered && self.facts().is_rejected(&error, note.as_ref()) {
+                let verifier_error = self.context.verifier_errors().take();
+                if self.ech == EchStatus::Offered && self.facts().is_rejected(&error, verifier_error.as_ref()) {
                     self.ech = EchStatus::Rejected;
                 }
-                self.facts().explain(&error, note)
+                self.facts().explain(&error, verifier_error)
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Checks the trusted certificate at the end of a path that webpki accepts, because webpki ignores its restrictions.
-//! The rules are those that `openssl verify` applies to the last certificate of a chain.
+//! Checks the trusted certificate at the end of a path that webpki accepts, because webpki ignores the restrictions in
+//! trusted certificates. The checks are the ones that `openssl verify` makes for the last certificate of a chain.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use webpki::VerifiedPath;
@@ -12,7 +12,7 @@ use crate::tls::verify::anchors::{AnchorCertificate, Anchors, Unfit};
 use crate::tls::verify::crl::{Signer, flag};
 use crate::tls::x509::name::Name;
 
-/// Accepts the path if at least one trusted certificate with the anchor's name and key allows it.
+/// Accepts the path if at least one trusted certificate with the anchor's name and key allows the path.
 pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     let anchor = path.anchor();
     let origin = policy.anchors.origin_of(anchor).ok_or_else(|| {
@@ -59,23 +59,23 @@ fn objection(
     if certificate.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, request.purpose)) {
         return Some((Problem::WrongPurpose, refusal::other_purpose(request.purpose)));
     }
-    // Self-issued certificates do not count (RFC 5280 section 4.2.1.9).
+    // Self-issued certificates do not count for the path length (RFC 5280 section 4.2.1.9).
     let below = path.intermediate_certificates().filter(|issuer| issuer.subject() != issuer.issuer()).count();
     if let Some(allowed) = certificate.path_len.filter(|allowed| below as u64 > u64::from(*allowed)) {
         return Some((Problem::PathLength, refusal::too_many_below(allowed, below)));
     }
     let now = request.seconds();
     if now > certificate.not_after {
-        return Some((Problem::Expired, refusal::ended(certificate.not_after, now)));
+        return Some((Problem::Expired, refusal::expired_on(certificate.not_after, now)));
     }
     if now < certificate.not_before {
-        return Some((Problem::NotYetValid, refusal::not_begun(certificate.not_before, now)));
+        return Some((Problem::NotYetValid, refusal::valid_only_from(certificate.not_before, now)));
     }
     None
 }
 
-/// Finds the trusted authority that signed a CRL, and whether it may sign CRLs. webpki checks the keyUsage of
-/// intermediates itself.
+/// Finds the trusted authority that signed a CRL, and whether that authority may sign CRLs. For CRLs that an
+/// intermediate signed, webpki checks the intermediate's keyUsage.
 pub(crate) fn crl_signer(
     anchors: &Anchors,
     algorithms: &WebPkiSupportedAlgorithms,

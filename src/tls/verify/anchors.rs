@@ -1,6 +1,6 @@
-//! The trust anchors. webpki keeps only the name, the key and the name constraints of a trusted certificate, so a
-//! trusted leaf would act as an authority for any name. This module keeps the other restrictions, and [`super`] applies
-//! them to every chain that ends at the certificate.
+//! The trust anchors of a context. webpki keeps only the name, the key and the name constraints of a trusted
+//! certificate, so with webpki alone a trusted leaf could issue certificates for any name. This module keeps the other
+//! restrictions, and [`super`] applies them to every chain that ends at the trusted certificate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,22 +12,22 @@ use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::oid::{self, Oid};
 use crate::tls::x509::{Certificate, profile};
 
-/// The trust anchors of a context: webpki's form, and the restrictions that webpki drops.
+/// The trust anchors of a context as webpki needs them, and the restrictions of the certificates that webpki ignores.
 #[derive(Default)]
 pub(crate) struct Anchors {
     roots: Vec<TrustAnchor<'static>>,
-    /// One entry per root, in the same order.
+    /// One origin for each element of `roots`, in the same order.
     origins: Vec<Origin>,
 }
 
-/// The source of an anchor.
+/// The source of a trust anchor: the built-in list, trusted certificates, or both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     /// True for a built-in authority, for which no certificate is available. Mozilla's root programme has approved it
     /// for servers.
     pub(crate) is_built_in: bool,
-    /// Several certificates may share a name and key, for example after a root was renewed. Any of them may end a
-    /// chain.
+    /// The trusted certificates with the anchor's name and key: several after a root was renewed. A chain may end at
+    /// any of these certificates.
     pub(crate) certificates: Vec<AnchorCertificate>,
 }
 
@@ -36,9 +36,10 @@ pub(crate) struct Origin {
 pub(crate) struct AnchorCertificate {
     /// SHA-256 of the certificate.
     pub(crate) digest: Digest,
-    /// The reason why no chain may end at this certificate. It is then trusted only as a peer's own certificate.
+    /// The reason why no chain may end at this certificate. A certificate with such a reason is trusted only as a
+    /// peer's own certificate.
     pub(crate) unfit: Option<Unfit>,
-    /// Seconds since 1970. Both limits are inclusive.
+    /// Start and end of the validity period in seconds since 1970, both inclusive.
     pub(crate) not_before: i64,
     pub(crate) not_after: i64,
     pub(crate) path_len: Option<u32>,
@@ -48,12 +49,12 @@ pub(crate) struct AnchorCertificate {
     pub(crate) broken_rule: Option<&'static str>,
 }
 
-/// Why a certificate is not an authority.
+/// The reason why a trusted certificate cannot act as an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It may not issue certificates; the text says why.
+    /// The certificate may not issue certificates, for the reason in the string.
     NotCa(&'static str),
-    /// It has an unknown critical extension, named here.
+    /// The certificate has an unknown critical extension with this object identifier.
     CriticalExtension(String),
 }
 
@@ -89,7 +90,8 @@ impl AnchorCertificate {
     }
 }
 
-/// Checks like OpenSSL's `X509_check_ca` for the last certificate of a chain, without Netscape's nsCertType.
+/// Returns the reason why the certificate cannot act as an authority, if any. The rules are those of OpenSSL's
+/// `X509_check_ca` without Netscape's nsCertType.
 fn unfit(certificate: &Certificate<'_>) -> Option<Unfit> {
     let extensions = &certificate.extensions;
     if let Some(kind) = extensions.critical().find(|kind| !UNDERSTOOD.contains(kind)) {
@@ -98,9 +100,9 @@ fn unfit(certificate: &Certificate<'_>) -> Option<Unfit> {
     let why = match (extensions.key_usage, extensions.basic_constraints) {
         (Some(usage), _) if !usage.key_cert_sign() => "its keyUsage lacks keyCertSign",
         (_, Some(constraints)) if !constraints.ca => "its basicConstraints say CA:FALSE",
-        // keyUsage with keyCertSign suffices without basicConstraints.
+        // A certificate without basicConstraints is accepted if its keyUsage has keyCertSign.
         (_, Some(_)) | (Some(_), None) => return None,
-        // The oldest roots are version 1, which has no extensions.
+        // The oldest root certificates are of X.509 version 1, which has no extensions.
         (None, None) if certificate.version == 1 && certificate.is_self_issued() => return None,
         (None, None) if certificate.version == 1 => "it is of version 1 and not self-signed",
         (None, None) => "it has neither basicConstraints nor keyUsage",
@@ -131,7 +133,7 @@ impl Anchors {
         self.roots.is_empty()
     }
 
-    /// Returns the names in a server's CertificateRequest.
+    /// Returns the authority names that a server sends in its CertificateRequest.
     pub(crate) fn subjects(&self) -> Vec<DistinguishedName> {
         self.roots.iter().map(|root| DistinguishedName::in_sequence(&root.subject)).collect()
     }
@@ -151,11 +153,11 @@ impl Anchors {
 #[derive(Default)]
 pub(crate) struct Collection {
     anchors: Anchors,
-    places: HashMap<TrustAnchor<'static>, usize>,
+    index_by_anchor: HashMap<TrustAnchor<'static>, usize>,
     known: HashSet<Digest>,
 }
 
-/// Why a certificate cannot be an anchor.
+/// The reason why a certificate cannot be a trust anchor.
 #[derive(Debug)]
 pub(crate) enum Unusable {
     Refused(webpki::Error),
@@ -165,7 +167,7 @@ pub(crate) enum Unusable {
 impl Collection {
     pub(crate) fn add(&mut self, der: &CertificateDer<'_>) -> Result<(), Unusable> {
         let anchor = webpki::anchor_from_trusted_cert(der).map_err(Unusable::Refused)?.to_owned();
-        // Constraints that cannot be parsed cannot be enforced.
+        // A certificate that cannot be parsed is not trusted, because its restrictions could not be enforced.
         let certificate = Certificate::parse(der).map_err(|_| Unusable::Unreadable)?;
         let certificate = AnchorCertificate::new(der, &certificate);
         let is_new = self.known.insert(certificate.digest);
@@ -194,7 +196,7 @@ impl Collection {
         &self.anchors
     }
 
-    /// Drops spare capacity, because a context lives long.
+    /// Returns the anchors without spare vector capacity, because a context lives long.
     pub(crate) fn into_anchors(mut self) -> Anchors {
         self.anchors.origins.iter_mut().for_each(|origin| origin.certificates.shrink_to_fit());
         self.anchors.origins.shrink_to_fit();
@@ -204,7 +206,7 @@ impl Collection {
 
     fn origin(&mut self, anchor: TrustAnchor<'static>) -> &mut Origin {
         let Anchors { roots, origins } = &mut self.anchors;
-        let at = *self.places.entry(anchor).or_insert_with_key(|anchor| {
+        let at = *self.index_by_anchor.entry(anchor).or_insert_with_key(|anchor| {
             roots.push(anchor.clone());
             origins.push(Origin::default());
             origins.len() - 1

@@ -1,4 +1,4 @@
-//! Verifies a certificate chain without a session, as a handshake would.
+//! Verifies a certificate chain without a session, with the same checks as a handshake.
 
 use std::time::Duration;
 
@@ -12,16 +12,17 @@ use crate::tls::Context;
 use crate::tls::credentials::pem;
 use crate::tls::verify::wall_clock::unix_time;
 
-/// More certificates than a handshake message can hold. Bounds the work of explaining a refusal.
-const MOST_CERTIFICATES: usize = 256;
+/// The most certificates in a chain; a handshake message holds fewer. The limit bounds the work of explaining a
+/// refusal.
+const MAX_CERTIFICATES: usize = 256;
 
 /// The size of the largest certificate that a handshake message can hold.
-const MOST_BYTES: usize = 0xffff;
+const MAX_CERTIFICATE_SIZE: usize = 0xffff;
 
 impl Context {
-    /// Verifies a chain, the peer's own certificate first, as a handshake would. A name is checked if one is given. The
-    /// chain is verified even if the context's mode is CERT_NONE, except where pins replace it. `time` is in seconds
-    /// since 1970; `None` uses the context's clock.
+    /// Verifies a chain, the peer's own certificate first, with the same checks as a handshake. `name` is compared if
+    /// it is given. The chain is verified even if the context's mode is CERT_NONE, unless pins replace chain
+    /// verification. `time` is in seconds since 1970; `None` uses the context's clock.
     pub fn verify_chain(&self, chain: &[u8], purpose: i32, name: Option<&str>, time: Option<f64>) -> Result<()> {
         let purpose = match purpose {
             1 => Purpose::Client,
@@ -34,12 +35,13 @@ impl Context {
         let name = name.map(|name| server_name::of_parameter(name, "name")).transpose()?;
         let given = time.map(moment).transpose()?;
         let chain = pem::certificates(pem::bounded(chain, "chain")?, "chain")?;
-        if chain.len() > MOST_CERTIFICATES {
-            let message = format!("chain has {} certificates; it may have {MOST_CERTIFICATES}", chain.len());
+        if chain.len() > MAX_CERTIFICATES {
+            let message = format!("chain has {} certificates; it may have {MAX_CERTIFICATES}", chain.len());
             return Err(invalid(message));
         }
-        if let Some((index, der)) = chain.iter().enumerate().find(|(_, der)| der.len() > MOST_BYTES) {
-            let message = format!("certificate {index} of chain has {} bytes; it may have {MOST_BYTES}", der.len());
+        if let Some((index, der)) = chain.iter().enumerate().find(|(_, der)| der.len() > MAX_CERTIFICATE_SIZE) {
+            let message =
+                format!("certificate {index} of chain has {} bytes; it may have {MAX_CERTIFICATE_SIZE}", der.len());
             return Err(invalid(message));
         }
         let verifies_chain = !self.pins_replace_chain();

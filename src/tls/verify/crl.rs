@@ -1,4 +1,5 @@
-//! Certificate revocation lists, and the flags that select which certificates are checked.
+//! Loads certificate revocation lists (CRLs), and defines the flags that select which certificates are looked up in
+//! them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::tls::error_text;
 use crate::tls::x509::der::{Der, tag};
 use crate::tls::x509::{split_sequences, time};
 
-/// OpenSSL's and Python's numbers.
+/// The verification flags, with the numbers that OpenSSL and Python use.
 pub mod flag {
     pub const CRL_CHECK_LEAF: i32 = 0x4;
     pub const CRL_CHECK_CHAIN: i32 = 0xc;
@@ -24,11 +25,12 @@ pub mod flag {
     pub const X509_TRUSTED_FIRST: i32 = 0x8000;
     pub const X509_PARTIAL_CHAIN: i32 = 0x8_0000;
 
-    /// Always in effect: webpki ends a path at the first trusted certificate, whether it is a root or not.
+    /// The flags that are always in effect, because webpki ends a path at the first trusted certificate, even if it is
+    /// not a root.
     pub const ALWAYS: i32 = X509_TRUSTED_FIRST | X509_PARTIAL_CHAIN;
 }
 
-/// Refuses unsupported bits.
+/// Fails if the flags contain unknown or unsupported bits.
 pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     if flags & flag::ALLOW_PROXY_CERTS != 0 {
         let message = "proxy certificates (RFC 3820, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not accepted";
@@ -46,7 +48,8 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     Ok(flags)
 }
 
-/// Returns the flags in force. Adding CRLs turns checking on; turning checking on without a CRL is an error.
+/// Returns the verification flags in effect. Adding CRLs turns revocation checking on; turning it on without a CRL is
+/// an error.
 pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result<i32> {
     let requested = requested.unwrap_or(0) | flag::ALWAYS;
     match (requested & flag::CRL_CHECK_CHAIN != 0, has_lists) {
@@ -61,7 +64,7 @@ pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result
     }
 }
 
-/// A source of CRLs. Clones share the bytes.
+/// A file or bytes to load CRLs from. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -73,7 +76,7 @@ pub(crate) struct Crl {
     this_update: i64,
     pub(crate) next_update: i64,
     pub(crate) digest: Digest,
-    /// False if the issuer is trusted and may not sign CRLs.
+    /// False if the CRL's issuer is a trusted authority whose certificate forbids signing CRLs.
     pub(crate) is_usable: bool,
     /// The index of the trusted authority that signed the CRL, if any.
     pub(crate) anchor: Option<usize>,
@@ -84,14 +87,14 @@ pub(crate) struct Crl {
 pub(crate) struct Signer {
     /// False if a trusted key signed the CRL and its certificate forbids signing CRLs.
     pub(crate) may_sign: bool,
-    /// The index of the anchor. `None` if no trusted key signed the CRL.
+    /// The index of the trust anchor whose key signed the CRL. `None` if no trusted key did.
     pub(crate) anchor: Option<usize>,
 }
 
-/// Finds the signer of a CRL from the content of its issuer name and the CRL's DER.
+/// Finds the signer of a CRL. The arguments are the content of the CRL's issuer name and the whole CRL in DER.
 type FindSigner<'a> = &'a dyn Fn(&[u8], &[u8]) -> Signer;
 
-/// Loads all CRLs, newest first: the newest of each issuer is used.
+/// Loads all CRLs and sorts them, newest first, because verification uses the first CRL of each issuer.
 pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Vec<Crl>> {
     let mut crls = Vec::new();
     for source in sources {
@@ -108,18 +111,18 @@ pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Ve
     Ok(crls)
 }
 
-/// The memory that webpki needs per byte of a list: the shortest entry has 21 bytes and takes a table slot and three
-/// allocations, which webpki does not make fallible.
-const IN_MEMORY: usize = 16;
+/// An upper bound of the memory that webpki allocates per byte of a CRL. The shortest entry has 21 bytes and needs a
+/// hash table entry and three allocations; webpki aborts if one of them fails.
+const MEMORY_PER_BYTE: usize = 16;
 
-/// Lists below this size are parsed without checking that memory is available.
-const SMALL: usize = 64 * 1024;
+/// CRLs up to this size are parsed without checking first that memory is available.
+const PROBE_THRESHOLD: usize = 64 * 1024;
 
-/// Parses PEM text, skipping other sections, or concatenated DER.
+/// Parses the CRLs in PEM text, skipping sections of other types, or in concatenated DER.
 fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
-    if bytes.len() > SMALL {
-        memory::check_available(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
+    if bytes.len() > PROBE_THRESHOLD {
+        memory::check_available(bytes.len().saturating_mul(MEMORY_PER_BYTE), "lists of revoked certificates")?;
     }
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
         pem::objects(bytes, b"X509 CRL")
@@ -159,7 +162,7 @@ fn is_of_another_kind(error: &WebpkiError) -> bool {
     )
 }
 
-/// Reads thisUpdate and nextUpdate, which webpki does not return.
+/// Reads a CRL's thisUpdate and nextUpdate, which webpki does not return.
 fn updates(list: &[u8]) -> Option<(i64, i64)> {
     let mut fields = Der::new(list).take(tag::SEQUENCE)?.inside().take(tag::SEQUENCE)?.inside();
     fields.take(tag::INTEGER); // the version
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_pem_and_der_newest_first() {
+    fn crls_from_pem_and_der_are_sorted_newest_first() {
         assert_eq!(loaded(&[]).unwrap().len(), 0);
         assert_eq!(loaded(&[ALL]).unwrap().len(), 4);
         assert_eq!(loaded(&[&[DER, DER].concat()]).unwrap().len(), 2);
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_lists_are_errors_that_name_the_source() {
+    fn errors_for_malformed_crls_name_the_source() {
         for (bytes, message) in [
             (CA, "CRL data holds no list of revoked certificates (X509 CRL)"),
             (b"text", "CRL data holds neither PEM nor DER lists of revoked certificates"),
@@ -210,7 +213,7 @@ mod tests {
         }
         let missing = load(&[Source::File("/nonexistent".into())], &unsigned).err().unwrap();
         assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
-        // Truncated or corrupted lists give an error or a list, never a panic.
+        // Parsing a truncated or corrupted CRL returns an error or a CRL, and never panics.
         for at in 0..DER.len() {
             let _ = loaded(&[&DER[..at]]);
             for bit in 0..8 {
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_have_openssls_values() {
+    fn verification_flags_have_openssls_values() {
         for flags in [0, 0x4, 0xc, 0x20, 0x24, 0x8000, 0x8_0000, 0x8_802c] {
             assert_eq!(checked_flags(flags).unwrap(), flags);
         }
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_and_lists_imply_each_other() {
+    fn adding_crls_turns_checking_on_and_checking_requires_crls() {
         for (requested, has_lists, expected) in [
             (None, false, Some(0x8_8000)),
             (None, true, Some(0x8_800c)),

@@ -1,4 +1,5 @@
-//! Adds to webpki's errors which certificate is wrong and why. Runs only after a chain has been refused.
+//! Finds out which certificate a webpki error is about, and why that certificate was refused. Runs only after webpki
+//! has refused a chain.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::CertificateDer;
@@ -14,7 +15,7 @@ use crate::tls::x509::Certificate;
 use crate::tls::x509::der::{Der, tag};
 use crate::tls::x509::oid::{self, Oid};
 
-/// A certificate of the chain.
+/// A certificate of the chain, and its index among the certificates that the peer sent.
 struct Link<'a> {
     index: usize,
     der: &'a [u8],
@@ -27,13 +28,14 @@ impl Link<'_> {
     }
 }
 
-/// The chain from the peer's certificate upwards, followed by issuer names.
+/// The chain that results from following issuer names upwards from the peer's certificate.
 struct NamedPath<'a> {
     links: Vec<Link<'a>>,
-    /// The keys of the trusted authorities whose name is the last certificate's issuer.
+    /// The keys of the trusted authorities that have the name of the last certificate's issuer.
     anchors: Vec<&'a [u8]>,
-    /// True if the last certificate's issuer is missing although the peer sent other certificates that this chain does
-    /// not include: any certificate if the chain is only the peer's own, otherwise a root.
+    /// True if the peer has probably left out the last certificate's issuer. The evidence is a certificate that the
+    /// peer sent but that is not part of this chain: any certificate if the chain consists of the peer's own only,
+    /// otherwise a root.
     is_cut_off: bool,
 }
 
@@ -57,7 +59,7 @@ impl<'a> NamedPath<'a> {
             if !anchors.is_empty() || last.is_self_issued() {
                 return Some(NamedPath { links, anchors, is_cut_off: false });
             }
-            // If several certificates have the issuer's name, takes the one whose key signed.
+            // If several certificates have the issuer's name, prefers the one with the matching key identifier.
             let of_name = |link: &Link<'_>| link.certificate.subject == last.issuer;
             let of_key = |link: &Link<'_>| {
                 let id = last.extensions.authority_key_id;
@@ -77,7 +79,7 @@ impl<'a> NamedPath<'a> {
         }
     }
 
-    /// Returns each certificate with the keys that may have signed it.
+    /// Returns each certificate of the chain with the keys that may have signed the certificate.
     fn with_keys(&self) -> impl Iterator<Item = (&Link<'a>, Vec<&'a [u8]>)> {
         self.links.iter().enumerate().map(|(at, link)| {
             let keys = match self.links.get(at + 1) {
@@ -89,26 +91,27 @@ impl<'a> NamedPath<'a> {
     }
 }
 
-/// Returns the content of an element, without tag and length.
+/// Returns the content of a DER element, without tag and length.
 fn content(der: &[u8]) -> Option<&[u8]> {
     Der::new(der).next().map(|element| element.content)
 }
 
 pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Error) -> Refusal {
     let Some(path) = NamedPath::of(policy, request) else {
-        return unread(error);
+        return without_path(error);
     };
-    let unplaced = |problem, what: String| Refusal::new(problem, what);
+    let without_index = |problem, what: String| Refusal::new(problem, what);
     let found = |problem, what: String, is: &dyn Fn(&Link<'_>) -> bool| match path.links.iter().find(|link| is(link))
     {
         Some(link) => link.refused(problem, what),
-        None => unplaced(problem, what),
+        None => without_index(problem, what),
     };
     let now = request.seconds();
     let at = |refusal: Refusal, is: &dyn Fn(&Certificate<'_>) -> bool| {
         match path.links.iter().find(|link| is(&link.certificate)) {
             Some(link) => refusal.at(link.index, &link.certificate),
-            // The certificate is on another path than the one followed by names.
+            // The wrong certificate is not on the path that follows issuer names; searches all certificates of the
+            // peer.
             None => match other(request, is) {
                 Some((index, certificate)) => refusal.at(index, &certificate),
                 None => refusal,
@@ -177,23 +180,23 @@ pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Erro
         Error::MaximumPathDepthExceeded
         | Error::MaximumPathBuildCallsExceeded
         | Error::MaximumSignatureChecksExceeded
-        | Error::MaximumNameConstraintComparisonsExceeded => unplaced(
+        | Error::MaximumNameConstraintComparisonsExceeded => without_index(
             Problem::TooComplex,
             format!("is too long or too complex to be verified: it {}", error_text::webpki(error)),
         ),
         error => {
-            // A certificate that webpki cannot parse breaks the chain.
+            // webpki cannot build a path through a certificate that it cannot parse.
             let broken = request.others.iter().position(|der| EndEntityCert::try_from(der).is_err());
             match broken {
                 Some(position) => unreadable(request, position + 1, error),
-                None => unplaced(Problem::Other, format!("was not accepted: it {}", error_text::webpki(error))),
+                None => without_index(Problem::Other, format!("was not accepted: it {}", error_text::webpki(error))),
             }
         }
     }
 }
 
-/// Makes the refusal if webpki could parse the peer's certificate, but netlib's reader could not.
-fn unread(error: &Error) -> Refusal {
+/// Returns the refusal if webpki could parse the peer's certificate, but netlib's own parser could not.
+fn without_path(error: &Error) -> Refusal {
     let problem = match error {
         Error::CertExpired { .. } => Problem::Expired,
         Error::CertNotValidYet { .. } => Problem::NotYetValid,
@@ -215,7 +218,7 @@ fn unread(error: &Error) -> Refusal {
     Refusal::new(problem, format!("was not accepted: it {}", error_text::webpki(error)))
 }
 
-/// Makes the refusal if webpki could not parse the certificate.
+/// Returns the refusal for a certificate that webpki could not parse.
 pub(super) fn unreadable(request: &VerifyRequest<'_>, index: usize, error: &Error) -> Refusal {
     let der = if index == 0 { Some(request.end_entity) } else { request.others.get(index - 1) };
     let certificate = der.and_then(|der| Certificate::parse(der).ok());
@@ -271,7 +274,8 @@ fn other<'a>(
     request.others.iter().enumerate().filter_map(parsed).find(|(_, certificate)| is(certificate))
 }
 
-/// webpki checks revocation from the authority downwards, so the highest match is the one it refused.
+/// Adds to a refusal the matching certificate that is nearest to the trust anchor. webpki checks revocation from the
+/// anchor downwards, so it refused that certificate first.
 fn highest(path: &NamedPath<'_>, refusal: Refusal, is: &dyn Fn(&Link<'_>) -> bool) -> Refusal {
     match path.links.iter().rev().find(|link| is(link)) {
         Some(link) => refusal.at(link.index, &link.certificate),
@@ -334,25 +338,25 @@ fn path_too_long(path: &NamedPath<'_>) -> Refusal {
     Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
 }
 
-/// Returns the newest usable CRL of the certificate's issuer.
+/// Returns the newest usable CRL that the certificate's issuer has signed.
 fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
     policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
 }
 
 fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now: i64) -> Refusal {
     let whole_chain = policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN;
-    let is_asked = |link: &Link<'_>| whole_chain || link.index == 0;
+    let is_checked = |link: &Link<'_>| whole_chain || link.index == 0;
     let by = |link: &Link<'_>| link.certificate.issuer.for_message();
     let unknown = |link: &Link<'_>, why: String| refusal::revocation_unknown(&why).at(link.index, &link.certificate);
-    let may_not_sign_lists = |issuer: &Link<'_>| {
+    let may_not_sign_crls = |issuer: &Link<'_>| {
         let usage = issuer.certificate.extensions.key_usage;
         usage.is_some_and(|usage| !usage.crl_sign())
     };
-    for (at, link) in path.links.iter().enumerate().rev().filter(|(_, link)| is_asked(link)) {
+    for (at, link) in path.links.iter().enumerate().rev().filter(|(_, link)| is_checked(link)) {
         let not_signer = || format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
         let is_issuers = |crl: &Crl| crl.list.issuer() == link.certificate.issuer.content;
         match (error, crl_of(policy, &link.certificate)) {
-            (Error::IssuerNotCrlSigner, Some(_)) if path.links.get(at + 1).is_some_and(may_not_sign_lists) => {
+            (Error::IssuerNotCrlSigner, Some(_)) if path.links.get(at + 1).is_some_and(may_not_sign_crls) => {
                 return unknown(link, not_signer());
             }
             (Error::UnknownRevocationStatus, None) if policy.crls.iter().any(is_issuers) => {
@@ -362,7 +366,7 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
                 return unknown(link, format!("no list of \"{}\" was added", by(link)));
             }
             (Error::CrlExpired { .. }, Some(crl)) if crl.next_update <= now => {
-                return refusal::list_ended(&by(link), crl.next_update, now).at(link.index, &link.certificate);
+                return refusal::crl_expired(&by(link), crl.next_update, now).at(link.index, &link.certificate);
             }
             _ => {}
         }
@@ -374,7 +378,8 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
         Error::IssuerNotCrlSigner => "a list's authority may not sign lists (its keyUsage lacks cRLSign)",
         _ => "a list is signed in a path that is not supported",
     };
-    // webpki does not say whose CRL it is about. It is unambiguous only if a single certificate is checked.
+    // webpki's error does not say which issuer's CRL caused it. The certificate is known only if a single one is
+    // checked.
     match &path.links[..] {
         [link] => unknown(link, why.to_owned()),
         [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),
@@ -415,7 +420,7 @@ fn signature(policy: &Policy, path: &NamedPath<'_>) -> Refusal {
 
 struct Signed<'a> {
     message: &'a [u8],
-    /// The content of the AlgorithmIdentifier.
+    /// The content of the AlgorithmIdentifier of the signature.
     algorithm: &'a [u8],
     signature: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! Implements rustls' verifier traits with [`verify`]. Called once per full handshake.
+//! Implements rustls' verifier traits with [`verify`]. rustls calls the verifiers once per full handshake.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use crate::status::Status;
 use crate::tls::per_thread::PerThread;
 use crate::tls::x509::Certificate;
 
-/// The common part of both verifiers.
+/// The verifier that ServerVerifier and ClientVerifier share.
 struct ChainVerifier {
     /// `None` accepts any chain.
     policy: Option<Arc<Policy>>,
     algorithms: WebPkiSupportedAlgorithms,
     times: Option<Arc<Times>>,
-    notes: Arc<Notes>,
+    verifier_errors: Arc<VerifierErrors>,
 }
 
-/// Verifies servers.
+/// Verifies the certificates of servers.
 pub(crate) struct ServerVerifier {
-    verify_with: ChainVerifier,
+    chain_verifier: ChainVerifier,
     check_hostname: bool,
 }
 
-/// Verifies clients.
+/// Verifies the certificates of clients.
 pub(crate) struct ClientVerifier {
-    verify_with: ChainVerifier,
+    chain_verifier: ChainVerifier,
     mandatory: bool,
     /// The authority names in the CertificateRequest.
     hints: Vec<DistinguishedName>,
 }
 
-/// The identity that a server is verified for. After a rejected Encrypted Client Hello it is the public name instead of
-/// the requested one.
+/// The identity that a server's certificate is verified against: the requested host name, or the public name after the
+/// server has rejected Encrypted Client Hello.
 #[derive(Clone, Copy, Default)]
 struct ReferenceIdentity<'a> {
     server: Option<&'a ServerName<'a>>,
@@ -48,34 +48,38 @@ struct ReferenceIdentity<'a> {
     checks: bool,
 }
 
-/// The settings of a verifier besides its policy.
+/// The settings of a verifier other than its policy.
 #[derive(Clone)]
 pub(crate) struct VerifierConfig {
     pub(crate) algorithms: WebPkiSupportedAlgorithms,
-    /// The times from a callback clock. Without one, rustls supplies the time.
+    /// The times from the application's clock callback. Without a callback, rustls supplies the time.
     pub(crate) times: Option<Arc<Times>>,
-    pub(crate) notes: Arc<Notes>,
+    pub(crate) verifier_errors: Arc<VerifierErrors>,
 }
 
 impl ServerVerifier {
-    pub(crate) fn new(policy: Option<Arc<Policy>>, check_hostname: bool, means: VerifierConfig) -> ServerVerifier {
-        ServerVerifier { verify_with: ChainVerifier::new(policy, means), check_hostname }
+    pub(crate) fn new(
+        policy: Option<Arc<Policy>>,
+        check_hostname: bool,
+        verifier_config: VerifierConfig,
+    ) -> ServerVerifier {
+        ServerVerifier { chain_verifier: ChainVerifier::new(policy, verifier_config), check_hostname }
     }
 }
 
 impl ClientVerifier {
-    pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, means: VerifierConfig) -> ClientVerifier {
+    pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, verifier_config: VerifierConfig) -> ClientVerifier {
         let hints = if policy.verifies_chain { policy.anchors.subjects() } else { Vec::new() };
-        ClientVerifier { verify_with: ChainVerifier::new(Some(policy), means), mandatory, hints }
+        ClientVerifier { chain_verifier: ChainVerifier::new(Some(policy), verifier_config), mandatory, hints }
     }
 }
 
 impl ChainVerifier {
     fn new(
         policy: Option<Arc<Policy>>,
-        VerifierConfig { algorithms, times, notes }: VerifierConfig,
+        VerifierConfig { algorithms, times, verifier_errors }: VerifierConfig,
     ) -> ChainVerifier {
-        ChainVerifier { policy, algorithms, times, notes }
+        ChainVerifier { policy, algorithms, times, verifier_errors }
     }
 
     fn chain(
@@ -89,8 +93,8 @@ impl ChainVerifier {
         let Some(policy) = &self.policy else { return Ok(()) };
         let time = match &self.times {
             Some(times) if policy.verifies_chain => {
-                times.take().unwrap_or_else(|| Err(unasked())).map_err(|error| {
-                    self.notes.set(Note::Failed(error));
+                times.take().unwrap_or_else(|| Err(no_time())).map_err(|error| {
+                    self.verifier_errors.set(VerifierError::Failed(error));
                     rustls::Error::General("the time of the verification is not known".to_owned())
                 })?
             }
@@ -103,15 +107,16 @@ impl ChainVerifier {
         })
     }
 
-    /// Always checks that the peer holds its certificate's key.
+    /// Turns a failed handshake signature into a refusal: the peer has not proved possession of its certificate's key.
+    /// This check has no setting that switches it off.
     fn signature(
         &self,
         certificate: &CertificateDer<'_>,
         verified: std::result::Result<HandshakeSignatureValid, rustls::Error>,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
         verified.map_err(|error| {
-            // Other errors are not about the certificate: a signature scheme that was not offered is a protocol
-            // violation.
+            // Passes on errors that do not concern the certificate. For example, a signature scheme that was not
+            // offered is a protocol violation.
             let rustls::Error::InvalidCertificate(_) = error else { return error };
             let Ok(certificate) = Certificate::parse(certificate) else { return error };
             let refusal = match unfit_key(&certificate.public_key) {
@@ -126,9 +131,9 @@ impl ChainVerifier {
     }
 
     fn refuse(&self, refusal: Refusal) -> rustls::Error {
-        let told = rustls::Error::InvalidCertificate(refusal.for_rustls());
-        self.notes.set(Note::Refused(refusal));
-        told
+        let error = rustls::Error::InvalidCertificate(refusal.for_rustls());
+        self.verifier_errors.set(VerifierError::Refused(refusal));
+        error
     }
 
     fn tls12(
@@ -150,7 +155,7 @@ impl ChainVerifier {
     }
 }
 
-fn unasked() -> Error {
+fn no_time() -> Error {
     Error::new(Status::Internal, "nobody request the program's clock before its time was needed")
 }
 
@@ -164,7 +169,7 @@ impl ServerCertVerifier for ServerVerifier {
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
         let (server, checks) = (Some(server_name), self.check_hostname);
-        self.verify_with.chain(
+        self.chain_verifier.chain(
             end_entity,
             intermediates,
             Purpose::Server,
@@ -180,7 +185,7 @@ impl ServerCertVerifier for ServerVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.verify_with.tls12(message, certificate, signature)
+        self.chain_verifier.tls12(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -189,11 +194,11 @@ impl ServerCertVerifier for ServerVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.verify_with.tls13(message, certificate, signature)
+        self.chain_verifier.tls13(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verify_with.algorithms.supported_schemes()
+        self.chain_verifier.algorithms.supported_schemes()
     }
 }
 
@@ -212,7 +217,7 @@ impl ClientCertVerifier for ClientVerifier {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> std::result::Result<ClientCertVerified, rustls::Error> {
-        self.verify_with.chain(end_entity, intermediates, Purpose::Client, ReferenceIdentity::default(), now)?;
+        self.chain_verifier.chain(end_entity, intermediates, Purpose::Client, ReferenceIdentity::default(), now)?;
         Ok(ClientCertVerified::assertion())
     }
 
@@ -222,7 +227,7 @@ impl ClientCertVerifier for ClientVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.verify_with.tls12(message, certificate, signature)
+        self.chain_verifier.tls12(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -231,11 +236,11 @@ impl ClientCertVerifier for ClientVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.verify_with.tls13(message, certificate, signature)
+        self.chain_verifier.tls13(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verify_with.algorithms.supported_schemes()
+        self.chain_verifier.algorithms.supported_schemes()
     }
 }
 
@@ -251,20 +256,21 @@ impl fmt::Debug for ClientVerifier {
     }
 }
 
-/// Why the verifier refused.
+/// The reason why a verifier returned an error to rustls.
 #[derive(Debug)]
-pub(crate) enum Note {
+pub(crate) enum VerifierError {
     Refused(Refusal),
-    /// Verification could not be completed.
+    /// Verification could not be completed, for example because the clock callback failed.
     Failed(Error),
 }
 
-/// The current time, passed from the session to its verifier. The clock callback runs earlier, while no lock is held.
+/// Passes the current time from a session to the verifier. The session calls the clock callback earlier, while no lock
+/// is held.
 pub(crate) type Times = PerThread<Result<UnixTime>>;
 
-/// The verifier's detailed refusal. Only one of rustls' errors can carry it, and that one always sends the alert
-/// certificate_unknown, where a more precise alert is better.
-pub(crate) type Notes = PerThread<Note>;
+/// Passes the verifier's detailed error to the session. rustls has only one error that could carry it, and for that
+/// error rustls always sends the alert certificate_unknown instead of a more precise one.
+pub(crate) type VerifierErrors = PerThread<VerifierError>;
 
 #[cfg(test)]
 mod tests {
@@ -272,18 +278,25 @@ mod tests {
     use crate::tls::credentials::pem;
 
     #[test]
-    fn only_certificate_errors_blame_the_certificate() {
+    fn only_invalid_signatures_are_reported_as_certificate_errors() {
         use rustls::{CertificateError, PeerMisbehaved};
         let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
-        let notes = Arc::new(Notes::default());
-        let verify_with =
-            ChainVerifier::new(None, VerifierConfig { algorithms, times: None, notes: Arc::clone(&notes) });
+        let verifier_errors = Arc::new(VerifierErrors::default());
+        let chain_verifier = ChainVerifier::new(
+            None,
+            VerifierConfig { algorithms, times: None, verifier_errors: Arc::clone(&verifier_errors) },
+        );
         let certificate = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap().remove(0);
         let wrong = rustls::Error::InvalidCertificate(CertificateError::BadSignature);
-        assert_eq!(verify_with.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
-        assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.problem == Problem::BadSignature));
-        let unasked = rustls::Error::from(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme);
-        assert_eq!(verify_with.signature(&certificate, Err(unasked.clone())).unwrap_err(), unasked);
-        assert!(notes.take().is_none());
+        assert_eq!(chain_verifier.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
+        assert!(
+            matches!(verifier_errors.take(), Some(VerifierError::Refused(refusal)) if refusal.problem == Problem::BadSignature)
+        );
+        let protocol_violation = rustls::Error::from(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme);
+        assert_eq!(
+            chain_verifier.signature(&certificate, Err(protocol_violation.clone())).unwrap_err(),
+            protocol_violation
+        );
+        assert!(verifier_errors.take().is_none());
     }
 }

@@ -15,7 +15,7 @@ use crate::tls::x509::Certificate;
 use crate::tls::x509::der::tag;
 use crate::tls::x509::fingerprint::hex_digits;
 
-/// The prefix of a public key pin, as in curl.
+/// The prefix of a public key pin in curl's syntax.
 const OF_KEY: &str = "sha256//";
 
 /// The length of a SHA-256 digest in base64, padding included.
@@ -24,13 +24,13 @@ const BASE64_LEN: usize = 44;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pin {
     digest: Digest,
-    /// Hex digits may be the digest of a certificate or of a key. The two cannot collide, because their encodings
-    /// differ.
+    /// True for a pin in curl's syntax, which matches only keys. A pin in hex digits matches a certificate or a key
+    /// with this digest; a certificate and a key cannot have the same digest, because their encodings differ.
     of_key_alone: bool,
 }
 
 impl Pin {
-    /// Returns the digest of this setting, for comparing contexts.
+    /// Returns the digest of the pin, which is part of the digest of a context.
     pub(crate) fn digest(&self) -> Digest {
         Settings::new("pin").with_number("key", i32::from(self.of_key_alone)).with("digest", &self.digest).finish()
     }
@@ -55,7 +55,7 @@ impl Pin {
             };
         }
         let first = |is_wrong: fn(&u8) -> bool| text.iter().position(is_wrong);
-        // A slash shows that base64 was meant.
+        // A slash is reported first, because it shows that base64 was meant.
         if let Some(at) = first(|byte| *byte == b'/').or(first(|byte| !byte.is_ascii_hexdigit() && *byte != b':')) {
             let byte = text.get(at..=at).unwrap_or_default().escape_ascii();
             let message = format!("pin must be hex digits, or {OF_KEY} and base64; it has a '{byte}' at byte {at}");
@@ -71,58 +71,58 @@ impl Pin {
     }
 }
 
-/// Returns the pin of a public key.
+/// Returns the pin of a public key in curl's syntax.
 pub(crate) fn of_key(public_key_info: &[u8]) -> String {
     format!("{OF_KEY}{}", BASE64.encode(Sha256::digest(public_key_info)))
 }
 
-/// A set of pins. One match suffices; others may be for backup keys.
+/// The pins of a context. A single match suffices, so the other pins may be for backup keys.
 #[derive(Default)]
 pub(crate) struct Pins {
     pins: Vec<Pin>,
-    /// The key digests of trusted authorities whose certificates are pinned. Of an authority at the end of a path, only
-    /// the name and key are known.
+    /// The digests of the keys of trusted authorities whose certificates are pinned. webpki returns only the name and
+    /// the key of the authority at the end of a path, so its certificate cannot be compared.
     anchors: Vec<Digest>,
 }
 
 impl Pins {
-    /// `trusted`: the caller's own authorities.
+    /// Creates the set of pins. `trusted` holds the certificates of the authorities that the application added.
     pub(crate) fn new(pins: &[Pin], trusted: &[CertificateDer<'_>]) -> Result<Pins> {
-        let mut held = Pins::default();
-        memory::grow(&mut held.pins, pins.len(), "pins")?;
-        held.pins.extend_from_slice(pins);
-        if held.is_empty() {
-            return Ok(held);
+        let mut set = Pins::default();
+        memory::grow(&mut set.pins, pins.len(), "pins")?;
+        set.pins.extend_from_slice(pins);
+        if set.is_empty() {
+            return Ok(set);
         }
         for der in trusted {
             match Certificate::parse(der) {
-                Ok(certificate) if held.have(&digest(der), false) => {
-                    memory::push(&mut held.anchors, digest(certificate.public_key_info), "pins")?;
+                Ok(certificate) if set.contains(&digest(der), false) => {
+                    memory::push(&mut set.anchors, digest(certificate.public_key_info), "pins")?;
                 }
                 _ => {}
             }
         }
-        Ok(held)
+        Ok(set)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.pins.is_empty()
     }
 
-    /// Returns the key digests of pinned authorities.
+    /// Returns the digests of the keys of pinned authorities.
     pub(crate) fn anchors(&self) -> impl Iterator<Item = Digest> {
         self.anchors.iter().copied()
     }
 
-    fn have(&self, digest: &Digest, is_key: bool) -> bool {
+    fn contains(&self, digest: &Digest, is_key: bool) -> bool {
         self.pins.iter().any(|pin| pin.digest == *digest && (is_key || !pin.of_key_alone))
     }
 
     /// Returns true if the certificate or its key is pinned, or if there are no pins.
     pub(crate) fn allow(&self, certificate: &Cert<'_>) -> bool {
         self.is_empty()
-            || self.have(&digest(&certificate.der()), false)
-            || self.have(&digest(&certificate.subject_public_key_info()), true)
+            || self.contains(&digest(&certificate.der()), false)
+            || self.contains(&digest(&certificate.subject_public_key_info()), true)
     }
 
     /// Returns true if a certificate of the verified path is pinned. Other certificates that the peer sent do not
@@ -135,7 +135,7 @@ impl Pins {
 
     fn allow_anchor(&self, anchor: &TrustAnchor<'_>) -> bool {
         let key = digest(&sequence(&anchor.subject_public_key_info));
-        self.have(&key, true) || self.anchors.contains(&key)
+        self.contains(&key, true) || self.anchors.contains(&key)
     }
 }
 
@@ -143,7 +143,8 @@ fn digest(bytes: &[u8]) -> Digest {
     Sha256::digest(bytes).into()
 }
 
-/// Encodes a SEQUENCE. webpki keeps only the content of an authority's key.
+/// Encodes a DER SEQUENCE. webpki keeps only the content of an authority's SubjectPublicKeyInfo, but pins are digests
+/// of the whole element.
 fn sequence(content: &[u8]) -> Vec<u8> {
     let len = content.len().to_be_bytes();
     let len = len.iter().position(|byte| *byte != 0).and_then(|first| len.get(first..)).unwrap_or(&[0]);
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_hex_and_base64() {
+    fn pins_in_hex_and_base64_are_accepted() {
         let digest: Digest = Sha256::digest(b"abc").into();
         let upper = HEX.to_uppercase();
         let colons: Vec<_> = upper.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap()).collect();
@@ -199,14 +200,15 @@ mod tests {
             (HEX.replace('7', "g"), format!("{neither} 'g' at byte 2")),
             (format!(" {HEX}"), format!("{neither} ' ' at byte 0")),
             (format!("{HEX}\n"), format!("{neither} '\\n' at byte 64")),
-            // The part of a curl pin after "sha256//", alone; and openssl's output, complete.
+            // A curl pin without the prefix "sha256//", and the complete output line of `openssl x509 -fingerprint`.
             ("6mJaW+OfX9G8wIPVuiGL2PIK9SuLBzzuwEGC1uYNUEk=".to_owned(), format!("{neither} 'm' at byte 1")),
             (format!("sha256 Fingerprint={HEX}"), format!("{neither} 's' at byte 0")),
             ("sha256//".to_owned(), format!("{base64} 0")),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0".to_owned(), format!("{base64} 43")),
             (format!("sha256//{HEX}"), format!("{base64} 64")),
             ("sha256//ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0=".to_owned(), not_base64.to_owned()),
-            // Non-zero trailing bits; a digest one byte too long, and one byte too short.
+            // Base64 with non-zero trailing bits, a digest that is one byte too long, and a digest that is one byte too
+            // short.
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa1=".to_owned(), not_base64.to_owned()),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0A".to_owned(), not_base64.to_owned()),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFQ==".to_owned(), not_base64.to_owned()),
@@ -218,7 +220,8 @@ mod tests {
         }
     }
 
-    /// An authority's key as webpki keeps it matches the pin of the whole key.
+    /// webpki keeps an authority's key without tag and length; the key still matches a pin of the whole
+    /// SubjectPublicKeyInfo.
     #[test]
     fn authority_keys_match_the_pins_of_their_certificates() {
         for (pem, len) in [
@@ -240,13 +243,13 @@ mod tests {
             );
             assert!(of(&fingerprint, std::slice::from_ref(&der)).allow_anchor(&anchor));
             assert!(!of(&fingerprint, &[]).allow_anchor(&anchor));
-            // A certificate's digest given as a key pin.
+            // A certificate's digest in the syntax of a key pin does not match the certificate.
             assert!(!of(&of_key(&der), std::slice::from_ref(&der)).allow_anchor(&anchor));
         }
     }
 
     #[test]
-    fn sequence_lengths_are_der() {
+    fn sequences_are_encoded_with_der_lengths() {
         for (len, head) in [
             (0, &[0x30, 0][..]),
             (127, &[0x30, 127]),

@@ -1,4 +1,4 @@
-//! The input of verification: the settings of a context, and a chain to verify.
+//! The input of chain verification: the settings of a context, and a request to verify a chain.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
@@ -9,14 +9,15 @@ use super::pins::Pins;
 
 /// The trust and verification settings of a context, shared by all its sessions.
 pub(crate) struct Policy {
-    /// True if handshakes require a chain to a trusted authority. If false, pins may still identify the peer.
+    /// True if handshakes require a chain to a trusted authority. Even if false, pins are compared with the peer's
+    /// certificate.
     pub(crate) verifies_chain: bool,
     pub(crate) pins: Pins,
-    /// Each trusted certificate may also be the peer's own.
+    /// The trust anchors. A peer whose own certificate is among the trusted certificates is also accepted.
     pub(crate) anchors: Anchors,
-    /// Newest first.
+    /// The CRLs, newest first.
     pub(crate) crls: Vec<Crl>,
-    /// Bits of [`super::crl::flag`].
+    /// Verification flags: bits of [`super::crl::flag`].
     pub(crate) flags: i32,
     pub(crate) algorithms: WebPkiSupportedAlgorithms,
 }
@@ -34,7 +35,7 @@ pub(crate) struct VerifyRequest<'a> {
     /// The other certificates that the peer sent, in any order.
     pub(crate) others: &'a [CertificateDer<'a>],
     pub(crate) purpose: Purpose,
-    /// `None` skips the name check.
+    /// The name that the certificate must match. `None` skips the name check.
     pub(crate) name: Option<&'a ServerName<'a>>,
     pub(crate) time: UnixTime,
 }
@@ -44,7 +45,7 @@ impl VerifyRequest<'_> {
         i64::try_from(self.time.as_secs()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the index of a certificate that was sent; 0 is the peer's own.
+    /// Returns the index of a certificate among those that the peer sent; 0 is the peer's own certificate.
     pub(super) fn index_of(&self, der: &[u8]) -> Option<usize> {
         if self.end_entity.as_ref() == der {
             return Some(0);

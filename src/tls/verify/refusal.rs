@@ -1,4 +1,4 @@
-//! The reason why a chain was refused, worded to follow the certificate's name.
+//! The reason why a chain was refused. Each text completes a sentence that begins with "the certificate of PEER".
 
 use rustls::{CertificateError, OtherError};
 use webpki::EndEntityCert;
@@ -13,8 +13,8 @@ use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::public_key::{Curve, PublicKey};
 use crate::tls::x509::time::utc;
 
-/// The setting that would change the outcome. Advice never switches a check off, because applications would then do so
-/// for every server.
+/// Advice in error messages: the setting that would make the chain acceptable. No advice switches a check off, because
+/// applications would then do that for every server.
 pub(crate) mod advice {
     use crate::error::{Advice, ApiName};
 
@@ -28,14 +28,14 @@ pub(crate) mod advice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) problem: Problem,
-    /// The index of the certificate that is wrong; 0 is the peer's own.
+    /// The index of the refused certificate in the chain; 0 is the peer's own certificate.
     pub(crate) index: Option<usize>,
-    /// The subject of that certificate.
+    /// The subject of the refused certificate.
     pub(crate) subject: Option<String>,
     /// Completes the sentence "the certificate …", for example "expired on …".
     pub(crate) what: String,
     pub(crate) advice: Option<Box<Advice>>,
-    /// The name that the server was verified for.
+    /// The host name that the server's certificate was verified against.
     pub(crate) server: Option<String>,
 }
 
@@ -64,14 +64,14 @@ impl Refusal {
         Refusal { index: Some(index), ..self }
     }
 
-    /// Returns the error for a session, with the alert that the peer gets. `peer`: for example `the server
-    /// "example.com"`.
+    /// Returns the error for a session, including the alert that is sent to the peer. `peer` is, for example, `the
+    /// server "example.com"`.
     pub(crate) fn into_error(self, peer: &str) -> Error {
         let alert = rustls::AlertDescription::from(self.for_rustls());
         self.explained(peer).with_tls_alert(u8::from(alert))
     }
 
-    /// Returns the error of a verification without a session.
+    /// Returns the error for a verification outside a session, which sends no alert.
     pub(crate) fn explained(self, peer: &str) -> Error {
         let whose = match self.index {
             None => format!("the chain of certificates of {peer}"),
@@ -90,20 +90,20 @@ impl Refusal {
             .with_advice(self.advice.map(|advice| *advice))
     }
 
-    /// Returns the rustls error that sends the alert of RFC 8446 section 6.2. The details are passed through
-    /// [`super::peer_verifier::Notes`].
+    /// Returns the rustls error for which rustls sends the alert of RFC 8446 section 6.2. The detailed refusal reaches
+    /// the session through [`super::peer_verifier::VerifierErrors`].
     pub(crate) fn for_rustls(&self) -> CertificateError {
         match self.problem {
-            // certificate_expired: "has expired or is not currently valid"
+            // Alert certificate_expired: "has expired or is not currently valid".
             Problem::Expired | Problem::NotYetValid => CertificateError::Expired,
             Problem::Revoked => CertificateError::Revoked,
-            // unknown_ca; as in OpenSSL also for an unknown revocation status
+            // Alert unknown_ca. As in OpenSSL, an unknown revocation status sends the same alert.
             Problem::UnknownIssuer | Problem::IncompleteChain | Problem::SelfSigned | Problem::RevocationUnknown => {
                 CertificateError::UnknownIssuer
             }
-            // unsupported_certificate: "of an unsupported type"
+            // Alert unsupported_certificate: "of an unsupported type".
             Problem::WrongPurpose | Problem::NotCa | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
-            // decrypt_error, as in OpenSSL
+            // Alert decrypt_error, as in OpenSSL.
             Problem::BadSignature => CertificateError::BadSignature,
             // bad_certificate
             Problem::Malformed | Problem::NameMismatch | Problem::WeakKey | Problem::WeakSignature => {
@@ -122,7 +122,7 @@ impl Refusal {
     }
 }
 
-/// Makes the refusal if netlib's reader could not parse the certificate.
+/// Returns the refusal for a certificate that netlib's own parser could not parse.
 pub(super) fn malformed(malformed: &Malformed, index: usize) -> Refusal {
     let what = format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at);
     Refusal::new(Problem::Malformed, what).at_index(index)
@@ -132,25 +132,25 @@ pub(super) fn revocation_unknown(why: &str) -> Refusal {
     Refusal::new(Problem::RevocationUnknown, format!("may have been revoked: {why}"))
 }
 
-/// `issuer`: the issuer's name.
-pub(super) fn list_ended(issuer: &str, next_update: i64, now: i64) -> Refusal {
+/// Returns the refusal for an expired CRL of `issuer`, a distinguished name.
+pub(super) fn crl_expired(issuer: &str, next_update: i64, now: i64) -> Refusal {
     let (ended, now) = (utc(next_update), utc(now));
     revocation_unknown(&format!("the list of \"{issuer}\" ended on {ended}; it is {now}"))
 }
 
 pub(in crate::tls) fn expired(not_after: i64, now: i64) -> Refusal {
-    Refusal::new(Problem::Expired, ended(not_after, now))
+    Refusal::new(Problem::Expired, expired_on(not_after, now))
 }
 
-pub(super) fn ended(not_after: i64, now: i64) -> String {
+pub(super) fn expired_on(not_after: i64, now: i64) -> String {
     format!("expired on {}; it is {}", utc(not_after), utc(now))
 }
 
 pub(super) fn not_yet_valid(not_before: i64, now: i64) -> Refusal {
-    Refusal::new(Problem::NotYetValid, not_begun(not_before, now))
+    Refusal::new(Problem::NotYetValid, valid_only_from(not_before, now))
 }
 
-pub(super) fn not_begun(not_before: i64, now: i64) -> String {
+pub(super) fn valid_only_from(not_before: i64, now: i64) -> String {
     format!("is valid only from {}; it is {}", utc(not_before), utc(now))
 }
 
@@ -158,7 +158,7 @@ pub(super) fn too_many_below(allowed: u32, below: usize) -> String {
     format!("allows {allowed} authorities below it (pathlen); there are {below}")
 }
 
-/// `kind`: the extension's object identifier in dotted form.
+/// Describes an unknown critical extension; `kind` is its object identifier in dotted form.
 pub(super) fn not_understood(kind: &str) -> String {
     format!("has a critical extension that is not understood here ({kind})")
 }
@@ -182,7 +182,8 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
     format!("was issued for another purpose than for {wanted}")
 }
 
-/// Makes the refusal. Its message contains the actual pin, so that it can be configured.
+/// Returns the refusal for a chain without a pinned certificate. The message contains the pin of the peer's key, so
+/// that an administrator can add the pin.
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
     let above = if is_chain_verified { ", and no authority above it is" } else { "" };
     let pin = pins::of_key(&leaf.subject_public_key_info());
@@ -213,7 +214,7 @@ pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
     }
 }
 
-/// Returns the first eight names: a certificate may have a thousand.
+/// Joins the first eight names and counts the rest, because a certificate may have a thousand names.
 pub(super) fn list(names: impl Iterator<Item = String>) -> Option<String> {
     const SHOWN: usize = 8;
     let mut text = String::new();
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_most_eight_names_are_listed() {
+    fn error_messages_list_at_most_eight_certificate_names() {
         let names = |count: usize| (0..count).map(|i| format!("n{i}"));
         assert_eq!(list(names(0)), None);
         assert_eq!(list(names(2)).as_deref(), Some("n0, n1"));
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn unfit_keys_say_why() {
+    fn unsupported_keys_are_refused_with_the_reason() {
         for (key, why) in [
             (PublicKey::Rsa { bits: 2048 }, None),
             (PublicKey::Rsa { bits: 8192 }, None),

@@ -1,4 +1,4 @@
-//! Parses the name that a server is verified for: a DNS name or an IP address.
+//! Parses the name that a server's certificate is verified against: a DNS name or an IP address.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -7,22 +7,22 @@ use rustls_pki_types::{DnsName, ServerName};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The longest host that a message shows; names have at most 253 bytes.
+/// The longest host name that an error message quotes; DNS names have at most 253 bytes.
 const MAX_SHOWN: usize = 256;
-/// No name is longer before IDNA processing.
+/// The longest accepted host name. A valid name has at most this many bytes before IDNA processing.
 const MAX_HOST: usize = 4096;
 
-/// Parses a host as in a URL. IP addresses may be in brackets. A zone identifier ("%eth0") names an interface of this
-/// machine and is used neither for matching nor for SNI. Other than ASCII is converted by IDNA (UTS 46). One trailing
-/// dot is dropped, because certificates do not contain it.
+/// Parses a host as in a URL. IP addresses may be in brackets. A zone identifier ("%eth0") names a local network
+/// interface and is used neither for matching nor for SNI. Non-ASCII names are converted by IDNA (UTS 46). One trailing
+/// dot is dropped, because names in certificates have no trailing dot.
 pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
     of_parameter(host, "server_hostname")
 }
 
-/// Parses a host; messages call it `parameter`.
+/// Parses a host like [`parse`]; error messages call it `parameter`.
 pub(crate) fn of_parameter(host: &str, parameter: &str) -> Result<ServerName<'static>> {
     let invalid = || {
-        // Text with an "@" may contain a password, and nobody reads very long text, so messages leave both out.
+        // The error message does not quote a host that contains "@", which may contain a password, or a very long host.
         let shown = if host.contains('@') || host.len() > MAX_SHOWN { String::new() } else { format!("{host:?} ") };
         Error::new(Status::InvalidArgument, format!("{parameter} {shown}is not a host name"))
     };
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_names_and_addresses() {
+    fn dns_names_and_ip_addresses_are_parsed() {
         for (host, expected) in [
             ("localhost", "localhost"),
             ("Example.COM", "example.com"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_omit_passwords_and_long_text() {
+    fn error_messages_omit_hosts_with_an_at_sign_and_long_hosts() {
         for host in ["user:password@localhost".to_owned(), "a b".repeat(1000), "a".repeat(MAX_HOST + 1)] {
             let error = parse(&host).unwrap_err();
             assert_eq!(error.message(), "server_hostname is not a host name");

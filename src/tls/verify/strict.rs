@@ -1,4 +1,4 @@
-//! NETLIB_VERIFY_FLAG_X509_STRICT: applies the rules of [`profile`] to every certificate of a chain.
+//! Implements NETLIB_VERIFY_FLAG_X509_STRICT: applies the rules of [`profile`] to every certificate of a chain.
 
 use webpki::VerifiedPath;
 

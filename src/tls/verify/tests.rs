@@ -48,7 +48,7 @@ struct Case {
     time: u64,
 }
 
-/// A server's chain that is verified against the root that issued it.
+/// The default case: verifies a server's chain against the root that issued it.
 const CASE: Case = Case {
     sent: "good.pem",
     trusted: &["root.pem"],
@@ -60,18 +60,18 @@ const CASE: Case = Case {
 };
 
 impl Case {
-    fn judged(&self) -> Result<(), Refusal> {
+    fn verify(&self) -> Result<(), Refusal> {
         let chain = certificates(self.sent);
         let (end_entity, others) = chain.split_first().unwrap();
         let name = server_name::parse(self.name).unwrap();
         let name = (self.purpose == Purpose::Server).then_some(&name);
         let time = UnixTime::since_unix_epoch(Duration::from_secs(self.time));
-        let question = VerifyRequest { end_entity, others, purpose: self.purpose, name, time };
-        verify(&policy(self.trusted, self.lists, self.flags), &question)
+        let request = VerifyRequest { end_entity, others, purpose: self.purpose, name, time };
+        verify(&policy(self.trusted, self.lists, self.flags), &request)
     }
 
     fn refused(&self) -> Option<(Problem, Option<usize>, String)> {
-        self.judged().err().map(|refusal| {
+        self.verify().err().map(|refusal| {
             let message = refusal.clone().into_error("it").message().to_owned();
             (refusal.problem, refusal.index, message)
         })
@@ -79,23 +79,23 @@ impl Case {
 }
 
 #[test]
-fn accepts_valid_chains() {
+fn valid_chains_are_accepted() {
     for case in [
         CASE,
-        // Out of order, with unrelated certificates.
+        // The certificates are out of order and mixed with unrelated ones.
         Case { sent: "good-backwards.pem", ..CASE },
         Case { sent: "client.pem", purpose: Purpose::Client, ..CASE },
         Case { lists: &["all.crl"], ..CASE },
-        // The expired list is older than the good one.
+        // The expired CRL is ignored because the valid CRL of the same issuer is newer.
         Case { lists: &["int-expired.crl", "all.crl"], ..CASE },
         Case { lists: &["int.crl.der"], flags: flag::CRL_CHECK_LEAF, ..CASE },
-        // Only the peer's own certificate is checked.
+        // CRL_CHECK_LEAF looks up only the peer's own certificate, so a revoked intermediate is accepted.
         Case { sent: "revoked-int.pem", lists: &["all.crl"], flags: flag::CRL_CHECK_LEAF, ..CASE },
         Case { flags: flag::X509_STRICT, ..CASE },
         Case { flags: flag::X509_STRICT, sent: "client.pem", purpose: Purpose::Client, ..CASE },
-        // A trusted intermediate ends the chain.
+        // A chain may end at a trusted intermediate.
         Case { sent: "only-leaf.pem", trusted: &["int.pem"], ..CASE },
-        // A trusted leaf needs no issuer.
+        // A trusted leaf is accepted without its issuer.
         Case { sent: "self-signed.pem", trusted: &["self-signed.pem"], ..CASE },
         Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], ..CASE },
         Case { sent: "only-leaf.pem", trusted: &["other-root.pem", "only-leaf.pem"], ..CASE },
@@ -116,7 +116,7 @@ fn accepts_valid_chains() {
 }
 
 #[test]
-fn every_refusal_says_which_certificate_and_why() {
+fn refusals_name_the_certificate_and_the_reason() {
     const REVOKED: &[&str] = &["all.crl"];
     let unknown = Problem::RevocationUnknown;
     for (case, problem, index, message) in [
@@ -312,7 +312,7 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(0),
             "the certificate of it (CN=localhost) has been revoked by its authority",
         ),
-        // A trusted leaf that is revoked.
+        // A revoked leaf is refused even if it is trusted.
         (
             Case { sent: "revoked.pem", trusted: &["root.pem", "revoked.pem"], lists: REVOKED, ..CASE },
             Problem::Revoked,
@@ -333,7 +333,7 @@ fn every_refusal_says_which_certificate_and_why() {
             "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
              lacks digitalSignature (4.2.1.3)",
         ),
-        // netlib's reader cannot parse the certificate; the refusal stays the same.
+        // netlib's own parser cannot parse odd.pem, but webpki can, so the refusal has the same problem code.
         (
             Case { sent: "odd.pem", trusted: &["other-root.pem"], ..CASE },
             Problem::UnknownIssuer,
@@ -352,7 +352,7 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(0),
             "the certificate of it is for other names",
         ),
-        // The path ends at the trusted certificate; certificates above it are not checked.
+        // The path ends at the trusted intermediate; certificates above the intermediate are not checked.
         (
             Case { trusted: &["int.pem"], lists: &["other-root.crl"], ..CASE },
             unknown,
@@ -449,7 +449,8 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(1),
             "certificate 1 of the chain of it (CN=intermediate of another kind) breaks a rule of RFC 5280: it does not name its own key: no subjectKeyIdentifier (4.2.1.2)",
         ),
-        // `openssl req -x509` makes such certificates by default. OpenSSL and Python 3.13 refuse them as well.
+        // `openssl req -x509` creates certificates without keyCertSign by default, which OpenSSL and Python 3.13 also
+        // refuse in strict mode.
         (
             Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], flags: flag::X509_STRICT, ..CASE },
             Problem::Other,
@@ -462,26 +463,27 @@ fn every_refusal_says_which_certificate_and_why() {
     }
 }
 
-/// CVE-2024-45341: a zone identifier is local to this machine and takes part in no name match or name constraint.
+/// CVE-2024-45341: a zone identifier has only local meaning, so it is ignored when names and name constraints are
+/// matched.
 #[test]
-fn r27_a_zone_enters_neither_names_nor_constraints() {
-    let judged = |sent: &'static str, name: &'static str| {
+fn zone_identifiers_are_ignored_by_name_matching_and_name_constraints() {
+    let verify = |sent: &'static str, name: &'static str| {
         let refused = Case { sent, name, ..CASE }.refused();
         refused.map(|(problem, ..)| problem)
     };
     for zone in ["fe80::1", "fe80::1%eth0", "[fe80::1%25eth0]", "fe80::1%.localhost", "fe80::1%25localhost"] {
-        assert_eq!(judged("good.pem", zone), None, "{zone}");
-        assert_eq!(judged("constrained-ip.pem", zone), None, "{zone}");
-        assert_eq!(judged("excluded-ip.pem", zone), Some(Problem::NameConstraints), "{zone}");
-        assert_eq!(judged("names.pem", zone), Some(Problem::NameMismatch), "{zone}");
+        assert_eq!(verify("good.pem", zone), None, "{zone}");
+        assert_eq!(verify("constrained-ip.pem", zone), None, "{zone}");
+        assert_eq!(verify("excluded-ip.pem", zone), Some(Problem::NameConstraints), "{zone}");
+        assert_eq!(verify("names.pem", zone), Some(Problem::NameMismatch), "{zone}");
     }
     for other in ["fe80::2%eth0", "fe80::1:0%localhost", "::1%127.0.0.1"] {
-        assert_eq!(judged("good.pem", other), Some(Problem::NameMismatch), "{other}");
+        assert_eq!(verify("good.pem", other), Some(Problem::NameMismatch), "{other}");
     }
 }
 
 #[test]
-fn flipped_bits_are_refused_with_a_message() {
+fn chains_with_a_flipped_bit_are_refused_with_a_message() {
     let chain = certificates("good.pem");
     let policy = policy(&["root.pem"], &["all.crl"], flag::X509_STRICT);
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
@@ -493,16 +495,17 @@ fn flipped_bits_are_refused_with_a_message() {
                 der[at] ^= 1 << bit;
                 changed[which] = der.into();
                 let (end_entity, others) = changed.split_first().unwrap();
-                let question = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: None, time };
-                let refusal = verify(&policy, &question).unwrap_err();
+                let request = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: None, time };
+                let refusal = verify(&policy, &request).unwrap_err();
                 assert!(!refusal.into_error("the server").message().is_empty());
             }
         }
     }
 }
 
-/// Makes authorities in `steps` groups that share a name, each issued by the next group, and `others` unrelated ones.
-fn entangled(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDer<'static>> {
+/// Makes a leaf, `steps` groups of `of_a_name` authorities with the same name, each group issued by the next one, and
+/// `others` unrelated certificates.
+fn many_paths(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDer<'static>> {
     let keys: Vec<_> = (0..of_a_name.max(1)).map(|_| rcgen::KeyPair::generate().unwrap()).collect();
     let certificate = |subject: &str, issuer: &str, key: usize| {
         let named = |name: &str| {
@@ -525,20 +528,20 @@ fn entangled(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDe
     chain
 }
 
-/// Without the limit, the second row takes minutes in this build and seconds in a release build.
+/// Without the limit on comparisons, the second row takes minutes in a debug build and seconds in a release build.
 #[test]
-fn path_building_is_bounded() {
+fn chains_that_need_too_many_comparisons_are_refused() {
     for (of_a_name, steps, others, problem) in [
         (3, 5, 200, Problem::UnknownIssuer),
         (11, 5, 200, Problem::TooComplex),
         (250, 1, 0, Problem::UnknownIssuer),
         (1, 6, 250, Problem::UnknownIssuer),
     ] {
-        let chain = entangled(of_a_name, steps, others);
+        let chain = many_paths(of_a_name, steps, others);
         let (end_entity, others) = chain.split_first().unwrap();
         let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
-        let question = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: None, time };
-        let refusal = verify(&policy(&["root.pem"], &[], 0), &question).unwrap_err();
+        let request = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: None, time };
+        let refusal = verify(&policy(&["root.pem"], &[], 0), &request).unwrap_err();
         assert_eq!(refusal.problem, problem, "{of_a_name} {steps}: {}", refusal.what);
     }
 }

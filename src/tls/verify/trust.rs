@@ -1,4 +1,4 @@
-//! Loads the trusted authorities of a context and keeps a list of their sources.
+//! Loads the trusted authorities of a context and records the sources they were loaded from.
 
 mod directory;
 mod loaded_anchors;
@@ -18,12 +18,12 @@ use crate::tls::credentials::pem;
 use loaded_anchors::LoadedAnchors;
 pub(crate) use system::Environment;
 
-/// Bits of `netlib_tls_context_trust_kinds`.
+/// The bits that `netlib_tls_context_trust_kinds` returns.
 pub const SYSTEM: i32 = 1;
 pub const EMBEDDED: i32 = 2;
 pub const CUSTOM: i32 = 4;
 
-/// A source of the caller's authorities. Clones share the bytes.
+/// A file, directory or byte string with authorities that the application added. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -31,7 +31,7 @@ pub(crate) enum Source {
     Data(Arc<Vec<u8>>),
 }
 
-/// The authorities to load.
+/// The sources to load authorities from: the application's, the system's store and the built-in authorities.
 #[derive(Default)]
 pub(crate) struct TrustConfig<'a> {
     pub(crate) custom: &'a [Source],
@@ -54,7 +54,7 @@ impl Loaded {
         self.kind
     }
 
-    /// Returns a path, or a fixed name for a source without one.
+    /// Returns the path of the source, or a fixed name for a source without a path.
     pub fn name(&self) -> &CStr {
         &self.name
     }
@@ -63,7 +63,7 @@ impl Loaded {
         self.anchors
     }
 
-    /// Returns the certificates that were skipped, with reasons.
+    /// Returns a description of each certificate that was skipped, with the reason.
     pub fn skipped(&self) -> &[CString] {
         &self.skipped
     }
@@ -72,13 +72,14 @@ impl Loaded {
 /// The trusted authorities and their sources.
 pub(crate) struct Trust {
     pub(crate) anchors: Anchors,
-    /// The caller's own certificates in DER, sorted.
+    /// The certificates that the application added, in DER, sorted.
     pub(crate) custom: Vec<CertificateDer<'static>>,
     pub(crate) sources: i32,
     pub(crate) loaded: Vec<Loaded>,
 }
 
-/// Loads the authorities. The caller's authorities replace the system's unless both are requested.
+/// Loads the authorities. The system's store is loaded only if `config.system` is set; the built-in authorities replace
+/// an empty store.
 pub(crate) fn load(config: &TrustConfig<'_>, environment: &Environment) -> Result<Trust> {
     load_with(config, || system::read(environment))
 }
@@ -117,7 +118,7 @@ fn of_file(path: &Path) -> Result<LoadedAnchors> {
     of_bytes(&pem::read_file(path, "CA file")?, &format!("CA file {}", path.display()))
 }
 
-/// Loads a source that the caller names. It must contain at least one authority.
+/// Loads authorities from bytes that the application named; fails if there is no usable authority.
 fn of_bytes(bytes: &[u8], what: &str) -> Result<LoadedAnchors> {
     let mut loaded = LoadedAnchors::default();
     loaded.add_bytes(bytes, what, "")?;
@@ -142,7 +143,7 @@ impl Trust {
         self.add(CUSTOM, name, loaded, all)
     }
 
-    /// Skips authorities that an earlier source contained.
+    /// Adds the authorities of one source to `all`, which drops those that an earlier source contained.
     fn add(&mut self, kind: i32, name: &[u8], loaded: LoadedAnchors, all: &mut Collection) -> Result<()> {
         let (anchors, skipped) = loaded.into_parts();
         let count = anchors.anchors().len();

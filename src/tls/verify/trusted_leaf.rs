@@ -1,5 +1,6 @@
-//! Checks a peer certificate that is itself trusted. It needs no issuer and may be a CA certificate. Validity, purpose,
-//! form and revocation are still checked. The other certificates that the peer sent have no influence.
+//! Checks a peer certificate that is itself trusted. A trusted leaf needs no issuer and may be a CA certificate. Its
+//! validity dates, purpose, encoding and revocation are still checked. The other certificates that the peer sent are
+//! ignored.
 
 use webpki::Error;
 
@@ -10,7 +11,7 @@ use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;
 
-/// `request.end_entity` is one of the trusted certificates.
+/// Checks `request.end_entity`, which must be one of the trusted certificates.
 pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), Refusal> {
     let certificate =
         Certificate::parse(request.end_entity).map_err(|malformed| refusal::malformed(&malformed, 0))?;
@@ -50,7 +51,7 @@ fn revocation(policy: &Policy, request: &VerifyRequest<'_>, certificate: &Certif
             continue;
         }
         if crl.next_update <= request.seconds() {
-            return Err(refusal::list_ended(&certificate.issuer.for_message(), crl.next_update, request.seconds()));
+            return Err(refusal::crl_expired(&certificate.issuer.for_message(), crl.next_update, request.seconds()));
         }
         if !matches!(crl.list.find_serial(certificate.serial), Ok(None)) {
             return Err(Refusal::new(Problem::Revoked, "has been revoked by its authority"));

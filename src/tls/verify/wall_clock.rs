@@ -1,4 +1,4 @@
-//! The time of day from the application's clock callback, checked and converted for certificate verification.
+//! Reads the time of day from the application's clock callback for certificate verification.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::callback::{WallClock, wall_time};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// Calls the clock. An answer that is negative, not finite or too large for a time is an error.
+/// Calls the clock callback. Fails if the returned time is negative, not finite or too large.
 pub(crate) fn unix_time(clock: &WallClock) -> Result<UnixTime> {
     let seconds = wall_time(Some(clock))?;
     let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_negative_or_non_finite_time_is_refused() {
+    fn negative_non_finite_and_too_large_times_are_refused() {
         for (seconds, expected) in [
             (0.0, Some(0)),
             (1.5, Some(1)),

@@ -1,13 +1,14 @@
-//! The default order of cipher suites: the fastest first, as in browsers and in Go. All are strong enough, so speed
-//! decides. AES-GCM is the fastest where the processor has AES instructions. In software, AES-GCM is slow and hard to
-//! implement without leaking the key through timing, so ChaCha20-Poly1305 comes first there.
+//! The default order of cipher suites: the fastest suite comes first, as in browsers and in Go. All supported suites
+//! are strong enough, so speed decides. AES-GCM is the fastest on a processor with AES instructions. Without these
+//! instructions, AES-GCM is slow and hard to implement without leaking the key through timing, so ChaCha20-Poly1305
+//! comes first.
 
 use rustls::CipherSuite;
 
-/// The processor features that decide the order.
+/// The processor features that decide the order of cipher suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Processor {
-    /// Has instructions for AES and for GCM's carry-less multiplication.
+    /// The processor has instructions for AES and for GCM's carry-less multiplication.
     WithAes,
     WithoutAes,
 }
@@ -41,7 +42,7 @@ impl Processor {
     pub(crate) fn here() -> Processor {
         #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
         let has_aes = std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("pclmulqdq");
-        // On AArch64 the feature "aes" includes the multiplication.
+        // On AArch64 the feature "aes" includes the carry-less multiplication.
         #[cfg(target_arch = "aarch64")]
         let has_aes = std::arch::is_aarch64_feature_detected!("aes");
         #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
@@ -49,7 +50,7 @@ impl Processor {
         if has_aes { Processor::WithAes } else { Processor::WithoutAes }
     }
 
-    /// Returns the suites in order of preference, TLS 1.3 before TLS 1.2.
+    /// Returns all cipher suites in order of preference, TLS 1.3 suites before TLS 1.2 suites.
     pub(crate) fn order(self) -> &'static [CipherSuite] {
         match self {
             Processor::WithAes => &WITH_AES,

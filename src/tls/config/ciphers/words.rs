@@ -1,11 +1,11 @@
-//! The words in OpenSSL 3.0's cipher strings that select several suites.
+//! The words that select several cipher suites in OpenSSL 3.0's cipher strings, such as "HIGH" and "AESGCM".
 
-/// A set of TLS 1.2 suites: bit `n` is entry `n` of the table. The two bits above the suites are strength classes. A
-/// set with no class bit selects nothing.
+/// A set of TLS 1.2 suites: bit `n` stands for entry `n` of the table `TLS12`. The two bits above the suites are
+/// strength classes (HIGH and FIPS). A set without a class bit selects no suite.
 pub(crate) type Set = u8;
 
 const CLASSES: Set = 0b1100_0000;
-/// OpenSSL treats FIPS as a class of its own next to HIGH, so "HIGH+FIPS" selects nothing.
+/// OpenSSL treats FIPS and HIGH as separate strength classes, so "HIGH+FIPS" selects no suite.
 const HIGH_ONLY: Set = !0b1000_0000;
 const FIPS_ONLY: Set = !0b0100_0000;
 
@@ -16,11 +16,11 @@ const CHACHA20: Set = CLASSES | 0b00_11_00;
 const AES128: Set = CLASSES | 0b11_00_00;
 const AES: Set = AES128 | AES256;
 pub(crate) const ALL: Set = ECDSA | RSA;
-/// A known word that matches no supported suite.
+/// The set of a known word that matches no supported suite.
 const NONE: Set = 0;
 
-/// All supported suites use ECDHE and an AEAD. A word for another key exchange or for a MAC (such as "SHA256") selects
-/// none.
+/// Each word with its set. All supported suites use ECDHE and an AEAD, so a word for another key exchange or for a MAC
+/// (such as "SHA256") selects no suite.
 const ALIASES: &[(&str, Set)] = &[
     ("ALL", ALL),
     ("HIGH", ALL & HIGH_ONLY),
@@ -52,7 +52,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("SSLv3", NONE),
     ("TLSv1", NONE),
     ("TLSv1.0", NONE),
-    // Key exchange.
+    // Key exchange without ECDHE.
     ("kRSA", NONE),
     ("kEDH", NONE),
     ("kDHE", NONE),
@@ -83,7 +83,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("aGOST01", NONE),
     ("aGOST12", NONE),
     ("aKRB5", NONE),
-    // Key exchange and authentication.
+    // Key exchange combined with authentication.
     ("RSA", NONE),
     ("EDH", NONE),
     ("DHE", NONE),
@@ -123,12 +123,12 @@ const ALIASES: &[(&str, Set)] = &[
     ("GOST12", NONE),
 ];
 
-/// Returns the suites that a word selects.
+/// Returns the set of suites that a word selects; `None` for an unknown word.
 pub(crate) fn alias(word: &[u8]) -> Option<Set> {
     ALIASES.iter().find(|(name, _)| name.as_bytes() == word).map(|(_, set)| *set)
 }
 
-/// Returns the set with only the suite at `index`.
+/// Returns the set that contains only the suite at `index` of the table.
 pub(crate) fn one(index: usize) -> Set {
     CLASSES | 1 << index
 }

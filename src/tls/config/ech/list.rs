@@ -1,5 +1,6 @@
 //! Parses an ECHConfigList (RFC 9849 section 4), reports the offset of a malformed part, and selects a usable
-//! configuration. rustls parses it too, but reports no reason, and rejects the whole list for one bad public name.
+//! configuration. rustls also parses the list, but gives no reason for an error, and rejects the whole list for one
+//! invalid public name.
 
 use std::ffi::CString;
 
@@ -16,34 +17,34 @@ use crate::memory;
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// The version of RFC 9849 and of its last drafts.
+/// The configuration version that RFC 9849 and its last drafts define.
 const VERSION: u16 = 0xfe0d;
 
-/// A two-byte length precedes the list.
+/// The largest binary list: a two-byte length and the configurations.
 const MAX_LIST: usize = 2 + 0xffff;
 
-/// The longest list in base64.
+/// The length of the largest list in base64.
 const MAX_TEXT: usize = MAX_LIST.div_ceil(3) * 4;
 
-/// Marks an extension that a client must support to use the configuration (RFC 9849 section 4.1).
+/// The type bit of an extension that a client must support to use the configuration (RFC 9849 section 4.1).
 const MANDATORY: u16 = 0x8000;
 
-/// The number of unusable configurations that a message explains.
+/// The number of unusable configurations that an error message explains.
 const MAX_REASONS: usize = 4;
 
-/// A parsed list and the configuration that sessions use.
+/// A parsed ECHConfigList and the configuration that sessions use.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigList {
-    /// The list as the server published it.
+    /// The ECHConfigList in binary, as the server published it.
     pub(crate) bytes: Vec<u8>,
-    /// The first usable configuration.
+    /// The first configuration that netlib can use.
     pub(crate) config: EchConfig,
-    /// The name in the outer ClientHello. A server that rejects ECH must have a certificate for it.
+    /// The server name in the outer ClientHello. A server that rejects ECH must have a certificate for this name.
     pub(crate) public_name: CString,
 }
 
 impl ConfigList {
-    /// Parses a list in binary or base64.
+    /// Parses an ECHConfigList in binary or base64.
     pub(crate) fn parse(text: &[u8]) -> Result<ConfigList> {
         if text.is_empty() {
             return Err(malformed("is empty", 0));
@@ -68,7 +69,7 @@ impl ConfigList {
             let version = list.number("a configuration's version")?;
             let contents = list.vector("a configuration")?;
             let whole = list.bytes.get(start..list.at).unwrap_or(&[]);
-            // Configurations after the selected one must be well-formed too, but their keys are not tried.
+            // Configurations after the selected one must also be well-formed, but their keys are not checked.
             let contents = if version == VERSION { Some(read(contents)?) } else { None };
             if chosen.is_some() {
                 continue;
@@ -86,13 +87,14 @@ impl ConfigList {
             Some((config, public_name)) => Ok(ConfigList { bytes, config, public_name }),
             None => Err(Error::new(
                 Status::Unsupported,
-                format!("config_list has no configuration that can be used: {}", told(&unusable)),
+                format!("config_list has no configuration that can be used: {}", describe_unusable(&unusable)),
             )),
         }
     }
 }
 
-/// Returns true if the bytes are a binary list: the first two bytes are the length of the rest.
+/// Returns true if the bytes are a binary list rather than base64: the first two bytes are the length of the rest, or a
+/// byte is not printable.
 fn is_list(text: &[u8]) -> bool {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match text.first_chunk() {
@@ -121,7 +123,7 @@ fn malformed(what: &str, at: usize) -> Error {
 struct Contents<'a> {
     kem: u16,
     public_key: &'a [u8],
-    /// Pairs of KDF and AEAD.
+    /// Pairs of HPKE identifiers: the KDF and the AEAD.
     suites: Vec<(u16, u16)>,
     public_name: &'a [u8],
     extensions: Vec<u16>,
@@ -182,7 +184,7 @@ fn select(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConf
         let suites: Vec<_> = suites.map(|(kdf, aead)| format!("0x{kdf:04x}/0x{aead:04x}")).collect();
         return Err(format!("has no HPKE suite known here (KEM 0x{:04x}, {})", contents.kem, suites.join(", ")));
     };
-    // rustls accepts any key and fails later, in the session.
+    // rustls accepts any public key when it parses the configuration, and fails only in the session.
     let info = [&b"tls ech\0"[..], whole].concat();
     if suite.setup_sealer(&info, &HpkePublicKey(contents.public_key.to_vec())).is_err() {
         return Err(format!("has a public key that is none (KEM 0x{:04x})", contents.kem));
@@ -196,15 +198,15 @@ fn select(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConf
 }
 
 fn supported(kem: u16, (kdf, aead): (u16, u16)) -> Option<&'static dyn Hpke> {
-    let asked = (kem, kdf, aead);
+    let wanted = (kem, kdf, aead);
     ALL_SUPPORTED_SUITES.iter().copied().find(|hpke| {
         let suite = hpke.suite();
-        (u16::from(suite.kem), u16::from(suite.sym.kdf_id), u16::from(suite.sym.aead_id)) == asked
+        (u16::from(suite.kem), u16::from(suite.sym.kdf_id), u16::from(suite.sym.aead_id)) == wanted
     })
 }
 
-/// Returns a public name; `None` if RFC 9849 section 6.1.7 forbids it. It consists of letters, digits, hyphens and
-/// dots, and a URL parser must not read it as an IPv4 address.
+/// Returns a public name; `None` if RFC 9849 section 6.1.7 forbids the name. A public name consists of letters, digits,
+/// hyphens and dots, and a URL parser must not take it for an IPv4 address.
 fn host_name(bytes: &[u8]) -> Option<CString> {
     let is_fit = |byte: &u8| byte.is_ascii_alphanumeric() || b"-.".contains(byte);
     let last = bytes.rsplit(|byte| *byte == b'.').next()?;
@@ -216,23 +218,24 @@ fn host_name(bytes: &[u8]) -> Option<CString> {
     CString::new(bytes).ok()
 }
 
-fn told(unusable: &[String]) -> String {
-    let mut told: Vec<_> = unusable
+fn describe_unusable(unusable: &[String]) -> String {
+    let mut listed: Vec<_> = unusable
         .iter()
         .take(MAX_REASONS)
         .enumerate()
         .map(|(index, why)| format!("number {} {why}", index + 1))
         .collect();
     if unusable.len() > MAX_REASONS {
-        told.push(format!("and {} more", unusable.len() - MAX_REASONS));
+        listed.push(format!("and {} more", unusable.len() - MAX_REASONS));
     }
-    told.join("; ")
+    listed.join("; ")
 }
 
-/// Reads a part of the list from its front. Offsets are relative to the list.
+/// Reads fields of the list, or of a vector in the list, from front to back. Offsets are relative to the start of the
+/// list.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
-    /// The list up to the end of this part.
+    /// The list up to the end of the vector that is read.
     bytes: &'a [u8],
     at: usize,
 }

@@ -1,4 +1,5 @@
-//! Tests what an observer sees of a ClientHello, what a server with the key reads, and malformed lists.
+//! Tests Encrypted Client Hello: the names that an observer and a server with the key can read, and malformed
+//! ECHConfigLists.
 
 mod server;
 
@@ -19,11 +20,11 @@ const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
-/// Both names are in the certificate.
+/// The names of the inner and the outer ClientHello; the test server's certificate contains both.
 const HIDDEN: &str = "hidden.wild.test";
 const PUBLIC: &str = "localhost";
 
-/// Returns a configuration of version 0xfe0d for X25519, HKDF-SHA256 and AES-128-GCM.
+/// Returns an ECHConfig of version 0xfe0d for X25519, HKDF-SHA256 and AES-128-GCM.
 fn config(public_name: &str, key: &[u8]) -> Vec<u8> {
     contents(0xfe0d, 0x20, key, &[0, 1, 0, 1], public_name.as_bytes(), &[])
 }
@@ -63,7 +64,7 @@ fn take_output(engine: &mut Engine) -> Vec<u8> {
     bytes
 }
 
-fn told(engine: &mut Engine, mut bytes: &[u8]) {
+fn feed(engine: &mut Engine, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let mut input = engine.lend_input().unwrap();
         let count = bytes.len().min(input.space().len());
@@ -86,7 +87,7 @@ fn has(bytes: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn only_a_server_with_the_key_reads_the_inner_hello() {
+fn only_a_server_with_the_ech_key_decrypts_the_inner_client_hello() {
     let keys = Keys::new(PUBLIC);
     let context = Arc::new(context(|_| {}).with_ech(&keys.list()).unwrap());
     let mut engine = Engine::client(&context, Some(HIDDEN)).unwrap();
@@ -98,14 +99,14 @@ fn only_a_server_with_the_key_reads_the_inner_hello() {
     assert_eq!((inner.server_name(), inner.offers_tls12()), (Some(HIDDEN), false));
     assert_eq!(inner.extension(ALPN), Some(&b"\0\x03\x02h2"[..]));
     assert!(inner.extension(EARLY_DATA).is_none() && outer.extension(EARLY_DATA).is_none());
-    // The key of another server.
+    // A server with another key cannot decrypt the inner ClientHello.
     assert!(outer.decrypt(&Keys::new(PUBLIC), &mut None).is_none());
 }
 
-/// Completes the handshake, sends one byte each way, and returns the bytes that the client sent.
+/// Completes the handshake, sends one byte of data in each direction, and returns all bytes that the client sent.
 fn complete_handshake(engine: &mut Engine, mut server: ServerConnection, answer: &[u8]) -> Vec<u8> {
     use std::io::{Read as _, Write as _};
-    told(engine, answer);
+    feed(engine, answer);
     assert!(engine.handshake().unwrap());
     let mut sent = take_output(engine);
     engine.write(b"?").unwrap();
@@ -115,44 +116,47 @@ fn complete_handshake(engine: &mut Engine, mut server: ServerConnection, answer:
         server.read_tls(&mut rest).unwrap();
         server.process_new_packets().unwrap();
     }
-    let mut asked = [0];
-    server.reader().read_exact(&mut asked).unwrap();
+    let mut received = [0];
+    server.reader().read_exact(&mut received).unwrap();
     server.writer().write_all(b"!").unwrap();
     let mut reply = Vec::new();
     while server.wants_write() {
         server.write_tls(&mut reply).unwrap();
     }
-    told(engine, &reply);
+    feed(engine, &reply);
     let mut read = [0];
     assert_eq!(engine.read(&mut read).unwrap(), Read::Data(1));
-    assert_eq!((asked, read, server.server_name()), ([b'?'], [b'!'], Some(HIDDEN)));
+    assert_eq!((received, read, server.server_name()), ([b'?'], [b'!'], Some(HIDDEN)));
     sent
 }
 
 #[test]
-fn ech_is_accepted_and_sessions_are_not_resumed() {
+fn sessions_with_accepted_ech_are_not_resumed() {
     let keys = Keys::new(PUBLIC);
     let tickets = aws_lc_rs::Ticketer::new().unwrap();
     let base = context(|_| {});
-    // A context derived for each connection, one derived once, one made from options, and one made as urllib3 does it.
+    // Creates contexts in every way: derived for each connection, derived once, made from options (with and without
+    // early data), and made by ssl_wrap_socket.
     let derived = || Arc::new(base.with_ech(&keys.list()).unwrap());
-    let kept = derived();
+    let derived_once = derived();
     let made = Arc::new(context(|options| options.set_ech_config_list(Some(&keys.list())).unwrap()));
-    let hasty = Arc::new(context(|options| {
+    let with_early_data = Arc::new(context(|options| {
         options.set_early_data(true);
         options.set_ech_config_list(Some(&keys.list())).unwrap();
     }));
     let mut options = TlsOptions::default();
     options.add_alpn_protocol(b"h2").unwrap();
-    let wrapped = Context::for_socket(&options, Some(&kept)).unwrap();
+    let wrapped = Context::for_socket(&options, Some(&derived_once)).unwrap();
     options.set_ech_config_list(Some(&keys.list())).unwrap();
     let overruled = Context::for_socket(&options, Some(&Arc::new(base.clone()))).unwrap();
-    for context in [derived(), derived(), kept, made, hasty, wrapped, overruled].iter().flat_map(|made| [made, made])
+    for context in [derived(), derived(), derived_once, made, with_early_data, wrapped, overruled]
+        .iter()
+        .flat_map(|made| [made, made])
     {
         let mut engine = Engine::client(context, Some(HIDDEN)).unwrap();
         let (mut sent, outer) = hello(&mut engine);
         let inner = outer.decrypt(&keys, &mut None).unwrap();
-        // The server has issued tickets. `derived` says why they stay unused.
+        // The server has issued tickets. The comment on `derived` says why a client with ECH does not use them.
         assert!(outer.extension(PRE_SHARED_KEY).is_none() && inner.extension(PRE_SHARED_KEY).is_none());
         let (server, answer) = server::accept(&inner, &tickets);
         sent.extend(complete_handshake(&mut engine, server, &answer));
@@ -162,13 +166,14 @@ fn ech_is_accepted_and_sessions_are_not_resumed() {
         assert!(!has(&sent, HIDDEN));
         assert_eq!((engine.take_session().unwrap().is_none(), context.session_count()), (true, 0));
     }
-    // A confirmation computed over another ClientHello does not count: that server has not decrypted the name.
+    // The client ignores an acceptance confirmation that was computed over another ClientHello, because the server that
+    // sent it has not decrypted the name.
     let context = Arc::new(base.with_ech(&keys.list()).unwrap());
     let (mut first, mut second) =
         (Engine::client(&context, Some(HIDDEN)).unwrap(), Engine::client(&context, Some(HIDDEN)).unwrap());
     let inner = hello(&mut first).1.decrypt(&keys, &mut None).unwrap();
     hello(&mut second);
-    told(&mut second, &server::accept(&inner, &tickets).1);
+    feed(&mut second, &server::accept(&inner, &tickets).1);
     assert!(second.handshake().is_err());
     assert_ne!(second.ech_status(), EchStatus::Accepted);
 }
@@ -188,11 +193,11 @@ fn ignorant_server() -> ServerConnection {
 }
 
 #[test]
-fn second_hello_reveals_no_more_than_the_first() {
+fn second_client_hello_reveals_no_more_than_the_first() {
     let keys = Keys::new(PUBLIC);
     let base = context(|_| {});
     let grease = context(|options| options.set_ech_grease(true));
-    // A resumable session.
+    // Stores a session that a context without ECH resumes.
     let plain = Arc::new(base.clone());
     let mut engine = Engine::client(&plain, Some(HIDDEN)).unwrap();
     let (server, answer) = server::answer_outer(&hello(&mut engine).1);
@@ -210,14 +215,14 @@ fn second_hello_reveals_no_more_than_the_first() {
         server.process_new_packets().unwrap();
         let mut retry = Vec::new();
         server.write_tls(&mut retry).unwrap();
-        told(&mut engine, &retry);
+        feed(&mut engine, &retry);
         engine.handshake().unwrap();
         let second = take_output(&mut engine);
         let hello = Hello::read(second.strip_prefix(&[20, 3, 3, 0, 1, 1][..]).unwrap());
         assert_eq!(hello.server_name(), Some(name));
         assert!(hello.extension(PRE_SHARED_KEY).is_none() && hello.extension(EARLY_DATA).is_none());
         assert_eq!(has(&second, HIDDEN), name == HIDDEN);
-        // The second ClientHello repeats the extension (sections 6.1.6 and 6.2).
+        // The second ClientHello repeats the ECH extension of the first (RFC 9849 sections 6.1.6 and 6.2).
         assert_eq!(hello.extension(0xfe0d), outer.extension(0xfe0d));
         server.read_tls(&mut &second[..]).unwrap();
         server.process_new_packets().unwrap();
@@ -225,16 +230,16 @@ fn second_hello_reveals_no_more_than_the_first() {
         while server.wants_write() {
             server.write_tls(&mut answer).unwrap();
         }
-        told(&mut engine, &answer);
-        let shaken = engine.handshake();
-        assert_eq!(shaken.is_ok(), name == HIDDEN, "{shaken:?}");
+        feed(&mut engine, &answer);
+        let result = engine.handshake();
+        assert_eq!(result.is_ok(), name == HIDDEN, "{result:?}");
         assert_eq!(engine.ech_status(), status);
         assert!(!has(&take_output(&mut engine), HIDDEN));
     }
 }
 
 #[test]
-fn derived_context_differs_only_in_ech() {
+fn context_derived_for_ech_keeps_all_other_settings() {
     let keys = Keys::new(PUBLIC);
     let base = context(|options| options.set_identity(CHAIN, Some(KEY)).unwrap());
     let config = base.client_config(true).unwrap();
@@ -247,7 +252,7 @@ fn derived_context_differs_only_in_ech() {
 }
 
 #[test]
-fn retry_list_is_byte_identical() {
+fn retry_list_equals_the_bytes_that_the_server_sent() {
     use rustls::internal::msgs::codec::Reader;
     let unknown = [&0xfe0au16.to_be_bytes()[..], &vector(b"anything")].concat();
     let known = contents(0xfe0d, 0x20, &[9; 32], &[0, 1, 0, 3, 0, 1, 0, 1], b"Public.Example", &[0, 1, 0, 2, 5, 6]);
@@ -259,16 +264,16 @@ fn retry_list_is_byte_identical() {
 }
 
 #[test]
-fn malformed_lists_report_the_offset() {
+fn malformed_ech_config_lists_report_the_offset() {
     let good = config(PUBLIC, &[9; 32]);
     let list = list_of(&[&good]);
     assert_eq!(ConfigList::parse(&list).unwrap().public_name.as_c_str(), c"localhost");
-    // A truncated list fails with the part that is incomplete and never parses as another list.
+    // The error for a truncated list reports where the list ends; no truncated list parses as a shorter one.
     for end in 0..list.len() {
         let error = ConfigList::parse(&list[..end]).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, Some(end)), "{end}: {error}");
     }
-    // A list with one changed byte parses or fails with one of two statuses.
+    // A list with one flipped bit parses, or fails with Unsupported or InvalidArgument.
     for at in 0..list.len() {
         for bit in 0..8 {
             let mut altered = list.clone();
@@ -320,7 +325,7 @@ fn malformed_lists_report_the_offset() {
         let error = ConfigList::parse(&list_of(&[config])).unwrap_err();
         assert_eq!(error.status(), Status::Unsupported, "{error}");
         assert!(error.message().contains(why), "{error}");
-        // A usable configuration after an unusable one is selected.
+        // The parser skips an unusable configuration and selects the usable one after it.
         assert_eq!(ConfigList::parse(&list_of(&[config, &good])).unwrap().public_name.as_c_str(), c"localhost");
     }
     let many = vec![&old[..]; 6];
@@ -347,7 +352,7 @@ fn malformed_lists_report_the_offset() {
             27,
             "ends in the middle of an extension",
         ),
-        // Configurations after a usable one are also parsed.
+        // Configurations after a usable one must also be well-formed.
         (list_of(&[&good, &[0xfe]]), 2 + good.len() + 1, "ends in the middle of a configuration's version"),
         (b"AA!A".to_vec(), 2, "neither a list nor base64"),
         (b"/etc/ech.bin".to_vec(), 8, "neither a list nor base64"),

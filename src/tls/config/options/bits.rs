@@ -1,4 +1,4 @@
-//! OpenSSL's SSL_OP_ bits (Python's OP_) and their effect in netlib.
+//! OpenSSL's SSL_OP_ option bits (OP_ in Python) and their effect in netlib.
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -8,22 +8,22 @@ pub(crate) const CIPHER_SERVER_PREFERENCE: i64 = 0x0040_0000;
 pub(crate) const NO_TLS12: i64 = 0x0800_0000;
 pub(crate) const NO_TLS13: i64 = 0x2000_0000;
 
-/// The bits of urllib3's contexts, to which Python adds the server's preference.
+/// The bits that urllib3 sets in its contexts, plus the bit that Python's `ssl` adds (OP_CIPHER_SERVER_PREFERENCE).
 pub(crate) const DEFAULT: i64 = NO_TICKET | CIPHER_SERVER_PREFERENCE;
 
 enum Meaning {
-    /// Always in effect, set or not.
+    /// Is always in effect, even if the application does not set the bit.
     Always,
     /// Changes netlib's behaviour.
     Governs,
-    /// Has no effect: a workaround for a defect in a feature that netlib lacks.
+    /// Has no effect, because the bit works around a defect in a feature that netlib lacks.
     Nothing,
     Refused(&'static str),
 }
 
 use Meaning::{Always, Governs, Nothing, Refused};
 
-/// OpenSSL's names without the prefix SSL_.
+/// Each option bit with its OpenSSL name, without the prefix SSL_, and its effect in netlib.
 const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x1, "OP_NO_EXTENDED_MASTER_SECRET", Refused("the extended master secret is always offered")),
     (0x2, "OP_CLEANSE_PLAINTEXT", Refused("buffers of plaintext are reused, not cleared")),
@@ -48,7 +48,7 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x20_0000, "OP_PRIORITIZE_CHACHA", Refused("a server has one order of suites for all clients")),
     (CIPHER_SERVER_PREFERENCE, "OP_CIPHER_SERVER_PREFERENCE", Governs),
     (0x80_0000, "OP_TLS_ROLLBACK_BUG", Refused("it gives up the protection against older versions")),
-    // netlib's servers accept no early data. In older OpenSSL releases and in urllib3 this bit is NO_SSLv2.
+    // netlib's servers accept no early data. In older OpenSSL releases and in urllib3, this bit means NO_SSLv2.
     (0x100_0000, "OP_NO_ANTI_REPLAY", Nothing),
     (0x200_0000, "OP_NO_SSLv3", Always),
     (0x400_0000, "OP_NO_TLSv1", Always),
@@ -63,7 +63,7 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x8_0000_0000, "OP_PREFER_NO_DHE_KEX", Refused("every session exchanges keys anew")),
 ];
 
-/// Refuses bits that netlib cannot honour and bits that OpenSSL does not define.
+/// Fails for option bits that netlib cannot honour and for bits that OpenSSL does not define.
 pub(crate) fn check(bits: i64) -> Result<()> {
     let unknown = MEANINGS.iter().fold(bits, |left, (bit, _, _)| left & !bit);
     if unknown != 0 {
@@ -84,8 +84,8 @@ pub(crate) fn check(bits: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the bits in effect when `bits` are set.
-pub(crate) fn shown(bits: i64) -> i64 {
+/// Returns the option bits in effect if the application sets `bits`: these bits and the ones that always apply.
+pub(crate) fn effective(bits: i64) -> i64 {
     MEANINGS.iter().filter(|(_, _, meaning)| matches!(meaning, Always)).fold(bits, |all, (bit, _, _)| all | bit)
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_bit_has_one_meaning() {
+    fn every_option_bit_is_accepted_or_refused_as_the_table_says() {
         let mut seen = 0;
         for (bit, name, meaning) in MEANINGS {
             assert_eq!((bit.count_ones(), seen & bit), (1, 0), "{name}");
@@ -106,7 +106,7 @@ mod tests {
             let error = check(bit).unwrap_err();
             assert_eq!(error.message(), format!("bits has unknown ones: {bit:#x}"));
         }
-        // Python 3.11's default without the one bit that netlib refuses.
+        // Python 3.11 sets these bits by default, except for one bit that netlib refuses.
         assert!(check(0x8252_0050).is_ok());
     }
 }

@@ -1,5 +1,5 @@
-//! Combines minimum and maximum version, `ssl_version`, option bits, cipher string and group list into the versions,
-//! cipher suites and groups to offer.
+//! Computes the protocol versions, cipher suites and groups to offer from the version range, `ssl_version`, the option
+//! bits, the cipher string and the group list.
 
 use rustls::crypto::CryptoProvider;
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
@@ -14,9 +14,10 @@ use crate::tls::config::groups::{self, Group};
 /// Python's PROTOCOL_ constants, which urllib3 accepts as `ssl_version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// PROTOCOL_TLS and PROTOCOL_TLS_CLIENT.
+    /// PROTOCOL_TLS or PROTOCOL_TLS_CLIENT: negotiates the version.
     Negotiate,
-    /// Also negotiates. urllib3 treats every other number as an exact version, which conflicts with a version range.
+    /// PROTOCOL_TLS_SERVER: also negotiates the version. It conflicts with a version range, because urllib3 treats
+    /// every number except PROTOCOL_TLS and PROTOCOL_TLS_CLIENT as an exact version.
     TlsServer,
     Tls12,
 }
@@ -43,10 +44,10 @@ impl Method {
     }
 }
 
-/// The versions, suites and groups to offer. No list is empty.
+/// The versions, cipher suites and groups to offer. None of the three lists is empty.
 #[derive(Debug)]
 pub(crate) struct Offer {
-    /// Newest first.
+    /// The protocol versions, newest first.
     pub(crate) versions: Vec<Version>,
     /// The cipher suites in order of preference.
     pub(crate) suites: Vec<SupportedCipherSuite>,
@@ -63,8 +64,8 @@ impl Offer {
         self.versions.iter().map(supported).collect()
     }
 
-    /// Returns the offer for Encrypted Client Hello. It needs TLS 1.3, and rustls offers no older version together with
-    /// it.
+    /// Restricts the offer to TLS 1.3, which Encrypted Client Hello needs; rustls offers no older version together with
+    /// ECH.
     pub(crate) fn for_ech(&self) -> Result<Offer> {
         let is_fit = |suite: &&SupportedCipherSuite| suite.tls13().is_some();
         let suites: Vec<_> = self.suites.iter().filter(is_fit).copied().collect();
@@ -113,7 +114,7 @@ impl TlsOptions {
         let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
         for version in allowed.iter().filter(has_group) {
             let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version, processor);
-            // A version without a suite cannot be negotiated and is not offered.
+            // A version without a cipher suite cannot be negotiated, so it is not offered.
             if !suites.is_empty() {
                 offer.versions.push(*version);
                 offer.suites.append(&mut suites);
@@ -156,7 +157,7 @@ mod tests {
     use crate::tls::config::code_points;
 
     #[test]
-    fn default_order_depends_on_the_processor() {
+    fn default_cipher_suite_order_depends_on_the_processor() {
         const WITH_AES: &str = "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 \
                                 TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
                                 TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 \

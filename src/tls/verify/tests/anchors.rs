@@ -1,4 +1,5 @@
-//! Tests which chains a trusted certificate allows. The certificates are generated here; some share a name and a key.
+//! Tests which chains may end at a trusted certificate. The tests generate the certificates, some of which share a name
+//! and a key.
 
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ type Der509 = CertificateDer<'static>;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: u64 = 1_767_225_600;
 
-/// A subject with a key; several certificates may share them.
+/// A subject name and a key, for which a test can issue several certificates.
 struct Entity {
     name: &'static str,
     key: KeyPair,
@@ -32,7 +33,7 @@ impl Entity {
         Entity { name, key: KeyPair::generate().unwrap() }
     }
 
-    /// Parameters of an authority, or of a leaf if the name has a dot.
+    /// Returns the parameters of a leaf certificate if the name contains a dot, otherwise those of an authority.
     fn params(&self) -> CertificateParams {
         let is_leaf = self.name.contains('.');
         let names = if is_leaf { vec![self.name.to_owned()] } else { Vec::new() };
@@ -59,7 +60,7 @@ impl Entity {
         self.by_with(self, change)
     }
 
-    /// Makes a CRL with these serial numbers and changed parameters.
+    /// Makes a CRL that lists the serial numbers `revoked`, with changed parameters.
     fn list(&self, revoked: &[u64], change: impl FnOnce(&mut CertificateRevocationListParams)) -> Vec<u8> {
         let entry = |serial: &u64| rcgen::RevokedCertParams {
             serial_number: SerialNumber::from(*serial),
@@ -81,7 +82,7 @@ impl Entity {
         params.signed_by(&Issuer::new(issuer, &self.key)).unwrap().der().to_vec()
     }
 
-    /// Makes a self-signed version 1 certificate, by removing version and extensions from rcgen's output.
+    /// Makes a version 1 certificate issued by `issuer`, by removing version and extensions from rcgen's output.
     fn of_version_1(&self, issuer: &Entity) -> Der509 {
         let whole = self.by(issuer);
         let mut outer = Der::new(&whole).take(tag::SEQUENCE).unwrap().inside();
@@ -128,18 +129,18 @@ fn policy_of(anchors: Collection, lists: &[Vec<u8>], flags: i32) -> Policy {
     Policy { verifies_chain: true, pins: Pins::default(), anchors, crls, flags, algorithms }
 }
 
-fn judged(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Problem> {
+fn problem_of(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Problem> {
     let chain: Vec<Der509> = sent.iter().map(|der| (*der).clone()).collect();
     let (end_entity, others) = chain.split_first().unwrap();
     let name = server_name::parse("a.test").unwrap();
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
-    let question = VerifyRequest { end_entity, others, purpose, name: Some(&name), time };
-    verify(policy, &question).err().map(|refusal| refusal.problem)
+    let request = VerifyRequest { end_entity, others, purpose, name: Some(&name), time };
+    verify(policy, &request).err().map(|refusal| refusal.problem)
 }
 
-/// The chain is leaf, intermediate, root; each row varies the root.
+/// Verifies the chain leaf, intermediate, root; each row changes the root certificate.
 #[test]
-fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
+fn restrictions_in_a_trusted_root_apply_to_the_chain() {
     use KeyUsagePurpose::{CrlSign, DigitalSignature, KeyCertSign};
     type Change = fn(&mut CertificateParams);
     let critical = |oid: &[u64], content: &[u8]| {
@@ -185,11 +186,12 @@ fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
     ];
     let [root, int, site] = ["root", "int", "a.test"].map(Entity::new);
     let (by_root, leaf) = (int.by(&root), site.by(&int));
-    let verify_with = |root: &Der509| judged(&policy(&[root], &[], 0), &[&leaf, &by_root], Purpose::Server);
+    let verify_with = |root: &Der509| problem_of(&policy(&[root], &[], 0), &[&leaf, &by_root], Purpose::Server);
     for (what, change, expected) in rows {
         assert_eq!(verify_with(&root.own_with(change)), expected, "{what}");
     }
-    // policyConstraints, which OpenSSL knows; an unknown extension; a negative pathlen, which allows no path.
+    // Critical extensions: policyConstraints, which OpenSSL accepts; an unknown extension; basicConstraints with a
+    // negative pathlen, which allows no path.
     for (oid, content, expected) in [
         (&[2, 5, 29, 36][..], &[0x30, 3, 0x80, 1, 0][..], ca),
         (&[1, 2, 3, 4], &[5, 0], Some(Problem::UnknownCriticalExtension)),
@@ -208,9 +210,9 @@ fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
     assert_eq!(verify_with(&root.of_version_1(&above)), Some(Problem::NotCa));
 }
 
-/// One allowed path suffices, whatever else is trusted or sent.
+/// A single acceptable path suffices; other trusted or sent certificates do not make the chain fail.
 #[test]
-fn r33_of_several_certificates_and_paths_one_is_enough() {
+fn one_acceptable_path_among_several_suffices() {
     let [root, int, site, other] = ["root", "int", "a.test", "other"].map(Entity::new);
     let (own, leaf) = (root.own_with(|_| {}), site.by(&int));
     let (by_root, by_other) = (int.by(&root), int.by(&other));
@@ -232,24 +234,24 @@ fn r33_of_several_certificates_and_paths_one_is_enough() {
         ("that alone", &[&for_clients], &chain, Some(Problem::WrongPurpose)),
         ("another path", &[&own], &crossed, None),
         ("none of them", &[&short, &expired], &chain, Some(Problem::PathLength)),
-        // The leaf is trusted; the chain it comes with would be refused.
+        // The leaf itself is trusted, so it does not matter that the chain sent with it would be refused.
         ("the leaf", &[&leaf, &short], &chain, None),
         ("the leaf, by one that is no authority", &[&leaf, &no_ca], &[&leaf, &by_root], None),
     ] {
-        assert_eq!(judged(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
+        assert_eq!(problem_of(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
     }
-    // A built-in authority has no certificate to check. It is used even next to a certificate that does not allow the
-    // chain.
+    // A built-in authority has no certificate whose restrictions could be checked. It is used even if a trusted
+    // certificate with the same name and key does not allow the chain.
     let mut anchors = Collection::default();
     anchors.add(&short).unwrap();
     anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());
     assert_eq!(anchors.anchors().len(), 1);
-    assert_eq!(judged(&policy_of(anchors, &[], 0), &chain, Purpose::Server), None);
+    assert_eq!(problem_of(&policy_of(anchors, &[], 0), &chain, Purpose::Server), None);
 }
 
-/// The key of a trusted leaf cannot issue certificates of any kind.
+/// Certificates that a trusted leaf has issued are refused.
 #[test]
-fn r33_a_trusted_leaf_is_itself_only() {
+fn certificates_issued_by_a_trusted_leaf_are_refused() {
     let [site, same, below, other] = ["a.test", "a.test", "below", "other.test"].map(Entity::new);
     let own = site.own_with(|_| {});
     let renamed = Entity { name: "a.test", key: KeyPair::generate().unwrap() };
@@ -268,29 +270,30 @@ fn r33_a_trusted_leaf_is_itself_only() {
         ("through an authority", &[&same.by(&below), &int], Some(Problem::NotCa)),
         ("with itself behind", &[&by_site, &own], Some(Problem::NotCa)),
     ] {
-        assert_eq!(judged(&policy, sent, Purpose::Server), expected, "{what}");
+        assert_eq!(problem_of(&policy, sent, Purpose::Server), expected, "{what}");
     }
 }
 
-/// RFC 5280 section 4.2.1.9: a self-issued certificate, which links an authority's two keys, does not count for
-/// pathlen.
+/// RFC 5280 section 4.2.1.9: a self-issued certificate, which certifies an authority's new key with its old key, does
+/// not count for pathlen.
 #[test]
 fn self_issued_certificates_do_not_count_for_pathlen() {
     let [old, new, site] = ["root", "root", "a.test"].map(Entity::new);
     let (trusted, between) = (old.own_with(pathlen(0)), new.by(&old));
     let sent = [&site.by(&new), &between];
-    assert_eq!(judged(&policy(&[&trusted], &[], 0), &sent, Purpose::Server), None);
+    assert_eq!(problem_of(&policy(&[&trusted], &[], 0), &sent, Purpose::Server), None);
 }
 
-/// INCOMPLETE_CHAIN requires evidence that the peer left a certificate out.
+/// A missing issuer is reported as INCOMPLETE_CHAIN only if there is evidence that the peer left out a certificate, and
+/// otherwise as UNKNOWN_ISSUER.
 #[test]
-fn missing_issuer_is_unknown_or_incomplete_chain() {
+fn missing_issuers_are_unknown_unless_the_peer_left_one_out() {
     let [root, top, int, other, site] = ["root", "top", "int", "other", "a.test"].map(Entity::new);
     let (own, by_root, by_top) = (root.own_with(|_| {}), top.by(&root), int.by(&top));
     let unrelated = other.own_with(|_| {});
     let leaf = site.by(&int);
     let downloadable = site.by_with(&int, |params| {
-        // caIssuers: URI:x
+        // An authorityInfoAccess extension that contains "caIssuers: URI:x".
         let access = [0x30, 15, 0x30, 13, 6, 8, 0x2b, 6, 1, 5, 5, 7, 48, 2, 0x86, 1, b'x'];
         params.custom_extensions =
             vec![CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 1], access.to_vec())];
@@ -307,19 +310,19 @@ fn missing_issuer_is_unknown_or_incomplete_chain() {
         ("all", &[&leaf, &by_top, &by_root, &own], unknown),
     ] {
         assert_eq!(
-            judged(&policy(&[&Entity::new("trusted").own_with(|_| {})], &[], 0), sent, Purpose::Server),
+            problem_of(&policy(&[&Entity::new("trusted").own_with(|_| {})], &[], 0), sent, Purpose::Server),
             expected,
             "{what}"
         );
     }
     let trusted = policy(&[&own], &[], 0);
-    assert_eq!(judged(&trusted, &[&leaf, &by_top, &by_root], Purpose::Server), None);
-    assert_eq!(judged(&trusted, &[&leaf, &by_top], Purpose::Server), unknown);
+    assert_eq!(problem_of(&trusted, &[&leaf, &by_top, &by_root], Purpose::Server), None);
+    assert_eq!(problem_of(&trusted, &[&leaf, &by_top], Purpose::Server), unknown);
 }
 
-/// Unknown critical extensions are refused in sent and in trusted certificates.
+/// Leaf and intermediate certificates with an unknown critical extension are refused.
 #[test]
-fn unknown_critical_extensions_are_named() {
+fn unknown_critical_extensions_are_refused() {
     let [root, int, site] = ["root", "int", "a.test"].map(Entity::new);
     let critical = |params: &mut CertificateParams| {
         let mut extension = CustomExtension::from_oid_content(&[1, 2, 3, 4], vec![5, 0]);
@@ -329,13 +332,13 @@ fn unknown_critical_extensions_are_named() {
     let trusted = policy(&[&root.own_with(|_| {})], &[], 0);
     let (leaf, by_root) = (site.by(&int), int.by(&root));
     let expected = Some(Problem::UnknownCriticalExtension);
-    assert_eq!(judged(&trusted, &[&site.by_with(&int, critical), &by_root], Purpose::Server), expected);
-    assert_eq!(judged(&trusted, &[&leaf, &int.by_with(&root, critical)], Purpose::Server), expected);
-    assert_eq!(judged(&trusted, &[&leaf, &by_root], Purpose::Server), None);
+    assert_eq!(problem_of(&trusted, &[&site.by_with(&int, critical), &by_root], Purpose::Server), expected);
+    assert_eq!(problem_of(&trusted, &[&leaf, &int.by_with(&root, critical)], Purpose::Server), expected);
+    assert_eq!(problem_of(&trusted, &[&leaf, &by_root], Purpose::Server), None);
 }
 
 #[test]
-fn strict_rules_apply_to_trusted_certificates() {
+fn strict_flag_applies_to_trusted_certificates() {
     let [root, site] = ["root", "a.test"].map(Entity::new);
     let own = root.own_with(|params| params.key_usages = vec![KeyUsagePurpose::KeyCertSign]);
     let bare = root.own_with(|params| params.key_usages = vec![]);
@@ -347,12 +350,12 @@ fn strict_rules_apply_to_trusted_certificates() {
         (&bare, flag::X509_STRICT, Some(Problem::Other)),
         (&root.of_version_1(&root), flag::X509_STRICT, Some(Problem::Other)),
     ] {
-        assert_eq!(judged(&policy(&[trusted], &[], flags), &[&leaf], Purpose::Server), expected);
+        assert_eq!(problem_of(&policy(&[trusted], &[], flags), &[&leaf], Purpose::Server), expected);
     }
 }
 
 #[test]
-fn crls_need_an_issuer_that_may_sign_crls() {
+fn crls_of_authorities_without_crl_sign_are_not_used() {
     use KeyUsagePurpose::{CrlSign, KeyCertSign};
     let [root, site] = ["root", "a.test"].map(Entity::new);
     let with = |usages: &[KeyUsagePurpose]| root.own_with(|params| params.key_usages = usages.to_vec());
@@ -376,14 +379,14 @@ fn crls_need_an_issuer_that_may_sign_crls() {
         ),
         ("the leaf itself, by one that may not", &[&may_not, &leaf], vec![list(true, &root)], unknown),
     ] {
-        assert_eq!(judged(&policy(trusted, &lists, 0), &[&leaf], Purpose::Server), expected, "{what}");
+        assert_eq!(problem_of(&policy(trusted, &lists, 0), &[&leaf], Purpose::Server), expected, "{what}");
     }
 }
 
-/// webpki prefers the errors "expired" and "too many certificates" to CertRevoked. The peer may append certificates
-/// that cause both.
+/// webpki prefers the errors "expired" and "too many certificates" to CertRevoked. A peer could hide a revocation by
+/// appending certificates that cause one of these errors.
 #[test]
-fn r33_revocation_of_a_trusted_leaf_ignores_other_certificates() {
+fn appended_certificates_do_not_hide_the_revocation_of_a_trusted_leaf() {
     let [root, site, other, forger] = ["root", "a.test", "other", "root"].map(Entity::new);
     let own = root.own_with(|_| {});
     let serial = |params: &mut CertificateParams| params.serial_number = Some(SerialNumber::from(7));
@@ -438,26 +441,27 @@ fn r33_revocation_of_a_trusted_leaf_ignores_other_certificates() {
                 continue;
             }
             let policy = policy(trusted, &lists, flags);
-            let alone = judged(&policy, &[leaf], Purpose::Server);
-            let with_root = judged(&policy, &[leaf, &own], Purpose::Server);
-            let with_expired = judged(&policy, &[leaf, &expired], Purpose::Server);
+            let alone = problem_of(&policy, &[leaf], Purpose::Server);
+            let with_root = problem_of(&policy, &[leaf, &own], Purpose::Server);
+            let with_expired = problem_of(&policy, &[leaf, &expired], Purpose::Server);
             let sent: Vec<_> = std::iter::once(leaf).chain(&many).collect();
-            let with_many = judged(&policy, &sent, Purpose::Server);
+            let with_many = problem_of(&policy, &sent, Purpose::Server);
             assert_eq!([alone, with_root, with_expired, with_many], [expected; 4], "{what}, flags {flags:#x}");
         }
     }
-    // webpki takes a partitioned CRL to cover a certificate without distribution points. netlib does not.
+    // webpki assumes that a partitioned CRL covers certificates without distribution points; netlib's check of trusted
+    // leaves does not.
     let for_part = policy(&both, &[root.list(&[8], part)], 0);
     let sent: Vec<_> = std::iter::once(&leaf).chain(&many).collect();
-    assert_eq!(judged(&for_part, &[&leaf], Purpose::Server), None);
-    assert_eq!(judged(&for_part, &sent, Purpose::Server), unknown);
+    assert_eq!(problem_of(&for_part, &[&leaf], Purpose::Server), None);
+    assert_eq!(problem_of(&for_part, &sent, Purpose::Server), unknown);
 }
 
-/// The keyUsage of an unparsable intermediate could not be checked.
+/// An intermediate that netlib's parser cannot read is refused, because its keyUsage could not be checked.
 #[test]
 fn unparsable_intermediate_is_refused() {
     let [root, int, site] = ["root", "int", "a.test"].map(Entity::new);
-    // An authorityKeyIdentifier that is not a SEQUENCE, which webpki does not parse.
+    // Adds an authorityKeyIdentifier that is not a SEQUENCE; webpki does not parse this extension.
     let by_root = int.by_with(&root, |params| {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -465,5 +469,5 @@ fn unparsable_intermediate_is_refused() {
     });
     assert!(Certificate::parse(&by_root).is_err());
     let trusted = policy(&[&root.own_with(|_| {})], &[], 0);
-    assert_eq!(judged(&trusted, &[&site.by(&int), &by_root], Purpose::Server), Some(Problem::Malformed));
+    assert_eq!(problem_of(&trusted, &[&site.by(&int), &by_root], Purpose::Server), Some(Problem::Malformed));
 }

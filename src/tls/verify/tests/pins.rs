@@ -1,5 +1,5 @@
-//! Tests which certificates of a chain count for pins. The certificates are generated here; some have paths to two
-//! authorities.
+//! Tests which certificates of a chain are compared with the pins. The tests generate the certificates, some of which
+//! have paths to two authorities.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use rustls_pki_types::{CertificateDer, UnixTime};
 
 type Der = CertificateDer<'static>;
 
-/// A subject with a key; several certificates may share them.
+/// A subject name and a key, for which a test can issue several certificates.
 struct Entity {
     name: &'static str,
     key: KeyPair,
@@ -60,10 +60,10 @@ fn hex_of(der: &Der) -> String {
     fingerprint::sha256(der)
 }
 
-/// The settings of a test besides the chain.
+/// The verification settings of a test case.
 struct Setup<'a> {
     trusted: &'a [&'a Der],
-    /// True if the anchors are the system's, of which only keys can be pinned.
+    /// True if the anchors come from the system's store. Only the keys of such anchors can be pinned.
     as_system: bool,
     pins: &'a [String],
     verifies_chain: bool,
@@ -88,22 +88,22 @@ impl Setup<'_> {
     }
 }
 
-fn judged(sent: &[&Der], setup: &Setup<'_>) -> Option<Problem> {
+fn problem_of(sent: &[&Der], setup: &Setup<'_>) -> Option<Problem> {
     let policy = setup.policy();
     let chain: Vec<Der> = sent.iter().map(|der| (*der).clone()).collect();
     let (end_entity, others) = chain.split_first().unwrap();
     let name = server_name::parse(setup.name).unwrap();
     let time = UnixTime::since_unix_epoch(Duration::from_secs(1_767_225_600));
-    let question = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: Some(&name), time };
-    verify(&policy, &question).err().map(|refusal| refusal.problem)
+    let request = VerifyRequest { end_entity, others, purpose: Purpose::Server, name: Some(&name), time };
+    verify(&policy, &request).err().map(|refusal| refusal.problem)
 }
 
 #[test]
-fn only_the_verified_path_counts_for_pins() {
+fn pins_match_only_certificates_of_the_verified_path() {
     let [old, new, evil, between, site, forged] =
         ["old root", "new root", "evil", "between", "a.test", "a.test"].map(Entity::new);
     let (old_root, new_root, evil_root) = (old.by_itself(), new.by_itself(), evil.by_itself());
-    // Cross-signed: the same name and key, below two roots.
+    // A cross-signed intermediate: two roots have certified the same name and key.
     let (by_old, by_new) = (between.by(&old), between.by(&new));
     let (leaf, fake) = (site.by(&between), forged.by(&evil));
     let good = [&leaf, &by_old, &by_new];
@@ -145,12 +145,12 @@ fn only_the_verified_path_counts_for_pins() {
         ("without the authority", &attack, &both, false, key_of(&leaf), Some(Problem::IncompleteChain)),
     ] {
         let setup = Setup { trusted, as_system, pins: &[pin], verifies_chain: true, name: "a.test" };
-        assert_eq!(judged(sent, &setup), expected, "{what}");
+        assert_eq!(problem_of(sent, &setup), expected, "{what}");
     }
 }
 
 #[test]
-fn pins_that_replace_the_chain_match_the_leaf() {
+fn pins_that_replace_chain_verification_match_only_the_leaf() {
     let [root, between, site] = ["root", "between", "a.test"].map(Entity::new);
     let (root_own, by_root, leaf) = (root.by_itself(), between.by(&root), site.by(&between));
     let other = Entity::new("nobody").by_itself();
@@ -165,13 +165,13 @@ fn pins_that_replace_the_chain_match_the_leaf() {
         ("another name and key", vec![key_of(&root_own)], "b.test", Some(Problem::NameMismatch)),
     ] {
         let setup = Setup { trusted: &[&root_own], as_system: false, pins: &pins, verifies_chain: false, name };
-        assert_eq!(judged(&sent, &setup), expected, "{what}");
+        assert_eq!(problem_of(&sent, &setup), expected, "{what}");
     }
 }
 
-/// Errors are the same with and without pins, and a trusted leaf must also match a pin.
+/// Chain and name errors are the same with and without pins. A trusted leaf must also match a pin.
 #[test]
-fn pins_are_checked_last() {
+fn pins_are_checked_after_chain_and_name() {
     let [root, site, alone] = ["root", "a.test", "a.test"].map(Entity::new);
     let (root_own, leaf, alone) = (root.by_itself(), site.by(&root), alone.by_itself());
     for (what, sent, trusted, pin, name, expected) in [
@@ -183,20 +183,22 @@ fn pins_are_checked_last() {
         ("trusted and not pinned", &alone, &alone, key_of(&root_own), "a.test", Some(Problem::NotPinned)),
     ] {
         let setup = Setup { trusted: &[trusted], as_system: false, pins: &[pin], verifies_chain: true, name };
-        assert_eq!(judged(&[sent], &setup), expected, "{what}");
+        assert_eq!(problem_of(&[sent], &setup), expected, "{what}");
     }
 }
 
-/// CertificateRequest names the authorities that clients may use. If no issuer is required, it names none.
+/// A server's CertificateRequest names the trusted authorities if client certificates must have a trusted issuer, and
+/// otherwise no authority.
 #[test]
-fn certificate_request_names_required_authorities_only() {
+fn certificate_request_names_authorities_only_if_chains_are_verified() {
     let root = Entity::new("root").by_itself();
-    for (verifies_chain, told) in [(true, 1), (false, 0)] {
+    for (verifies_chain, count) in [(true, 1), (false, 0)] {
         let pins = [key_of(&root)];
         let setup = Setup { trusted: &[&root], as_system: false, pins: &pins, verifies_chain, name: "" };
         let policy = setup.policy();
-        let means = VerifierConfig { algorithms: policy.algorithms, times: None, notes: Arc::default() };
-        let verifier = ClientVerifier::new(Arc::new(policy), true, means);
-        assert_eq!(verifier.root_hint_subjects().len(), told);
+        let verifier_config =
+            VerifierConfig { algorithms: policy.algorithms, times: None, verifier_errors: Arc::default() };
+        let verifier = ClientVerifier::new(Arc::new(policy), true, verifier_config);
+        assert_eq!(verifier.root_hint_subjects().len(), count);
     }
 }

@@ -1,8 +1,9 @@
-//! Loads a directory of authorities, as OpenSSL's capath.
+//! Loads a directory of CA certificates, in the layout of OpenSSL's capath.
 //!
 //! OpenSSL looks up only hashed names such as `5ed36f99.0`, which `c_rehash` creates: an authority whose link was
-//! removed is no longer trusted although its file still exists. So if the directory has hashed names, only those are
-//! read. If it has none, every file is read; OpenSSL would trust nothing there.
+//! removed is no longer trusted although its file still exists. So if the directory contains hashed names, only the
+//! files with such names are read. If the directory contains no hashed name, every file is read; OpenSSL would find no
+//! authority there.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -15,13 +16,14 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The largest collections have some hundreds of authorities with three names each.
+/// The most files in a directory. The largest known directories contain some hundred authorities with three file names
+/// each.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The total size of all files.
+/// The limit on the total size of all files in a directory.
 const MAX_BYTES: u64 = 4 * pem::MAX_FILE;
 
-/// Reads a directory. `what` names it in errors. Unusable entries are skipped.
+/// Adds the authorities in a directory to `loaded` and skips unusable files. Error messages call the directory `what`.
 pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Result<()> {
     let entries = list(path, what)?;
     let is_hashed = entries.iter().any(|entry| kind(entry) == Kind::Hashed);
@@ -30,7 +32,7 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
     let is_read = |kind: Kind| kind == Kind::Hashed || (!is_hashed && kind == Kind::Other);
     for entry in entries.iter().filter(|entry| is_read(kind(entry))) {
         let Some(metadata) = regular(path, entry, loaded) else { continue };
-        // Several names of one file are common in such directories.
+        // In CA directories, several names often refer to one file; each file is read once.
         if !seen.insert(identity(&metadata)) {
             continue;
         }
@@ -55,7 +57,7 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
             loaded.skip(&format!("{name}: no hashed name leads to it, as c_rehash makes them for all the others"));
         }
     }
-    // With revocation checks on, OpenSSL reads CRLs under these names.
+    // OpenSSL reads CRLs from files with these names if revocation checking is on; netlib only reports the files.
     for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
         if regular(path, entry, loaded).is_some() {
             let name = entry.to_string_lossy();
@@ -65,7 +67,7 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
     Ok(())
 }
 
-/// Returns the names that do not begin with a dot, sorted.
+/// Returns the sorted names of the directory's entries, except those that begin with a dot.
 fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
     let failed = |error: std::io::Error| Error::from_io(Status::Io, format!("cannot read {what}"), &error);
     let mut entries = Vec::new();
@@ -83,7 +85,8 @@ fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
     Ok(entries)
 }
 
-/// Follows symbolic links. Other file types are ignored; a dangling link is reported.
+/// Returns the metadata of a regular file, following symbolic links. Files of other types are ignored; a dangling link
+/// is reported as skipped.
 fn regular(path: &Path, entry: &std::ffi::OsStr, loaded: &mut LoadedAnchors) -> Option<Metadata> {
     match fs::metadata(path.join(entry)) {
         Ok(metadata) => Some(metadata).filter(Metadata::is_file),
@@ -101,9 +104,9 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 
 #[derive(PartialEq, Eq)]
 enum Kind {
-    /// The name of a certificate: eight hex digits, a dot and a number.
+    /// The hashed file name of a certificate: eight hex digits, a dot and a number.
     Hashed,
-    /// The name of a CRL: eight hex digits, ".r" and a number.
+    /// The hashed file name of a CRL: eight hex digits, ".r" and a number.
     HashedCrl,
     Other,
 }
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recognises_hashed_names() {
+    fn hashed_file_names_are_recognised() {
         for (name, expected) in [
             ("5ed36f99.0", 'c'),
             ("5ED36F99.12", 'c'),

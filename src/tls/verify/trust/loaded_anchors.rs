@@ -12,16 +12,16 @@ use crate::tls::error_text;
 use crate::tls::verify::anchors::{Collection, Unusable};
 use crate::tls::x509::{Certificate, name::escaped};
 
-/// The number of skipped certificates that are listed: a large file may hold millions.
+/// The most skipped certificates that are described, because a large file may contain millions of them.
 const MAX_REPORTED: usize = 100;
 
 #[derive(Default)]
 pub(crate) struct LoadedAnchors {
-    /// The certificates that `anchors` were made from.
+    /// The certificates from which `anchors` were made.
     pub(crate) certificates: Vec<CertificateDer<'static>>,
     anchors: Collection,
     skipped: Vec<String>,
-    untold: usize,
+    unlisted_count: usize,
 }
 
 impl LoadedAnchors {
@@ -33,13 +33,13 @@ impl LoadedAnchors {
         if self.skipped.len() < MAX_REPORTED {
             self.skipped.push(escaped(why.as_bytes()));
         } else {
-            self.untold += 1;
+            self.unlisted_count += 1;
         }
     }
 
-    /// Adds the usable certificates in PEM text or DER. `what` names the input in errors; `place` prefixes the reasons
-    /// for skipped certificates.
-    pub(crate) fn add_bytes(&mut self, bytes: &[u8], what: &str, place: &str) -> Result<()> {
+    /// Adds the usable certificates in PEM text or DER. Error messages call the input `what`; the description of each
+    /// skipped certificate begins with `prefix`.
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8], what: &str, prefix: &str) -> Result<()> {
         let conditional = memchr::memmem::find_iter(bytes, b"-----BEGIN TRUSTED CERTIFICATE-----").count();
         let certificates = match pem::certificates(bytes, what) {
             Err(_) if conditional > 0 && !holds_plain(bytes) => {
@@ -48,16 +48,17 @@ impl LoadedAnchors {
             }
             certificates => certificates?,
         };
-        self.add_all(certificates, place)?;
+        self.add_all(certificates, prefix)?;
         if conditional > 0 {
             self.skip(&format!(
-                "{place}certificates with OpenSSL's conditions, {conditional} of them: {CONDITIONAL}"
+                "{prefix}certificates with OpenSSL's conditions, {conditional} of them: {CONDITIONAL}"
             ));
         }
         Ok(())
     }
 
-    /// Adds certificates like [`LoadedAnchors::add_bytes`], for the system's store, where nothing is an error.
+    /// Adds certificates of the system's store. Unlike [`LoadedAnchors::add_bytes`], it skips malformed input instead
+    /// of failing.
     pub(crate) fn add_store(&mut self, bytes: &[u8]) {
         let mut added = self.add_bytes(bytes, "the store", "");
         if added.is_err() && pem::is_pem(bytes) {
@@ -71,17 +72,17 @@ impl LoadedAnchors {
         }
     }
 
-    fn add_all(&mut self, certificates: Vec<CertificateDer<'static>>, place: &str) -> Result<()> {
+    fn add_all(&mut self, certificates: Vec<CertificateDer<'static>>, prefix: &str) -> Result<()> {
         for (index, certificate) in certificates.into_iter().enumerate() {
             match self.anchors.add(&certificate) {
                 Ok(()) => memory::push(&mut self.certificates, certificate, "certificates")?,
-                Err(error) => self.skip(&format!("{place}certificate {index} {}", unusable(&certificate, &error))),
+                Err(error) => self.skip(&format!("{prefix}certificate {index} {}", unusable(&certificate, &error))),
             }
         }
         Ok(())
     }
 
-    /// Fails if there is no authority.
+    /// Returns the loaded authorities; fails if there are none.
     pub(crate) fn or_error(self, what: &str) -> Result<LoadedAnchors> {
         if !self.is_empty() {
             return Ok(self);
@@ -89,7 +90,7 @@ impl LoadedAnchors {
         let why = match self.skipped.as_slice() {
             [] => String::new(),
             [one] => format!(": {one}"),
-            [first, ..] => format!(": {first}; and {} more", self.skipped.len() + self.untold - 1),
+            [first, ..] => format!(": {first}; and {} more", self.skipped.len() + self.unlisted_count - 1),
         };
         Err(Error::new(Status::InvalidPem, format!("{what} holds no certificate that can be used{why}")))
     }
@@ -99,10 +100,10 @@ impl LoadedAnchors {
     }
 
     pub(crate) fn into_parts(mut self) -> (Collection, Vec<CString>) {
-        if self.untold > 0 {
-            self.skipped.push(format!("{} more", self.untold));
+        if self.unlisted_count > 0 {
+            self.skipped.push(format!("{} more", self.unlisted_count));
         }
-        // The texts are escaped and contain no NUL.
+        // The descriptions are escaped, so they contain no NUL byte.
         let skipped = self.skipped.into_iter().map(|text| CString::new(text).unwrap_or_default()).collect();
         (self.anchors, skipped)
     }

@@ -11,7 +11,7 @@ use crate::socket::sys;
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// SSL_CERT_FILE and SSL_CERT_DIR, as OpenSSL reads them.
+/// The environment variables SSL_CERT_FILE and SSL_CERT_DIR, with the meaning that OpenSSL gives them.
 #[derive(Default)]
 pub(crate) struct Environment {
     pub(crate) file: Option<PathBuf>,
@@ -34,7 +34,7 @@ impl Environment {
     }
 }
 
-/// Returns each path with its authorities. Unusable certificates are skipped.
+/// Returns each path of the system's store with the authorities loaded from it. Unusable certificates are skipped.
 pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, LoadedAnchors)>> {
     if environment.file.is_none() && environment.directories.is_empty() {
         return Ok(from_platform().into_iter().collect());
@@ -43,7 +43,8 @@ pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, LoadedAnc
     let directories = environment.directories.iter().map(|path| of_directory(path));
     let sources: Vec<(OsString, LoadedAnchors)> = file.chain(directories).collect();
     if sources.iter().all(|(_, loaded)| loaded.is_empty()) {
-        // No fallback: it would trust authorities that the user who set the variables did not choose.
+        // There is no fallback to other paths: a fallback would trust authorities that the user who set the variables
+        // did not choose.
         let paths: Vec<_> = sources.iter().map(|(path, _)| path.to_string_lossy()).collect();
         return Err(Error::new(
             Status::NoTrustAnchors,
@@ -70,7 +71,7 @@ fn of_directory(path: &Path) -> (OsString, LoadedAnchors) {
     (path.as_os_str().to_owned(), loaded)
 }
 
-/// The paths of the distributions' CA bundles.
+/// The paths of CA bundles in common operating system distributions.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
 const BUNDLES: &[&str] = &[
     "/etc/ssl/certs/ca-certificates.crt",
@@ -90,7 +91,7 @@ const BUNDLES: &[&str] = &[
 const DIRECTORIES: &[&str] =
     &["/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs", "/etc/certs/CA"];
 
-/// Returns the first path with certificates. netlib tries the paths itself, because rustls-native-certs reads the
+/// Returns the first path that contains certificates. rustls-native-certs is not used here, because it reads the
 /// environment.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
 fn from_platform() -> Option<(OsString, LoadedAnchors)> {

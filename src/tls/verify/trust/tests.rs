@@ -1,4 +1,4 @@
-//! Tests which authorities are loaded.
+//! Tests which authorities are loaded from the application's sources, the system's store and the built-in list.
 
 use super::*;
 use crate::status::Status;
@@ -14,7 +14,7 @@ fn file(path: &str) -> PathBuf {
 }
 
 #[test]
-fn custom_trust_replaces_the_systems() {
+fn added_authorities_replace_the_systems_store() {
     let custom = [Source::Data(CA.to_vec().into())];
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec![] };
     let alone = set(&custom, false, &environment).unwrap();
@@ -27,14 +27,14 @@ fn custom_trust_replaces_the_systems() {
 }
 
 #[test]
-fn system_roots_are_found_without_variables() {
+fn system_store_is_found_without_environment_variables() {
     let trust = set(&[], true, &Environment::default()).unwrap();
     assert!(trust.sources == SYSTEM || trust.sources == EMBEDDED);
     assert!(trust.anchors.len() > 50);
 }
 
 #[test]
-fn built_in_authorities_replace_a_missing_store() {
+fn built_in_authorities_replace_a_missing_or_empty_store() {
     let roots = webpki_roots::TLS_SERVER_ROOTS.len();
     let empty = || vec![("/etc/ssl/certs".into(), LoadedAnchors::default())];
     let own = [Source::File(file("ca.pem"))];
@@ -53,9 +53,9 @@ fn built_in_authorities_replace_a_missing_store() {
 }
 
 #[test]
-fn variables_without_certificates_are_an_error() {
+fn ssl_cert_file_and_dir_without_certificates_are_an_error() {
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![file("")] };
-    // As in OpenSSL, a missing file is no error if the directory has certificates.
+    // As in OpenSSL, a missing SSL_CERT_FILE is no error if the directory SSL_CERT_DIR contains certificates.
     assert_eq!(set(&[], true, &environment).unwrap().sources, SYSTEM);
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![] };
     let error = set(&[], true, &environment).err().unwrap();
@@ -64,7 +64,7 @@ fn variables_without_certificates_are_an_error() {
 }
 
 #[test]
-fn file_without_certificates_is_an_error() {
+fn ca_files_without_certificates_are_an_error() {
     let missing = set(&[Source::File(file("nonexistent.pem"))], false, &Environment::default()).err().unwrap();
     assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
     for (path, status) in [("make.sh", Status::InvalidPem), ("server.key", Status::InvalidPem)] {
@@ -76,7 +76,7 @@ fn file_without_certificates_is_an_error() {
     assert_eq!(truncated.status(), Status::InvalidPem);
 }
 
-/// Returns kind, name, number of anchors and skipped certificates of each source.
+/// Returns the kind, the name, the number of anchors and the skipped certificates of each source.
 fn summary(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
     trust
         .loaded
@@ -89,7 +89,7 @@ fn summary(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
 }
 
 #[test]
-fn sources_are_listed() {
+fn loaded_sources_are_listed_with_their_number_of_anchors() {
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec!["/nonexistent".into()] };
     let other = std::fs::read(file("other-ca.pem")).unwrap();
     let both = [CA, &other, CA].concat();
@@ -116,7 +116,7 @@ fn sources_are_listed() {
 }
 
 #[test]
-fn unusable_certificates_of_a_store_are_skipped() {
+fn unusable_certificates_in_the_systems_store_are_skipped() {
     let broken = b"-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n";
     let mut loaded = LoadedAnchors::default();
     let cut = b"-----BEGIN CERTIFICATE-----\nMIIB\n";
@@ -141,9 +141,9 @@ fn skipped_certificates_are_listed_up_to_a_limit() {
     assert_eq!((skipped.len(), skipped[100].to_str().unwrap()), (101, "900 more"));
 }
 
-/// The restrictions of an unparsable certificate could not be enforced.
+/// A certificate that netlib's parser cannot read is skipped, because its restrictions could not be enforced.
 #[test]
-fn a_certificate_that_cannot_be_read_is_not_trusted() {
+fn unparsable_certificates_are_not_trusted() {
     let trust = set(&[Source::File(file("verify/odd.pem"))], false, &Environment::default()).unwrap();
     let skipped: Vec<_> = trust.loaded[0].skipped().iter().map(|text| text.to_str().unwrap()).collect();
     assert_eq!((trust.anchors.len(), skipped), (1, vec!["certificate 0 cannot be read: keyUsage at its byte 301"]));

@@ -1,7 +1,7 @@
-//! A test server for Encrypted Client Hello, which rustls 0.23 does not implement for servers. It decrypts the inner
-//! ClientHello, lets a rustls server answer it, and writes the acceptance confirmation into the ServerHello's random.
-//! To do this it runs the rustls server twice, with the same random bytes and keys. It follows RFC 9849 and shares no
-//! code with the client.
+//! A test server for Encrypted Client Hello, which rustls 0.23 does not implement for servers. The server decrypts the
+//! inner ClientHello, lets a rustls server answer it, and writes the acceptance confirmation into the ServerHello's
+//! random. Because the confirmation depends on the ServerHello, the rustls server runs twice, with the same random
+//! bytes and keys. The test server follows RFC 9849 and shares no code with the client.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ impl Keys {
     }
 }
 
-/// A ClientHello message and the offsets of its parts.
+/// A ClientHello message and the offsets of its fields.
 #[derive(Clone)]
 pub(crate) struct Hello {
     pub(crate) message: Vec<u8>,
@@ -52,7 +52,7 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    /// Parses plaintext handshake records.
+    /// Parses the ClientHello in plaintext handshake records.
     pub(crate) fn read(records: &[u8]) -> Hello {
         let mut message = Vec::new();
         let mut rest = records;
@@ -97,8 +97,8 @@ impl Hello {
         self.extension(SUPPORTED_VERSIONS).unwrap()[1..].chunks(2).any(|version| version == [3, 3])
     }
 
-    /// Decrypts the inner ClientHello. `None` if it was encrypted for another key. The first ClientHello of a session
-    /// sets `opener`; the second one reuses it (section 6.1.5).
+    /// Decrypts the inner ClientHello. Returns `None` if the client encrypted it for another key. The first ClientHello
+    /// of a session sets `opener`; the second ClientHello reuses the opener (RFC 9849 section 6.1.5).
     pub(crate) fn decrypt(&self, keys: &Keys, opener: &mut Option<Box<dyn HpkeOpener>>) -> Option<Hello> {
         let (_, place) = self.extensions.iter().find(|(kind, _)| *kind == ECH).unwrap();
         let extension = &self.message[place.clone()];
@@ -122,7 +122,7 @@ impl Hello {
         Some(self.decode_inner(&inner))
     }
 
-    /// Decodes an EncodedClientHelloInner (section 5.1): removes the padding and copies the referenced outer
+    /// Decodes an EncodedClientHelloInner (RFC 9849 section 5.1): removes the padding and copies the referenced outer
     /// extensions.
     fn decode_inner(&self, encoded: &[u8]) -> Hello {
         let encoded = Hello::parse([&[1, 0, 0, 0], encoded].concat());
@@ -166,14 +166,14 @@ impl Hello {
     }
 }
 
-/// Random bytes that can be replayed.
+/// A random number generator that records its output and can replay it.
 #[derive(Debug, Default)]
-struct Tape {
+struct RecordedRandom {
     fills: Mutex<(Vec<Vec<u8>>, Option<usize>)>,
 }
 
-impl Tape {
-    /// Replays the bytes from the start, with `confirmation` in the first random of a message.
+impl RecordedRandom {
+    /// Replays the recorded bytes from the start, with `confirmation` in the last 8 bytes of the ServerHello's random.
     fn rewind(&self, confirmation: &[u8]) {
         let mut fills = self.fills.lock().unwrap();
         let random = fills.0.iter_mut().find(|fill| fill.len() == 32).unwrap();
@@ -182,7 +182,7 @@ impl Tape {
     }
 }
 
-impl SecureRandom for Tape {
+impl SecureRandom for RecordedRandom {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
         let mut fills = self.fills.lock().unwrap();
         if let Some(next) = fills.1
@@ -200,11 +200,11 @@ impl SecureRandom for Tape {
     }
 }
 
-/// X25519 that returns the same first key pair again.
+/// An X25519 key exchange that returns the result of its first exchange every time.
 #[derive(Debug, Default)]
-struct SameKey(Mutex<Option<(Vec<u8>, Vec<u8>)>>);
+struct RepeatedKeyExchange(Mutex<Option<(Vec<u8>, Vec<u8>)>>);
 
-impl SupportedKxGroup for SameKey {
+impl SupportedKxGroup for RepeatedKeyExchange {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
         X25519.start()
     }
@@ -224,28 +224,29 @@ impl SupportedKxGroup for SameKey {
     }
 }
 
-/// Accepts ECH: returns the server after it has answered the inner ClientHello, and its answer. `tickets` makes
-/// sessions resumable.
+/// Accepts ECH: returns a server that has answered the inner ClientHello, and the bytes of its answer. The server
+/// encrypts session tickets with `tickets`.
 pub(crate) fn accept(
     inner: &Hello,
     tickets: &Arc<dyn rustls::server::ProducesTickets>,
 ) -> (ServerConnection, Vec<u8>) {
-    // rustls' providers need `'static` references.
-    let (tape, group): (&'static Tape, &'static SameKey) = (Box::leak(Box::default()), Box::leak(Box::default()));
-    let config = configured(tape, group, tickets);
-    let (_, answer) = answered(&config, inner);
+    // The fields of rustls' CryptoProvider are `'static` references.
+    let (random_source, group): (&'static RecordedRandom, &'static RepeatedKeyExchange) =
+        (Box::leak(Box::default()), Box::leak(Box::default()));
+    let config = server_config(random_source, group, tickets);
+    let (_, answer) = serve(&config, inner);
     let length = usize::from(u16::from_be_bytes([answer[3], answer[4]]));
-    tape.rewind(&confirmation(SIGNED_WITH.tls13().unwrap(), inner, &answer[5..5 + length]));
-    answered(&config, inner)
+    random_source.rewind(&confirmation(SIGNED_WITH.tls13().unwrap(), inner, &answer[5..5 + length]));
+    serve(&config, inner)
 }
 
-/// Returns a server that answers the outer ClientHello.
+/// Rejects ECH: returns a server that has answered the outer ClientHello, and the bytes of its answer.
 pub(crate) fn answer_outer(hello: &Hello) -> (ServerConnection, Vec<u8>) {
     let random = aws_lc_rs::default_provider().secure_random;
-    answered(&configured(random, X25519, &aws_lc_rs::Ticketer::new().unwrap()), hello)
+    serve(&server_config(random, X25519, &aws_lc_rs::Ticketer::new().unwrap()), hello)
 }
 
-fn configured(
+fn server_config(
     random: &'static dyn SecureRandom,
     group: &'static dyn SupportedKxGroup,
     tickets: &Arc<dyn rustls::server::ProducesTickets>,
@@ -267,7 +268,7 @@ fn configured(
     Arc::new(config)
 }
 
-fn answered(config: &Arc<ServerConfig>, inner: &Hello) -> (ServerConnection, Vec<u8>) {
+fn serve(config: &Arc<ServerConfig>, inner: &Hello) -> (ServerConnection, Vec<u8>) {
     let mut server = ServerConnection::new(Arc::clone(config)).unwrap();
     server.read_tls(&mut &inner.record()[..]).unwrap();
     server.process_new_packets().unwrap();
@@ -278,7 +279,7 @@ fn answered(config: &Arc<ServerConfig>, inner: &Hello) -> (ServerConnection, Vec
     (server, answer)
 }
 
-/// Returns the acceptance confirmation (section 7.2).
+/// Returns the acceptance confirmation (RFC 9849 section 7.2).
 fn confirmation(suite: &Tls13CipherSuite, inner: &Hello, server_hello: &[u8]) -> [u8; 8] {
     let mut unsigned = server_hello.to_vec();
     unsigned[30..38].fill(0);
