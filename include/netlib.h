@@ -133,7 +133,7 @@
  * vfork and posix_spawn are safe.
  *
  * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and a
- * handshake inside 15 other streams 56 KiB. Add the stack that your callbacks need. Also add the stack that
+ * handshake inside 15 other streams 50 KiB. Add the stack that your callbacks need. Also add the stack that
  * getaddrinfo(3) needs if you connect without a limit, because it then runs on the calling thread.
  *
  * ENVIRONMENT. netlib_tls_context_new reads the variables SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE. The first

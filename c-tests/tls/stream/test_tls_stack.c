@@ -53,7 +53,7 @@ static size_t used(void) {
     return stack_size - untouched;
 }
 
-static void run_small(const struct work *work, size_t margin) {
+static void run_small(const struct work *work) {
     pthread_attr_t attributes;
     pthread_t thread;
     if (paints) memset(stack, 0xa5, stack_size);
@@ -64,7 +64,7 @@ static void run_small(const struct work *work, size_t margin) {
     pthread_attr_destroy(&attributes);
     size_t bytes = paints ? used() : 0;
     if (measures) printf("%6zu  %s\n", bytes, work->name);
-    bool fits = !is_optimised || bytes + margin <= STATED;
+    bool fits = !is_optimised || bytes + MARGIN <= STATED;
     CHECK(fits);
     if (!fits) fprintf(stderr, "    %s uses %zu bytes of stack\n", work->name, bytes);
 }
@@ -256,8 +256,7 @@ static void run_sessions_of_every_kind(void) {
                  settings.mutual ? ", both with certificates" : "", settings.grease ? ", ECH GREASE" : "",
                  settings.depth);
         struct work work = {name, run_full_and_resumed_session};
-        /* The deepest stream may use the margin. */
-        run_small(&work, settings.depth > 2 ? 0 : MARGIN);
+        run_small(&work);
     }
 }
 
@@ -343,7 +342,7 @@ int main(int argc, char **argv) {
         mmap(NULL, stack_size + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED || mprotect(region + GUARD, stack_size, PROT_READ | PROT_WRITE) != 0) abort();
     stack = region + GUARD;
-    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) run_small(&works[i], MARGIN);
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) run_small(&works[i]);
     run_sessions_of_every_kind();
     munmap(region, stack_size + GUARD);
     return report("tls stack");

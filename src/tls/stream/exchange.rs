@@ -96,6 +96,18 @@ impl Call<'_> {
         Err(if is_fatal || is_disconnect(&error) { core.engine.fail(error) } else { error })
     }
 
+    /// Performs the handshake of the stream below, if there is output to send through it. Returns `Some` if that handshake
+    /// would have to wait and the policy does not allow it.
+    pub(super) fn ensure_handshake_below(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        if !self.core()?.engine.has_output() {
+            return Ok(None);
+        }
+        match self.transport().ensure_handshake(policy) {
+            Ok(done) => Ok(done),
+            Err(fault) => self.fail_send(fault, policy),
+        }
+    }
+
     /// Sends the output queue. Returns `None` if everything is sent, `Some` if the rest would have to wait and the
     /// policy does not allow it.
     pub(super) fn flush(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
@@ -150,19 +162,19 @@ impl Call<'_> {
             match self.transport().send(piece.bytes(), policy) {
                 Ok(Io::Done(count)) => piece.consume(count),
                 Ok(want) => return Ok(Some(want)),
-                Err(fault) => {
-                    let is_fatal = matches!(fault, Fault::Fatal(_));
-                    let core = self.core()?;
-                    let error = explain("send to", &core.engine, fault, policy);
-                    return Err(if is_fatal || is_disconnect(&error) {
-                        core.engine.fail_sending(error)
-                    } else {
-                        error
-                    });
-                }
+                Err(fault) => return self.fail_send(fault, policy),
             }
         }
         Ok(None)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail_send(&mut self, fault: Fault, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        let is_fatal = matches!(fault, Fault::Fatal(_));
+        let core = self.core()?;
+        let error = explain("send to", &core.engine, fault, policy);
+        Err(if is_fatal || is_disconnect(&error) { core.engine.fail_sending(error) } else { error })
     }
 }
 

@@ -90,7 +90,13 @@ impl Call<'_> {
 
     /// Sends the queued handshake messages. Returns `Some` if the rest would have to wait.
     pub(super) fn send_flight(&mut self, done: bool, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        match self.flush(policy) {
+        // Otherwise each handshake below would run inside a write of the stream above it. The frames of 16 such writes
+        // and a handshake would nearly fill the stack that netlib guarantees to suffice.
+        let sent = match self.ensure_handshake_below(policy) {
+            Ok(None) => self.flush(policy),
+            unfinished => unfinished,
+        };
+        match sent {
             // The peer may have sent data before it closed the connection.
             Err(error) if is_disconnect(&error) && done => Ok(None),
             Err(error) if is_disconnect(&error) => {
@@ -124,6 +130,8 @@ impl Call<'_> {
 
     /// Reads an alert that the peer sent before it closed the connection. The alert explains the failure better than
     /// EPIPE.
+    #[cold]
+    #[inline(never)]
     fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
         // A server's flight fits in a few buffers. The fixed number ends the loop whatever the peer sends.
         for _ in 0..8 {

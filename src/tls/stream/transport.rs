@@ -111,6 +111,15 @@ impl Transport {
         }
     }
 
+    /// Performs the handshake of the stream below, if there is one. Returns `Some` if that handshake would have to wait
+    /// and the policy does not allow it.
+    pub(super) fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
+        match &self.0 {
+            Kind::Stream(outer) => outer.ensure_handshake(policy).map_err(Fault::OuterStream),
+            Kind::Descriptor(_) | Kind::Callbacks(_) => Ok(None),
+        }
+    }
+
     /// Receives into `room`, which is not empty.
     pub(super) fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {
         let flags = if waiting == ReceiveMode::Blocking { 0 } else { sys::DONT_WAIT };
@@ -208,6 +217,12 @@ impl StreamTransport {
 
     fn can_wait(&self) -> bool {
         self.0.transport.can_wait()
+    }
+
+    fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        let mut call = Call::new(&self.0);
+        call.core()?.engine.check_sending()?;
+        call.ensure_handshake(policy.without_throughput())
     }
 
     fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
