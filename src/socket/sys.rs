@@ -2,18 +2,25 @@
 //! never in undefined behaviour.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, OsString};
+mod file;
+mod process;
+
+use std::ffi::CStr;
 use std::io;
-use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStringExt;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
+
+pub(crate) use file::{is_blocking, is_open, read, remaining_file_size, seek, tell, write_without_signal};
+#[cfg(test)]
+pub(crate) use process::is_signal_blocked;
+pub(crate) use process::{
+    ForkHandler, SignalsBlocked, at_fork, environment_variable, monotonic_seconds, wipe_on_fork_word,
+};
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;
 pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
@@ -178,24 +185,6 @@ fn retry_on_eintr(mut call: impl FnMut() -> isize) -> io::Result<usize> {
     }
 }
 
-#[cfg(target_os = "linux")]
-unsafe extern "C" {
-    fn secure_getenv(name: *const libc::c_char) -> *mut libc::c_char;
-}
-
-/// Returns an environment variable; always `None` in a program that runs with elevated privileges, such as set-user-ID.
-pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
-    // SAFETY: the name is NUL-terminated. The result is NUL-terminated and lives until the application changes its
-    // environment, which no thread may do during this call: that is the rule of getenv(3) itself.
-    unsafe {
-        #[cfg(target_os = "linux")]
-        let value = secure_getenv(name.as_ptr());
-        #[cfg(not(target_os = "linux"))]
-        let value = if libc::issetugid() != 0 { std::ptr::null_mut() } else { libc::getenv(name.as_ptr()) };
-        if value.is_null() { None } else { Some(OsString::from_vec(CStr::from_ptr(value).to_bytes().to_vec())) }
-    }
-}
-
 /// Clears O_NONBLOCK with one system call; fcntl(2) needs two.
 pub(crate) fn make_blocking(fd: RawFd) -> io::Result<()> {
     let mut nonblocking: libc::c_int = 0;
@@ -334,175 +323,6 @@ fn gai_error_text(code: i32) -> String {
     unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy().into_owned()
 }
 
-/// Blocks all signals on the current thread and on the threads that it starts, until dropped.
-pub(crate) struct SignalsBlocked {
-    before: Option<libc::sigset_t>,
-    /// Keeps the type from being `Send`, because the mask belongs to this thread.
-    _thread: PhantomData<*const ()>,
-}
-
-impl SignalsBlocked {
-    pub(crate) fn new() -> SignalsBlocked {
-        // SAFETY: both sets are written before they are read.
-        let before = unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&mut all);
-            (libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before) == 0).then_some(before)
-        };
-        SignalsBlocked { before, _thread: PhantomData }
-    }
-}
-
-impl Drop for SignalsBlocked {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            // SAFETY: `before` is a set that pthread_sigmask wrote.
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
-        }
-    }
-}
-
-/// Returns the time of the monotonic clock, in seconds.
-pub(crate) fn monotonic_seconds() -> f64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
-}
-
-/* Forks. */
-
-/// Returns a word that is 0 in every forked child, even if no fork handler ran: the kernel wipes its page
-/// (MADV_WIPEONFORK, Linux 4.14). `None` if no such page is available.
-pub(crate) fn wipe_on_fork_word() -> Option<&'static AtomicU64> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays
-    // valid for as long as the process lives. madvise(2) changes only the new mapping. The advice -1, which does not
-    // exist, must be refused: some versions of QEMU accept every advice and obey none.
-    unsafe {
-        const NO_ADVICE: i32 = -1;
-        let size = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).ok()?;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let page = libc::mmap(std::ptr::null_mut(), size, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
-        if page == libc::MAP_FAILED {
-            return None;
-        }
-        if libc::madvise(page, size, NO_ADVICE) == 0 || libc::madvise(page, size, libc::MADV_WIPEONFORK) != 0 {
-            libc::munmap(page, size);
-            return None;
-        }
-        Some(&*page.cast::<AtomicU64>())
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    None
-}
-
-/// Handlers that run around each fork(2) of the process, on the thread that forks.
-pub(crate) trait ForkHandler {
-    fn before();
-    fn in_parent();
-    fn in_child();
-}
-
-/// Installs a handler permanently: the library is never unloaded (`-z nodelete`). Returns false if memory runs out.
-pub(crate) fn at_fork<H: ForkHandler>() -> bool {
-    extern "C" fn before<H: ForkHandler>() {
-        H::before();
-    }
-    extern "C" fn in_parent<H: ForkHandler>() {
-        H::in_parent();
-    }
-    extern "C" fn in_child<H: ForkHandler>() {
-        H::in_child();
-    }
-    // SAFETY: the three functions live as long as the process.
-    unsafe { libc::pthread_atfork(Some(before::<H>), Some(in_parent::<H>), Some(in_child::<H>)) == 0 }
-}
-
-/* Files, for bodies. */
-
-/// Calls read(2). Restarts after EINTR.
-pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the pointer and length describe `buffer`, which lives across the call.
-    retry_on_eintr(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
-}
-
-/// Calls write(2), but raises no SIGPIPE. write(2) has no flag for that, so the signal is blocked and then consumed.
-pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> {
-    // SAFETY: the sets are written before they are read; the pointer and length describe `data`, which lives across
-    // the call. sigwait takes a signal that is pending, so it does not wait.
-    unsafe {
-        let mut pipe: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        let mut pending: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&mut pipe);
-        libc::sigaddset(&mut pipe, libc::SIGPIPE);
-        libc::sigpending(&mut pending);
-        let was_pending = libc::sigismember(&pending, libc::SIGPIPE) == 1;
-        libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, &mut before);
-        let written = retry_on_eintr(|| libc::write(fd, data.as_ptr().cast(), data.len()));
-        if written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPIPE)) && !was_pending {
-            libc::sigpending(&mut pending);
-            if libc::sigismember(&pending, libc::SIGPIPE) == 1 {
-                let mut signal = 0;
-                libc::sigwait(&pipe, &mut signal);
-            }
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-        written
-    }
-}
-
-/// Returns the position of a file.
-pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
-    lseek(fd, 0, libc::SEEK_CUR)
-}
-
-/// Sets the position of a file, from its start.
-pub(crate) fn seek(fd: RawFd, position: i64) -> io::Result<()> {
-    lseek(fd, position, libc::SEEK_SET).map(|_| ())
-}
-
-fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
-    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
-    // SAFETY: no pointers are passed.
-    match unsafe { libc::lseek(fd, offset, whence) } {
-        -1 => Err(io::Error::last_os_error()),
-        // The cast is needed on systems with a narrower off_t.
-        #[allow(clippy::unnecessary_cast)]
-        position => Ok(position as i64),
-    }
-}
-
-/// Returns the number of bytes between the position and the end of a file; `None` if it is not a regular file.
-pub(crate) fn remaining_file_size(fd: RawFd) -> io::Result<Option<i64>> {
-    // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
-    let stat = unsafe {
-        let mut stat: libc::stat = std::mem::zeroed();
-        if libc::fstat(fd, &mut stat) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        stat
-    };
-    if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
-        return Ok(None);
-    }
-    Ok(Some((stat.st_size as i64).saturating_sub(tell(fd)?).max(0)))
-}
-
-/// Returns whether the descriptor is open and does not have O_NONBLOCK.
-pub(crate) fn is_blocking(fd: RawFd) -> bool {
-    // SAFETY: no pointers are passed.
-    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
-    flags >= 0 && flags & libc::O_NONBLOCK == 0
-}
-
-pub(crate) fn is_open(fd: RawFd) -> bool {
-    // SAFETY: no pointers are passed.
-    unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
-}
-
 #[cfg(test)]
 pub(crate) fn bytes_of_sockaddr(address: &socket2::SockAddr) -> Vec<u8> {
     // SAFETY: the address has `len()` bytes, all of them initialised.
@@ -513,16 +333,6 @@ pub(crate) fn bytes_of_sockaddr(address: &socket2::SockAddr) -> Vec<u8> {
 pub(crate) fn is_readable_now(fd: RawFd) -> bool {
     let mut fds = [poll_fd(fd, POLL_IN)];
     poll_now(&mut fds).is_ok_and(|ready| ready == 1)
-}
-
-#[cfg(test)]
-pub(crate) fn is_signal_blocked(signal: i32) -> bool {
-    // SAFETY: the set is written before it is read.
-    unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
-        libc::sigismember(&mask, signal) == 1
-    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::env::Env;
 use crate::report::Report;
 
-/// The files that may allow unsafe code. `src/ffi.rs` allows it for its directory.
-const ALLOWING: &[&str] = &["src/ffi.rs", "src/socket/sys.rs", "src/url/scan.rs"];
+/// The files that may contain unsafe code. `src/ffi.rs` allows it for all files in `src/ffi`.
+const ALLOWING: &[&str] =
+    &["src/ffi.rs", "src/socket/sys.rs", "src/socket/sys/file.rs", "src/socket/sys/process.rs", "src/url/scan.rs"];
 
 /// The files that may use locks of the standard library, with the reason why no forked child waits for one. Others use
 /// `fork::Mutex` or `once_cell::race::OnceBox`.
