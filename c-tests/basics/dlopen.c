@@ -1,6 +1,6 @@
-/* A thread loads the library, uses it, closes it and ends. Its thread-local destructors then run after dlclose, and
- * so does an abandoned lookup. Run by the suite threads, with LIBRARY defined as the shared library's path; not linked
- * with the library. */
+/* Threads load the library with dlopen, use it, close it and end. Their thread-local destructors and an abandoned
+ * lookup run after dlclose. The suite `threads` compiles this program without linking the library, and defines LIBRARY
+ * as the path of the shared library. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -44,7 +44,8 @@ static void symbol(void *library, const char *name, void *function) {
     memcpy(function, &address, sizeof address);
 }
 
-/* Replaces the C library's function; this is why the program is linked with -rdynamic. */
+/* Replaces the C library's getaddrinfo. The program is linked with -rdynamic, so that the shared library finds this
+ * function. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool released;
@@ -68,7 +69,7 @@ typedef netlib_status (*connect_new_fn)(const char *, int32_t, const netlib_conn
 typedef netlib_status (*connect_step_fn)(netlib_connect *, int *, netlib_error **);
 typedef void (*connect_free_fn)(netlib_connect *);
 
-/* Starts a lookup that hangs, and abandons it. */
+/* Starts a lookup that hangs, and frees the connect while the lookup is in progress. */
 static bool look_up(void *library) {
     connect_new_fn connect_new;
     connect_step_fn connect_step;
@@ -143,7 +144,7 @@ int main(void) {
     while (lookups_ended < lookups) pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
     for (int i = 0; i < 10000 && threads_left() > 1; i++) nanosleep(&(struct timespec){0, 1000000}, NULL);
-    check(threads_left() == 1, "lookups that were given up end after dlclose");
+    check(threads_left() == 1, "abandoned lookups end after dlclose");
     printf("dlopen: %d passed, %d failed\n", checks_passed, checks_failed);
     return checks_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

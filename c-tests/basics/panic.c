@@ -1,5 +1,5 @@
-/* A panic inside the library is returned as a status, and the process continues. Linked with the tests' own static
- * library, which has one additional function. Run by the suite panic. */
+/* A function in which the library panics returns NETLIB_INTERNAL, and the process continues. The suite `panic` links
+ * this program with a static library that has one additional function, netlib_self_test_panic. */
 #include "harness.h"
 
 netlib_status netlib_self_test_panic(const char *message, netlib_error **err);
@@ -13,10 +13,10 @@ int main(void) {
         CHECK(message != NULL && strstr(message, messages[i]) != NULL);
         CHECK_STATUS(NETLIB_INTERNAL, status);
     }
-    /* `err` may be NULL here as well. */
+    /* The call that panics accepts NULL for `err`. */
     CHECK_INT(NETLIB_INTERNAL, netlib_self_test_panic("again", NULL));
 
-    /* The library can still be used. */
+    /* The library works after a panic. */
     netlib_error *err = NULL;
     netlib_error *error = NULL;
     CHECK_OK(netlib_error_new(NETLIB_IO, "after the panics", NULL, &error, &err));

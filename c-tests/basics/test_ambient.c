@@ -1,7 +1,7 @@
-/* netlib reads files and environment variables only while it creates a TLS context. So credentials that happen to be on
- * the system, for example in netrc, cannot get into a request. The functions that open files or read the environment
- * are replaced by functions that count their calls. During the calls the environment is an unreadable page, so any
- * other access to it ends the process. */
+/* netlib reads files and environment variables only while it creates a TLS context. Therefore a request never contains
+ * credentials that netlib found on the system, for example in a netrc file. This program replaces the functions that
+ * open files or read the environment by functions that count their calls. `environ` points to an unreadable page during
+ * the test, so any direct access to the environment ends the process. */
 #define _GNU_SOURCE
 #include "retry_makers.h"
 
@@ -16,7 +16,7 @@ extern char **environ;
 
 static unsigned long opened_files, environment_reads;
 
-/* Calls the C library's function, which this program's function replaces. */
+/* Calls the function of the C library that this program replaces. */
 #define NEXT(type, name) \
     ((union { \
         void *symbol; \
@@ -207,7 +207,8 @@ static void functions_without_tls_read_no_file_and_no_environment(void) {
     munmap(closed, 4096);
 }
 
-/* Checks the counters themselves: creating a TLS context reads SSL_CERT_FILE and the file that it names. */
+/* Creating a TLS context reads SSL_CERT_FILE and opens the file that the variable names, so the counters must count
+ * both. */
 static void creating_a_tls_context_increments_the_counters(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
@@ -221,7 +222,8 @@ static void creating_a_tls_context_increments_the_counters(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* With use_environment off no variable is read, and a client without verification opens no file. */
+/* If use_environment is 0, creating a context reads no environment variable, and a client context without verification
+ * opens no file. */
 static void use_environment_off_reads_no_environment_variable(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;

@@ -1,4 +1,4 @@
-/* Versions, the status table, and errors. */
+/* Tests the version functions, the table of statuses, and error objects. */
 #include "harness.h"
 
 static void functions_return_the_values_of_the_macros(void) {
@@ -75,7 +75,7 @@ static void getters_return_the_fields_of_an_error(void) {
     netlib_error_free(other);
 }
 
-/* Short names for the tables. */
+/* Short names of the retry kinds, for the tables. */
 #define UNSET (-1)
 #define NEVER NETLIB_RETRY_KIND_NEVER
 #define CONNECT NETLIB_RETRY_KIND_CONNECT
@@ -103,18 +103,18 @@ static void an_explicit_retry_kind_overrides_status_and_cause(void) {
         {NETLIB_PROTOCOL, UNSET, 0, UNSET, READ},
         {NETLIB_CERTIFICATE_VERIFY, UNSET, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, UNSET, 0, UNSET, NEVER},
-        /* The error came after a response, so the request was sent. */
+        /* An error about a response implies that the request was sent. */
         {NETLIB_HEADER_PARSING, UNSET, 0, UNSET, READ},
         {NETLIB_INVALID_HEADER, UNSET, 0, UNSET, READ},
         {NETLIB_RESPONSE_STATUS, UNSET, 0, UNSET, READ},
         {NETLIB_TOO_MANY_REDIRECTS, UNSET, 0, UNSET, READ},
-        /* An explicit kind overrides the status. */
+        /* A retry kind that the caller sets overrides the kind of the status. */
         {NETLIB_CONNECT_FAILED, READ, 0, UNSET, READ},
         {NETLIB_PROTOCOL, OTHER, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, CONNECT, 0, UNSET, CONNECT},
         {NETLIB_IO, NEVER, 0, UNSET, NEVER},
         {NETLIB_PROXY_FAILED, READ, 0, UNSET, READ},
-        /* A proxy error has the kind of its cause. */
+        /* A proxy error has the retry kind of its cause. */
         {NETLIB_PROXY_FAILED, UNSET, 0, UNSET, OTHER},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CONNECT_FAILED, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CERTIFICATE_VERIFY, UNSET, OTHER},
@@ -122,11 +122,11 @@ static void an_explicit_retry_kind_overrides_status_and_cause(void) {
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_READ_TIMEOUT, CONNECT, CONNECT},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_CANCELLED, UNSET, NEVER},
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_DEADLINE_EXCEEDED, UNSET, NEVER},
-        /* An explicit kind of the proxy error overrides that of its cause. */
+        /* A retry kind set on the proxy error overrides the kind of its cause. */
         {NETLIB_PROXY_FAILED, CONNECT, NETLIB_READ_TIMEOUT, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, CONNECT, NETLIB_CANCELLED, UNSET, CONNECT},
         {NETLIB_PROXY_FAILED, OTHER, NETLIB_CONNECT_FAILED, UNSET, OTHER},
-        /* The cause states that the request was sent. */
+        /* The cause has the retry kind READ, so the request was sent. */
         {NETLIB_PROXY_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
         {NETLIB_CONNECT_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
         {NETLIB_TLS_ALERT, UNSET, NETLIB_CONNECT_FAILED, READ, READ},
@@ -143,8 +143,8 @@ static void an_explicit_retry_kind_overrides_status_and_cause(void) {
         CHECK_INT(rows[i].status, netlib_error_status(error));
         CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
         CHECK(netlib_error_cause(error, 0) == cause);
-        /* An outer error also knows that the request was sent if an explicit kind says so, but not if only the status
-         * of this error does. */
+        /* An outer error has the kind READ only if READ was set explicitly on `error` or its cause. A kind that follows
+         * from the status of `error` is not inherited. */
         bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].expected == READ);
         CHECK_INT(is_known ? READ : OTHER, netlib_error_retry_kind(outer));
         netlib_error_free(outer);
@@ -170,7 +170,8 @@ static void error_options_refuse_unknown_kinds_and_use_the_last_cause(void) {
         CHECK(error == NULL);
         netlib_error_options_free(options);
     }
-    /* The last cause is used. Options can be reused, and freed before the errors. */
+    /* The last call of set_cause determines the cause. The options can be reused, and can be freed before the
+     * errors. */
     netlib_error *first = error_with(NETLIB_IO, UNSET, NULL), *second = error_with(NETLIB_PROTOCOL, UNSET, NULL);
     netlib_error_options *options = netlib_error_options_new();
     netlib_error_options_set_cause(options, first);

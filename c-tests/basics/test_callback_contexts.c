@@ -1,4 +1,5 @@
-/* The ctx of a callback: ctx_free is called once, when its last owner is freed, and may use the handle. */
+/* Tests the ctx of callbacks: netlib calls ctx_free once, when the last owner of the ctx is freed, and ctx_free may use
+ * the handle. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
@@ -10,7 +11,7 @@ struct counted {
 
 static void count_free(void *ctx) { ((struct counted *)ctx)->freed++; }
 
-/* The ctx_free that the setters below pass. */
+/* The ctx_free function that the setters below pass to netlib. */
 static netlib_ctx_free_fn ctx_free = count_free;
 
 typedef void set_fn(void *options, bool with_function, struct counted *ctx);
@@ -37,7 +38,8 @@ static void set_started_clock(void *timeout, bool with_function, struct counted 
                  netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, ctx_free, &err));
 }
 
-/* A type of options, and the objects created from them. Each object keeps the callback on its own. */
+/* A type of options, and the objects that are created from them. Each object holds its own reference to the
+ * callback. */
 enum { KEPT = 5 };
 struct kind {
     void *(*new_options)(void);
@@ -145,13 +147,14 @@ static void callback_setters_free_the_ctx_once(void) {
         const struct kind *kind = setters[i].kind;
         unsigned long failed_before = checks_failed;
         struct counted a = {0}, b = {0};
-        /* First the options are NULL, then the function is NULL. */
+        /* A setter with NULL options, or with a NULL function, frees the ctx immediately. */
         setters[i].set(NULL, true, &a);
         CHECK_INT(1, a.freed);
         void *options = kind->new_options();
         setters[i].set(options, false, &b);
         CHECK_INT(1, b.freed);
-        /* A later call replaces the callback; then the options are the only owner of the ctx. */
+        /* A second call of the setter replaces the callback and frees the first ctx. The options are the only owner of
+         * the second ctx. */
         a.freed = b.freed = 0;
         setters[i].set(options, true, &a);
         CHECK_INT(0, a.freed);
@@ -161,7 +164,7 @@ static void callback_setters_free_the_ctx_once(void) {
         kind->free_options(options);
         CHECK_INT(1, a.freed);
         CHECK_INT(1, b.freed);
-        /* A NULL function removes the callback, and the ctx of that call is freed as well. */
+        /* A NULL function removes the callback, and frees the ctx that was passed with the NULL function. */
         a.freed = b.freed = 0;
         options = kind->new_options();
         setters[i].set(options, true, &a);
@@ -170,7 +173,7 @@ static void callback_setters_free_the_ctx_once(void) {
         CHECK_INT(1, b.freed);
         kind->free_options(options);
         CHECK_INT(1, a.freed);
-        /* Each object created from the options is the last owner in turn. */
+        /* Each object that was created from the options is once the last owner of the ctx. */
         for (int last = 0; last < KEPT; last++) {
             a.freed = b.freed = 0;
             void *kept[KEPT] = {NULL};
@@ -194,7 +197,7 @@ static void callback_setters_free_the_ctx_once(void) {
         }
         if (checks_failed > failed_before) fprintf(stderr, "    %s\n", setters[i].name);
     }
-    /* Options with an invalid value keep no later callback. */
+    /* Options that already have an invalid value free the ctx of a later callback immediately. */
     struct counted a = {0};
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_timeout(options, -5);
@@ -202,7 +205,7 @@ static void callback_setters_free_the_ctx_once(void) {
     CHECK_INT(1, a.freed);
     netlib_connect_options_free(options);
     CHECK_INT(1, a.freed);
-    /* A started timeout refuses another clock. */
+    /* A timeout whose clock has started refuses another clock callback. */
     netlib_error *err = NULL;
     netlib_timeout *timeout = new_timeout();
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
@@ -233,7 +236,8 @@ static void act_and_count(void *ctx) {
 
 static void ctx_free_may_use_and_free_the_handle(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
-        /* Frees the ctx of a callback that is replaced, or a ctx that is set with a NULL function. */
+        /* If `replaced` is 1, the setter frees the ctx of the replaced callback; if 0, the ctx that was passed with a
+         * NULL function. */
         for (int replaced = 0; replaced < 2; replaced++) {
             for (enum action action = SET_AGAIN; action < ACTIONS; action++) {
                 unsigned long failed_before = checks_failed;
@@ -248,7 +252,8 @@ static void ctx_free_may_use_and_free_the_handle(void) {
                     setters[i].set(acting.options, true, &next);
                 }
                 CHECK_INT(1, acting.counted.freed);
-                /* The callback that ctx_free sets is the last one set, so it stays until the options are freed. */
+                /* The callback that ctx_free sets is the last one, so its ctx is freed only together with the
+                 * options. */
                 CHECK_INT(replaced, next.freed);
                 CHECK_INT(0, again.freed);
                 if (action == SET_AGAIN) {
@@ -261,7 +266,7 @@ static void ctx_free_may_use_and_free_the_handle(void) {
             }
         }
     }
-    /* A started timeout refuses the setter, and frees the ctx. */
+    /* A timeout whose clock has started refuses the clock callback and frees its ctx. */
     netlib_error *err = NULL;
     for (enum action action = SET_AGAIN; action < ACTIONS; action++) {
         struct counted again = {0};
@@ -366,7 +371,7 @@ static enum netlib_verdict switch_context(void *ctx, const char *server_name, ne
 static void read_version(void *ctx) {
     struct switching *switching = ctx;
     switching->freed++;
-    /* Deadlocks if the stream's lock is held. */
+    /* This getter takes the stream's lock, so the test deadlocks if netlib calls ctx_free with the lock held. */
     if (switching->stream != NULL) switching->version = netlib_tls_stream_version(switching->stream);
 }
 
@@ -375,7 +380,8 @@ static int32_t never_called(void *ctx, double *seconds) {
     return CHECK(false), 1;
 }
 
-/* The server releases the context whose callback ran, or the selected context if servers cannot use it. */
+/* A server stream keeps its original context, and the context that the callback has selected, until the stream is
+ * freed. Therefore the handshake runs no ctx_free, even if servers cannot use the selected context. */
 static void ctx_free_runs_while_no_lock_is_held(void) {
     for (int unusable = 0; unusable < 2; unusable++) {
         netlib_error *err = NULL;

@@ -1,10 +1,10 @@
-/* Reentry: callbacks that call the handle they run for, or free it, during the call. */
+/* Tests reentry: a callback uses or frees the handle of the call that runs the callback. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "retry_makers.h"
 #include "tls_wire.h"
 
-/* A handle, and the way its callback uses it during a call. This is the ctx of the callback. */
+/* The ctx of a callback: a handle, and the action that the callback performs on the handle. */
 enum action { CALL, FREE, CALL_AND_FREE, ACTIONS };
 struct own {
     enum action action;
@@ -24,10 +24,11 @@ struct reentry {
 
 static void free_ctx(void *ctx) { ((struct own *)ctx)->freed++; }
 
-/* Every callback calls this first. */
+/* Performs the action of the row. Every callback calls this function first. */
 static void use_handle(struct own *own) {
     own->called++;
-    /* Calls on a Retry may be nested, because it is immutable. The tests nest only one level. */
+    /* A Retry is immutable, so a callback of a Retry may call the Retry, which runs the callback again. Only the first
+     * callback performs the action. */
     if (own->depth > 0 || own->handle == NULL) return;
     own->depth++;
     if (own->action != FREE) own->inner = own->row->call(own->handle);
@@ -36,7 +37,7 @@ static void use_handle(struct own *own) {
         own->handle = NULL;
     }
     own->depth--;
-    /* The handle is released when the outer call ends. */
+    /* netlib frees the ctx only after the outer call has ended. */
     CHECK_INT(0, own->freed);
 }
 
@@ -110,7 +111,7 @@ static void make_own_timeout(struct own *own) {
     own->handle = timeout;
 }
 static netlib_status start_own_timeout(void *timeout) { return netlib_timeout_start_connect(timeout, NULL); }
-/* The clock is already started, so a getter runs the callback. */
+/* Creates a timeout whose clock has started, so that a getter runs the clock callback. */
 static void make_started_timeout(struct own *own) {
     make_own_timeout(own);
     netlib_error *err = NULL;
@@ -127,7 +128,7 @@ static netlib_status duration_of_own_timeout(void *timeout) {
     return netlib_timeout_get_connect_duration(timeout, &seconds, NULL);
 }
 static netlib_status set_own_clock(void *timeout) { return netlib_timeout_set_clock(timeout, NULL, NULL, NULL, NULL); }
-/* Returns NETLIB_BUSY only if both calls do. */
+/* Returns NETLIB_BUSY only if start_connect and set_clock both return NETLIB_BUSY. */
 static netlib_status start_or_set(void *timeout) {
     netlib_status status = netlib_timeout_start_connect(timeout, NULL);
     return status == NETLIB_BUSY ? set_own_clock(timeout) : status;
@@ -177,7 +178,7 @@ static netlib_status retry_after_of_own(void *retry) {
     netlib_response_free(response);
     return status;
 }
-/* This jitter kind draws its random number when the next Retry is made. */
+/* Decorrelated jitter calls the random callback when the next Retry is created. */
 static void make_decorrelated_retry(struct own *own) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_DECORRELATED);
@@ -208,7 +209,7 @@ static netlib_status decide_and_free(void *retry) {
     netlib_decision_free(decision);
     return status;
 }
-/* The decision is the last holder of the callback. */
+/* Creates a decision that is the last owner of the sleep callback. */
 static void make_sleeping_decision(struct own *own) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_status_forcelist(options, (const int32_t[]){503}, 1);
@@ -266,7 +267,7 @@ static netlib_status step_own_connect(void *connect) {
     int fd = -1;
     netlib_status status = netlib_connect_step(connect, &fd, NULL);
     CHECK_INT(-1, fd);
-    /* Getters have no status. Inside the callback they return the same as for NULL. */
+    /* Getters return no status. Inside a callback they return the value for a NULL handle. */
     if (status == NETLIB_BUSY) {
         CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
         CHECK_INT(NETLIB_BUSY, netlib_connect_set_limit(connect, NULL, NULL));
@@ -294,7 +295,8 @@ static netlib_status create_own(void *options) {
 }
 static void free_own_options(void *options) { netlib_connect_options_free(options); }
 
-/* A ClientHello: with it, the next handshake call of a server runs the server-name callback. */
+/* A ClientHello. A server that has received these bytes runs the server-name callback in the next call of its handshake
+ * function. */
 static char client_hello[20000];
 static size_t client_hello_len;
 static void record_client_hello(void) {
@@ -345,7 +347,7 @@ static void make_writing_stream(struct own *own) {
     netlib_tls_context_free(client);
     own->handle = stream;
 }
-/* The callbacks belong to the outer stream, which the handle's stream writes to. */
+/* Creates an inner stream over an outer stream. The callbacks belong to the outer stream. */
 static void make_inner_stream(struct own *own) {
     netlib_error *err = NULL;
     make_writing_stream(own);
@@ -443,7 +445,8 @@ static void callbacks_may_use_and_free_their_handle(void) {
                 CHECK_INT(0, own.freed);
                 rows[i].free(handle);
             }
-            /* Freed once; use_handle checks that this did not happen during the call. */
+            /* netlib has called ctx_free once. use_handle checks that netlib did not call ctx_free during the outer
+             * call. */
             CHECK_INT(1, own.freed);
             if (rows[i].make == make_servername_stream) {
                 close(descriptors[0]);
@@ -454,7 +457,7 @@ static void callbacks_may_use_and_free_their_handle(void) {
     }
 }
 
-/* A call keeps its own reference to its options, so a callback may change or free the handle. */
+/* netlib_create_connection holds its own reference to the options, so a callback may change or free the options. */
 static void callbacks_may_change_and_free_the_options_in_use(void) {
     static const struct reentry row = {"options", make_options_with_address, change_own_options, free_own_options,
                                        NETLIB_OK, NETLIB_ADDRESS_REFUSED};
@@ -480,7 +483,8 @@ static int32_t add_and_free(void *ctx, const char *host, int32_t port, double se
     return NETLIB_OK;
 }
 
-/* netlib owns the list that a resolve callback fills, so netlib_addresses_free does nothing there. */
+/* netlib owns the address list that a resolve callback fills. Inside the callback, netlib_addresses_free does
+ * nothing. */
 static void resolve_callbacks_cannot_free_the_address_list(void) {
     netlib_error *err = NULL;
     /* Nothing listens on port 1. */

@@ -1,10 +1,11 @@
-/* A callback that raises an exception in its language binding returns 0 and stores nothing: the call that runs it
- * fails. Other results of a callback are tested with the functions of its handle. */
+/* Tests callbacks that return 0 and store nothing, as in language bindings whose callback raises an exception. The call
+ * that runs such a callback fails. Other results of callbacks are tested together with the functions of each handle. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
 
-/* Each `of_` function makes one call that runs the callback, and returns its status. */
+/* Each function whose name begins with `of_` makes one call that runs the callback, and returns the status of that
+ * call. */
 
 static netlib_status of_clock(netlib_error **err) {
     netlib_timeout *timeout = NULL;
@@ -138,7 +139,7 @@ static netlib_status of_tls_wall_clock(netlib_error **err) {
     while (move_piece(&wire, wire.client, wire.server) > 0) {}
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, err));
     while (move_piece(&wire, wire.server, wire.client) > 0) {}
-    /* This call verifies the server's certificate, which needs the time. */
+    /* This call verifies the server's certificate, and for that purpose calls the wall clock. */
     netlib_status status = netlib_tls_engine_handshake(wire.client, err);
     free_wire(&wire);
     netlib_tls_context_free(client);
@@ -209,7 +210,8 @@ static void callbacks_that_raise_an_exception_fail_the_call(void) {
     }
 }
 
-/* An address callback that fails in call number `fails_at`, counted from 0, and allows the address in all others. */
+/* The ctx of an address callback that fails in its call number `fails_at`, counted from 0, and allows the address in
+ * all other calls. */
 struct nth {
     int fails_at, calls;
 };
@@ -259,7 +261,7 @@ static void a_failing_address_callback_stops_all_connection_attempts(void) {
                 CHECK_INT(-1, fd);
                 CHECK_STATUS(NETLIB_CALLBACK_FAILED, status);
                 CHECK_INT(fails_at + 1, nth.calls);
-                /* A later step returns the same status and calls nothing. */
+                /* A later call of netlib_connect_step returns the same status and runs no callback. */
                 if (race) CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_connect_step(connect, &fd, &err));
                 CHECK_INT(fails_at + 1, nth.calls);
             } else {

@@ -1,5 +1,5 @@
-/* CR, LF and NUL in every text argument: the call refuses them, or no output contains them. */
-/* Allows ignored results. */
+/* Passes CR, LF and NUL in every text argument. The call must refuse them, or no output may contain them. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"
@@ -15,8 +15,8 @@ static void check_output(const char *out, size_t len) {
 
 /* ---- headers ---- */
 
-/* Returns the status of creating one header, and checks its wire format without the final CRLF. */
-static netlib_status made(netlib_headers_options *options) {
+/* Creates the headers of the options, checks their wire format without the final CRLF, and returns the status. */
+static netlib_status check_headers(netlib_headers_options *options) {
     netlib_headers *headers = NULL;
     netlib_status status = netlib_make_headers(options, &headers, NULL);
     size_t len = 0;
@@ -32,7 +32,7 @@ static netlib_status made(netlib_headers_options *options) {
         (void)len; \
         netlib_headers_options *options = netlib_headers_options_new(); \
         call; \
-        return made(options); \
+        return check_headers(options); \
     }
 SETTER(accept_encoding, netlib_headers_options_set_accept_encoding(options, text))
 SETTER(add_accept_encoding, netlib_headers_options_add_accept_encoding(options, text))
@@ -46,7 +46,7 @@ SETTER(header_value, netlib_headers_options_add_header(options, "Name", text))
 
 /* ---- responses ---- */
 
-static netlib_status looked_at(netlib_status status, netlib_response *response) {
+static netlib_status check_response(netlib_status status, netlib_response *response) {
     size_t len = 0;
     const char *text = netlib_response_request_method(response, &len);
     check_output(text, len);
@@ -72,7 +72,7 @@ static netlib_status response_method(const char *text, size_t len) {
     netlib_response *response = NULL;
     netlib_status status = netlib_response_new(text, 200, headers, &response, NULL);
     netlib_headers_free(headers);
-    return looked_at(status, response);
+    return check_response(status, response);
 }
 
 static netlib_status parsed(const char *method, const char *before, const char *text, size_t len, const char *after) {
@@ -85,7 +85,7 @@ static netlib_status parsed(const char *method, const char *before, const char *
     size_t head_len = 0;
     netlib_status status =
         netlib_response_parse(method, head, used + len + strlen(after), NULL, &response, &head_len, NULL);
-    return looked_at(status, response);
+    return check_response(status, response);
 }
 
 static netlib_status parse_method(const char *text, size_t len) {
@@ -104,7 +104,7 @@ static netlib_status parse_value(const char *text, size_t len) {
 
 /* ---- URLs ---- */
 
-static netlib_status url_looked_at(netlib_status status, netlib_url *url) {
+static netlib_status check_url(netlib_status status, netlib_url *url) {
     const char *(*const parts[])(const netlib_url *, size_t *) = {
         netlib_url_scheme,   netlib_url_auth,      netlib_url_host,   netlib_url_path,        netlib_url_query,
         netlib_url_fragment, netlib_url_authority, netlib_url_netloc, netlib_url_request_uri, netlib_url_to_string};
@@ -122,7 +122,7 @@ static netlib_status url_looked_at(netlib_status status, netlib_url *url) {
         (void)len; \
         netlib_url *url = NULL; \
         netlib_status status = netlib_url_new(scheme, auth, host, -1, path, query, fragment, &url, NULL); \
-        return url_looked_at(status, url); \
+        return check_url(status, url); \
     }
 PART(url_scheme, text, NULL, "h", NULL, NULL, NULL)
 PART(url_auth, "http", text, "h", NULL, NULL, NULL)
@@ -134,7 +134,7 @@ PART(url_fragment, "http", NULL, "h", "/", NULL, text)
 static netlib_status url_text(const char *text, size_t len) {
     netlib_url *url = NULL;
     netlib_status status = netlib_parse_url(text, len, &url, NULL);
-    return url_looked_at(status, url);
+    return check_url(status, url);
 }
 static netlib_status url_in_path(const char *text, size_t len) {
     char whole[64] = "http://h/";
@@ -149,14 +149,14 @@ static netlib_status url_in_host(const char *text, size_t len) {
 static netlib_status url_as_http(const char *text, size_t len) {
     netlib_url *url = NULL;
     netlib_status status = netlib_get_host(text, len, &url, NULL);
-    return url_looked_at(status, url);
+    return check_url(status, url);
 }
 static netlib_status reference(const char *text, size_t len) {
     netlib_url *base = NULL, *url = NULL;
     CHECK(netlib_parse_url("http://h/a", NETLIB_NTS, &base, NULL) == NETLIB_OK);
     netlib_status status = netlib_url_resolve(base, text, len, &url, NULL);
     netlib_url_free(base);
-    return url_looked_at(status, url);
+    return check_url(status, url);
 }
 
 /* ---- hosts ---- */
@@ -186,7 +186,7 @@ static netlib_status server_hostname(const char *text, size_t len) {
 
 /* ---- retry policies ---- */
 
-static netlib_status policy(netlib_retry_options *options) {
+static netlib_status create_retry(netlib_retry_options *options) {
     netlib_retry *retry = NULL;
     netlib_status status = netlib_retry_new(options, &retry, NULL);
     netlib_retry_free(retry);
@@ -197,22 +197,22 @@ static netlib_status allowed_method(const char *text, size_t len) {
     (void)len;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_allowed_methods(options, &text, 1);
-    return policy(options);
+    return create_retry(options);
 }
 static netlib_status method_whitelist(const char *text, size_t len) {
     (void)len;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_method_whitelist(options, &text, 1);
-    return policy(options);
+    return create_retry(options);
 }
 static netlib_status removed_header(const char *text, size_t len) {
     (void)len;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_remove_headers_on_redirect(options, &text, 1);
-    return policy(options);
+    return create_retry(options);
 }
-/* The next request uses the method of the decision. */
-static netlib_status decided_method(const char *text, size_t len) {
+/* Checks the method that a decision returns for the next request. */
+static netlib_status decision_method(const char *text, size_t len) {
     (void)len;
     netlib_url *url = NULL;
     netlib_response *response = NULL;
@@ -252,7 +252,7 @@ static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
         const char *what;
         netlib_status (*build)(const char *text, size_t len);
         int outcome;
-        bool counted; /* takes a length, so the text can contain NUL */
+        bool takes_length; /* takes a length, so the text can contain NUL */
     } rows[] = {
         {"set_accept_encoding", accept_encoding, REFUSED, false},
         {"add_accept_encoding", add_accept_encoding, REFUSED, false},
@@ -284,7 +284,7 @@ static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
         {"set_allowed_methods", allowed_method, REFUSED, false},
         {"set_method_whitelist", method_whitelist, REFUSED, false},
         {"set_remove_headers_on_redirect", removed_header, REFUSED, false},
-        {"retry_decide, method", decided_method, REFUSED, false},
+        {"retry_decide, method", decision_method, REFUSED, false},
         {"error_new, message", error_message, HARMLESS, false},
     };
     static const struct {
@@ -293,7 +293,8 @@ static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
     } bad[] = {{"\r", 1},           {"\n", 1},    {"\r\n", 2}, {"\n\r", 2},
                {"\r\nX: y\r\n", 8}, {"\r\n ", 3}, {"\0", 1},   {"\0\r\n", 3}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        /* Only CR, LF or NUL may make the text invalid. A valid host would start a lookup. */
+        /* The text without CR, LF and NUL must be valid. Host names are left out, because a valid host name would start
+         * a lookup. */
         if (rows[i].build != connect_host && rows[i].build != source_host) {
             netlib_status good = rows[i].build("ab", 2);
             if (good != NETLIB_OK) fprintf(stderr, "%s: good text: %s\n", rows[i].what, netlib_status_name(good));
@@ -301,7 +302,7 @@ static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
         }
         for (size_t b = 0; b < sizeof bad / sizeof bad[0]; b++) {
             bool with_nul = memchr(bad[b].bytes, '\0', bad[b].len) != NULL;
-            if (with_nul && !rows[i].counted) continue;
+            if (with_nul && !rows[i].takes_length) continue;
             for (size_t at = 0; at <= 2; at++) {
                 char text[16] = "ab";
                 memmove(text + at + bad[b].len, text + at, 2 - at);

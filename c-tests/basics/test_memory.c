@@ -1,7 +1,7 @@
-/* Calls that run out of memory while they copy an argument fail with NETLIB_OUT_OF_MEMORY. Each row runs in its own
- * process, whose address space has no room for another copy of the text. */
+/* A call that runs out of memory while it copies an argument fails with NETLIB_OUT_OF_MEMORY. Each row of the table
+ * runs in its own process, whose address space has no room for another copy of `text`. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "harness.h"
 
@@ -9,30 +9,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The length of `text`: below every size limit, but far more than the heap has free. `SMALL` if the memory cannot be
- * limited. */
+/* The length of `text`. It is below every size limit of netlib, but exceeds the free space of the heap. If the test
+ * cannot limit the address space, the length is SMALL. */
 static size_t size = (size_t)12 * 1024 * 1024;
 enum { SMALL = 4096 };
 static char *text;
 
-/* ---- the calls: steps before and after the memory limit ---- */
+/* ---- steps before the memory limit, and calls after it ---- */
 
 static netlib_headers_options *header_options;
 static netlib_headers *headers;
 
 static void prepare_nothing(void) {}
 
-static netlib_status error_message(void) {
+static netlib_status create_error(void) {
     netlib_error *error = NULL;
     netlib_status status = netlib_error_new(NETLIB_IO, text, NULL, &error, NULL);
     netlib_error_free(error);
     return status;
 }
 
-static netlib_status made(netlib_headers_options *options) {
-    netlib_headers *made_headers = NULL;
-    netlib_status status = netlib_make_headers(options, &made_headers, NULL);
-    netlib_headers_free(made_headers);
+static netlib_status try_headers(netlib_headers_options *options) {
+    netlib_headers *result = NULL;
+    netlib_status status = netlib_make_headers(options, &result, NULL);
+    netlib_headers_free(result);
     netlib_headers_options_free(options);
     return status;
 }
@@ -41,18 +41,18 @@ static netlib_status made(netlib_headers_options *options) {
     static netlib_status name(void) { \
         netlib_headers_options *options = netlib_headers_options_new(); \
         call; \
-        return made(options); \
+        return try_headers(options); \
     }
-SETTER(accept_encoding, netlib_headers_options_set_accept_encoding(options, text))
+SETTER(set_accept_encoding, netlib_headers_options_set_accept_encoding(options, text))
 SETTER(add_accept_encoding, netlib_headers_options_add_accept_encoding(options, text))
-SETTER(next_accept_encoding, netlib_headers_options_add_accept_encoding(options, "gzip");
+SETTER(add_second_accept_encoding, netlib_headers_options_add_accept_encoding(options, "gzip");
        netlib_headers_options_add_accept_encoding(options, text))
-SETTER(supported_coding, netlib_headers_options_add_supported_coding(options, text))
-SETTER(user_agent, netlib_headers_options_set_user_agent(options, text))
-SETTER(basic_auth, netlib_headers_options_set_basic_auth(options, text + size / 2))
-SETTER(proxy_basic_auth, netlib_headers_options_set_proxy_basic_auth(options, text + size / 2))
-SETTER(header_name, netlib_headers_options_add_header(options, text, ""))
-SETTER(header_value, netlib_headers_options_add_header(options, "n", text))
+SETTER(add_supported_coding, netlib_headers_options_add_supported_coding(options, text))
+SETTER(set_user_agent, netlib_headers_options_set_user_agent(options, text))
+SETTER(set_basic_auth, netlib_headers_options_set_basic_auth(options, text + size / 2))
+SETTER(set_proxy_basic_auth, netlib_headers_options_set_proxy_basic_auth(options, text + size / 2))
+SETTER(add_header_with_long_name, netlib_headers_options_add_header(options, text, ""))
+SETTER(add_header_with_long_value, netlib_headers_options_add_header(options, "n", text))
 
 static void set_long_user_agent(void) {
     header_options = netlib_headers_options_new();
@@ -65,9 +65,9 @@ static void make_headers_with_long_user_agent(void) {
     netlib_headers_options_free(header_options);
 }
 
-static netlib_status make_headers(void) { return made(header_options); }
+static netlib_status make_headers(void) { return try_headers(header_options); }
 
-static netlib_status wire(void) {
+static netlib_status write_headers(void) {
     size_t len = 99;
     bool failed = netlib_headers_to_wire(headers, &len) == NULL;
     CHECK(!failed || len == 0);
@@ -75,7 +75,7 @@ static netlib_status wire(void) {
     return failed ? NETLIB_OUT_OF_MEMORY : NETLIB_OK;
 }
 
-static netlib_status to_options(void) {
+static netlib_status convert_headers_to_options(void) {
     netlib_headers_options *options = netlib_headers_to_options(headers);
     netlib_headers_free(headers);
     netlib_headers_options_free(options);
@@ -84,7 +84,7 @@ static netlib_status to_options(void) {
 
 static void make_empty_headers(void) { CHECK(netlib_make_headers(NULL, &headers, NULL) == NETLIB_OK); }
 
-static netlib_status response_method(void) {
+static netlib_status create_response(void) {
     netlib_response *response = NULL;
     netlib_status status = netlib_response_new(text, 200, headers, &response, NULL);
     netlib_response_free(response);
@@ -99,7 +99,7 @@ static netlib_status body(void) {
     return status;
 }
 
-static netlib_status socket_option(void) {
+static netlib_status add_socket_option(void) {
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_add_socket_option(options, 0, 0, text, size);
     int fd = -1;
@@ -108,8 +108,8 @@ static netlib_status socket_option(void) {
     return status;
 }
 
-/* A connect keeps the options that it was created with. A later call of a setter copies the options, but not this
- * value. */
+/* A connect holds a reference to its options. A setter that is called later copies the options, but shares the long
+ * socket option. */
 static netlib_connect_options *connect_options;
 static netlib_connect *connecting;
 
@@ -119,7 +119,7 @@ static void create_connect_with_long_socket_option(void) {
     CHECK(netlib_connect_new("127.0.0.1", 0, connect_options, &connecting, NULL) == NETLIB_OK);
 }
 
-static netlib_status next_socket_option(void) {
+static netlib_status add_second_socket_option(void) {
     netlib_connect_options_set_no_delay(connect_options, true);
     netlib_connect_options_add_socket_option(connect_options, 0, 0, text, size);
     netlib_connect_free(connecting);
@@ -129,30 +129,30 @@ static netlib_status next_socket_option(void) {
     return status;
 }
 
-static netlib_status context(netlib_tls_options *options) {
-    netlib_tls_context *made_context = NULL;
-    netlib_status status = netlib_tls_context_new(options, &made_context, NULL);
-    netlib_tls_context_free(made_context);
+static netlib_status try_context(netlib_tls_options *options) {
+    netlib_tls_context *result = NULL;
+    netlib_status status = netlib_tls_context_new(options, &result, NULL);
+    netlib_tls_context_free(result);
     netlib_tls_options_free(options);
     return status;
 }
 
-static netlib_status ca_data(void) {
+static netlib_status add_ca_data(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_data(options, text, size);
-    return context(options);
+    return try_context(options);
 }
 
-static netlib_status identity_chain(void) {
+static netlib_status set_identity_chain(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity(options, text, size, NULL, 0);
-    return context(options);
+    return try_context(options);
 }
 
-static netlib_status identity_key(void) {
+static netlib_status set_identity_key(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity(options, "x", 1, text, size);
-    return context(options);
+    return try_context(options);
 }
 
 /* ---- data whose decoded form is as large as the copied text ---- */
@@ -204,21 +204,21 @@ static void set_long_pkcs12_identity(void) {
         tls_options = netlib_tls_options_new(); \
         call; \
     }
-FILLED(ca_pem, "CERTIFICATE", netlib_tls_options_add_ca_data(tls_options, text, size))
-FILLED(ca_der, NULL, netlib_tls_options_add_ca_data(tls_options, text, size))
-FILLED(crl_pem, "X509 CRL", netlib_tls_options_add_ca_file(tls_options, "tests/certs/ca.pem");
+FILLED(add_long_ca_pem, "CERTIFICATE", netlib_tls_options_add_ca_data(tls_options, text, size))
+FILLED(add_long_ca_der, NULL, netlib_tls_options_add_ca_data(tls_options, text, size))
+FILLED(add_long_crl_pem, "X509 CRL", netlib_tls_options_add_ca_file(tls_options, "tests/certs/ca.pem");
        netlib_tls_options_add_crl_data(tls_options, text, size))
-FILLED(crl_der, NULL, netlib_tls_options_add_ca_file(tls_options, "tests/certs/ca.pem");
+FILLED(add_long_crl_der, NULL, netlib_tls_options_add_ca_file(tls_options, "tests/certs/ca.pem");
        netlib_tls_options_add_crl_data(tls_options, text, size))
-FILLED(chain_pem, "CERTIFICATE", netlib_tls_options_set_identity(tls_options, text, size, "x", 1))
-FILLED(chain_der, NULL, netlib_tls_options_set_identity(tls_options, text, size, "x", 1))
-FILLED(key_pem, "PRIVATE KEY", netlib_tls_options_set_identity(tls_options, ONE, sizeof ONE - 1, text, size))
+FILLED(set_long_chain_pem, "CERTIFICATE", netlib_tls_options_set_identity(tls_options, text, size, "x", 1))
+FILLED(set_long_chain_der, NULL, netlib_tls_options_set_identity(tls_options, text, size, "x", 1))
+FILLED(set_long_key_pem, "PRIVATE KEY", netlib_tls_options_set_identity(tls_options, ONE, sizeof ONE - 1, text, size))
 
-static netlib_status make_context(void) { return context(tls_options); }
+static netlib_status make_context(void) { return try_context(tls_options); }
 
-/* A key whose scrypt parameters need 128 MiB (N is 2^17, r is 8, p is 1). If the memory cannot be limited, N is not a
- * power of two, so the key is invalid. */
-static netlib_status key_derivation(void) {
+/* Loads an encrypted key whose scrypt parameters need 128 MiB (N is 2^17, r is 8, p is 1). If the test cannot limit the
+ * address space, it makes N no power of two, so that the key is invalid. */
+static netlib_status derive_key_with_scrypt(void) {
     unsigned char key[] = {
         0x30, 0x74, 0x30, 0x50, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d, 0x30, 0x43,
         0x30, 0x22, 0x06, 0x09, 0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b, 0x30, 0x15, 0x04, 0x08,
@@ -233,10 +233,10 @@ static netlib_status key_derivation(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity(options, ONE, NETLIB_NTS, key, sizeof key);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
-    return context(options);
+    return try_context(options);
 }
 
-static netlib_status readings(void) {
+static netlib_status compare_url_readers(void) {
     netlib_url_readings *compared = NULL;
     memcpy(text, "http://", 7);
     netlib_status status = netlib_url_compare_readers(text, size, &compared, NULL);
@@ -244,21 +244,21 @@ static netlib_status readings(void) {
     return status;
 }
 
-/* ---- input that is too long is refused before it is copied ---- */
+/* ---- input that is too long is refused prepare it is copied ---- */
 
-static netlib_status source_address(void) {
+static netlib_status set_source_address(void) {
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, text, 0);
     int fd = -1;
     netlib_status status = netlib_create_connection("127.0.0.1", 0, options, NULL, &fd, NULL);
     netlib_connect_options_free(options);
-    /* Returns the same status as the other rows. */
+    /* An over-long host is refused prepare it is copied. Returns the status that the table expects. */
     return status == NETLIB_INVALID_URL && size > SMALL ? NETLIB_OUT_OF_MEMORY : status;
 }
 
 /* ---- running the rows ---- */
 
-/* Valgrind and AddressSanitizer need memory themselves, so under them the calls run without a memory limit. */
+/* Valgrind and the sanitizers need address space themselves, so under them the test does not limit it. */
 static bool can_limit_address_space(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;
@@ -267,7 +267,7 @@ static bool can_limit_address_space(void) {
 #endif
 }
 
-/* Limits the address space to what is in use, plus a little for errors and messages. */
+/* Limits the address space to its current size plus 1 MiB for errors and messages. */
 static void limit_address_space(void) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -280,58 +280,58 @@ static void limit_address_space(void) {
 
 static void calls_without_enough_memory_return_out_of_memory(void) {
     static const struct {
-        const char *what;
-        void (*before)(void);
+        const char *name;
+        void (*prepare)(void);
         netlib_status (*call)(void);
     } rows[] = {
-        {"an error's message", prepare_nothing, error_message},
-        {"set_accept_encoding", prepare_nothing, accept_encoding},
+        {"error_new", prepare_nothing, create_error},
+        {"set_accept_encoding", prepare_nothing, set_accept_encoding},
         {"add_accept_encoding", prepare_nothing, add_accept_encoding},
-        {"add_accept_encoding, the second", prepare_nothing, next_accept_encoding},
-        {"add_supported_coding", prepare_nothing, supported_coding},
-        {"set_user_agent", prepare_nothing, user_agent},
-        {"set_basic_auth", prepare_nothing, basic_auth},
-        {"set_proxy_basic_auth", prepare_nothing, proxy_basic_auth},
-        {"add_header, name", prepare_nothing, header_name},
-        {"add_header, value", prepare_nothing, header_value},
+        {"add_accept_encoding, the second", prepare_nothing, add_second_accept_encoding},
+        {"add_supported_coding", prepare_nothing, add_supported_coding},
+        {"set_user_agent", prepare_nothing, set_user_agent},
+        {"set_basic_auth", prepare_nothing, set_basic_auth},
+        {"set_proxy_basic_auth", prepare_nothing, set_proxy_basic_auth},
+        {"add_header, name", prepare_nothing, add_header_with_long_name},
+        {"add_header, value", prepare_nothing, add_header_with_long_value},
         {"make_headers", set_long_user_agent, make_headers},
-        {"headers_wire", make_headers_with_long_user_agent, wire},
-        {"headers_to_options", make_headers_with_long_user_agent, to_options},
-        {"response_new", make_empty_headers, response_method},
+        {"headers_to_wire", make_headers_with_long_user_agent, write_headers},
+        {"headers_to_options", make_headers_with_long_user_agent, convert_headers_to_options},
+        {"response_new", make_empty_headers, create_response},
         {"body_from_memory", prepare_nothing, body},
-        {"add_socket_option", prepare_nothing, socket_option},
-        {"add_socket_option, the second", create_connect_with_long_socket_option, next_socket_option},
-        {"add_ca_data", prepare_nothing, ca_data},
-        {"set_identity, chain", prepare_nothing, identity_chain},
-        {"set_identity, key", prepare_nothing, identity_key},
-        {"add_ca_data, decoded", ca_pem, make_context},
-        {"add_ca_data, DER", ca_der, make_context},
-        {"add_crl_data, decoded", crl_pem, make_context},
-        {"add_crl_data, DER", crl_der, make_context},
-        {"set_identity, chain, decoded", chain_pem, make_context},
-        {"set_identity, chain, DER", chain_der, make_context},
+        {"add_socket_option", prepare_nothing, add_socket_option},
+        {"add_socket_option, the second", create_connect_with_long_socket_option, add_second_socket_option},
+        {"add_ca_data", prepare_nothing, add_ca_data},
+        {"set_identity, chain", prepare_nothing, set_identity_chain},
+        {"set_identity, key", prepare_nothing, set_identity_key},
+        {"add_ca_data, PEM", add_long_ca_pem, make_context},
+        {"add_ca_data, DER", add_long_ca_der, make_context},
+        {"add_crl_data, PEM", add_long_crl_pem, make_context},
+        {"add_crl_data, DER", add_long_crl_der, make_context},
+        {"set_identity, chain in PEM", set_long_chain_pem, make_context},
+        {"set_identity, chain in DER", set_long_chain_der, make_context},
         {"set_identity, PKCS#12", set_long_pkcs12_identity, make_context},
-        {"set_identity, key, decoded", key_pem, make_context},
-        {"scrypt", prepare_nothing, key_derivation},
-        {"url_compare_readers", prepare_nothing, readings},
-        {"set_source_address", prepare_nothing, source_address},
+        {"set_identity, key in PEM", set_long_key_pem, make_context},
+        {"set_key_password, scrypt", prepare_nothing, derive_key_with_scrypt},
+        {"url_compare_readers", prepare_nothing, compare_url_readers},
+        {"set_source_address", prepare_nothing, set_source_address},
     };
     bool limited = can_limit_address_space();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0) {
-            rows[i].before();
+            rows[i].prepare();
             if (limited) limit_address_space();
             netlib_status status = rows[i].call();
             bool good = checks_failed == 0 && (status == NETLIB_OUT_OF_MEMORY) == limited;
-            if (!good) fprintf(stderr, "%s: %s\n", rows[i].what, netlib_status_name(status));
+            if (!good) fprintf(stderr, "%s: %s\n", rows[i].name, netlib_status_name(status));
             free(text);
             _exit(good ? 0 : 1);
         }
         int how = 0;
         CHECK(waitpid(child, &how, 0) == child);
-        if (WIFSIGNALED(how)) fprintf(stderr, "%s: signal %d\n", rows[i].what, WTERMSIG(how));
+        if (WIFSIGNALED(how)) fprintf(stderr, "%s: signal %d\n", rows[i].name, WTERMSIG(how));
         CHECK(WIFEXITED(how) && WEXITSTATUS(how) == 0);
     }
 }

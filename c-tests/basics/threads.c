@@ -1,5 +1,6 @@
-/* Many threads use immutable handles at the same time: they clone, read and free them, and create changed copies. A
- * thread cancels a limit that others use. Run by the suite threads, with HAVE_F defined for each function F. */
+/* Many threads clone, read and free shared immutable handles at the same time, and create changed copies of the
+ * handles. One thread cancels a limit that other threads use. The suite `threads` compiles this program and defines
+ * HAVE_F for each function F of the header. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -11,7 +12,7 @@
 
 enum { THREADS = 8, ROUNDS = 500 };
 
-/* Returns true if the results of a round were right. */
+/* Uses a shared handle. Returns true if all results are correct. */
 typedef bool (*round_fn)(const void *shared);
 
 struct job {
@@ -79,7 +80,7 @@ static bool share_url(const void *shared) {
     bool right = netlib_url_resolve(mine, "/next?q", NETLIB_NTS, &next, NULL) == NETLIB_OK;
     netlib_url_free(mine);
     right = right && same("/next", netlib_url_path(next, NULL)) && same("example.com", netlib_url_host(url, NULL));
-    /* The text is created at the first call and then kept: every thread gets the same pointer. */
+    /* netlib creates the text of a URL in the first call and keeps it, so every thread gets the same pointer. */
     right = right && netlib_url_to_string(url, NULL) == netlib_url_to_string(url, NULL) &&
             netlib_url_authority(url, NULL) != NULL;
     netlib_url_free(next);
@@ -102,7 +103,8 @@ static bool share_retry(const void *shared) {
 #endif
 
 #ifdef HAVE_netlib_retry_options_set_random
-/* Many threads call the callbacks of a shared Retry at the same time, so the ctx has atomic counters. */
+/* The ctx of the callbacks of a shared Retry. Its counters are atomic, because many threads run the callbacks at the
+ * same time. */
 struct calls {
     atomic_ulong clocks, randoms, sleeps;
 };
@@ -228,7 +230,7 @@ int main(void) {
     netlib_retry_free(calling);
     const unsigned long rounds = THREADS * ROUNDS;
     bool each = calls.clocks == rounds && calls.randoms == 2 * rounds && calls.sleeps == rounds;
-    check_report(each, __FILE__, __LINE__, "each call of a callback came through");
+    check_report(each, __FILE__, __LINE__, "each callback was called the expected number of times");
 #endif
 #ifdef HAVE_netlib_make_headers
     netlib_headers *headers = make_headers();

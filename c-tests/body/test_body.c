@@ -1,4 +1,4 @@
-/* Bodies: reading, recording a position, rewinding. */
+/* Tests request bodies: reading, recording the file position, and rewinding. */
 #define _XOPEN_SOURCE 700
 #define _FILE_OFFSET_BITS 64
 #include "harness.h"
@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Reads to the end of the body in steps of `step` bytes. Returns the text. */
+/* Reads the body to its end, `step` bytes per call, and returns its content. */
 static const char *read_all(netlib_body *body, size_t step) {
     static char text[256];
     size_t at = 0;
@@ -37,7 +37,7 @@ static void check_length(netlib_body *body, int64_t expected) {
     CHECK_INT(expected, length);
 }
 
-/* Checks that a body at byte 6 of "hello world" can be read again after a rewind. */
+/* Checks a body with the content "hello world" whose position is 6: after a rewind, the body returns "world" again. */
 static void check_rewind(netlib_body *body, bool length_known) {
     netlib_error *err = NULL;
     int64_t pos = 99;
@@ -111,8 +111,7 @@ static void body_from_a_file_can_be_rewound_and_borrows_the_fd(void) {
     CHECK_OK(netlib_body_from_fd(fd, &body, &err));
     check_rewind(body, true);
 
-    /* The body borrows the descriptor, which stays open when the body is freed. A body on a closed descriptor reports
-     * that. */
+    /* Freeing a body does not close its descriptor. A body reports if its descriptor has been closed. */
     netlib_body *other = NULL;
     CHECK_OK(netlib_body_from_fd(fd, &other, &err));
     netlib_body_free(body);
@@ -151,7 +150,7 @@ static void body_from_a_pipe_cannot_be_rewound(void) {
     netlib_status status = netlib_rewind_body(body, 0, &err);
     CHECK_INT(ESPIPE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_UNREWINDABLE_BODY, status);
-    /* An empty pipe with O_NONBLOCK. */
+    /* A pipe without data, in non-blocking mode. */
     CHECK(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
     char byte;
     size_t n = 99;
@@ -187,7 +186,7 @@ static void file_positions_above_4_gib_are_exact(void) {
     close(fd);
 }
 
-/* No data arrives in the pipe: the deadline, or a cancel from another thread, ends the read. */
+/* Reads from a pipe in which no data arrives. A deadline, or a cancel from another thread, ends the call. */
 static void a_deadline_or_a_cancel_ends_a_body_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -234,7 +233,7 @@ static void write_a_byte(int signal) {
     (void)written;
 }
 
-/* The signal that interrupts the read also writes the byte that the read waits for. */
+/* The handler of the signal that interrupts the read writes the byte for which the read waits. */
 static void a_signal_does_not_end_a_body_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -256,7 +255,7 @@ static void a_signal_does_not_end_a_body_read(void) {
     close(ends[1]);
 }
 
-/* A body with callbacks, and the wrong results that the callbacks return. */
+/* The ctx of a body with callbacks, and the invalid results that the callbacks return. */
 struct own {
     const char *text;
     int64_t at;

@@ -1,4 +1,4 @@
-/* Deprecated functions still work. */
+/* Tests that the deprecated functions work. */
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"
 
@@ -80,7 +80,8 @@ static void deprecated_retry_functions_work_like_the_current_ones(void) {
     netlib_retry_free(retry);
     netlib_retry_options_free(options);
 
-    /* The old setter cannot be combined with the new one, in either order, nor with allow_any_method. */
+    /* netlib_retry_options_set_method_whitelist cannot be combined with set_allowed_methods, in either order, or with
+     * allow_any_method. */
     for (int order = 0; order < 3; order++) {
         options = netlib_retry_options_new();
         if (order == 0) netlib_retry_options_set_allowed_methods(options, methods, 1);

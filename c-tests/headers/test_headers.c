@@ -1,4 +1,4 @@
-/* Creating request headers, and reading a list of headers. */
+/* Tests creating request headers, and the getters of a header list. */
 #include "harness.h"
 
 typedef netlib_headers_options options;

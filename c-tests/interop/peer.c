@@ -1,11 +1,12 @@
 /*
- * One end of a TLS session with another implementation: the suite `interop` runs it against the openssl
- * command and GnuTLS's, and compares what it prints with what the other end prints.
+ * One end of a TLS session with another implementation. The suite `interop` runs this program against the openssl and
+ * GnuTLS command-line programs, and compares the output of both ends.
  *
  * usage: peer client port=N SETTING...    connects to 127.0.0.1
  *        peer server SETTING...           prints "port N", then accepts
  *
- * One line of facts for each session, and of each failure the message on standard error.
+ * Prints one line with the negotiated parameters of each session, and writes the message of each failure to standard
+ * error.
  */
 #define _GNU_SOURCE
 #include "settings.h"
@@ -17,10 +18,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Longer than any successful wait, even on a busy machine. */
+/* The timeout of each wait in seconds. A wait that succeeds takes less time, even on a busy machine. */
 #define LONG 100.0
 
-/* Lines of 999 letters, none of which is a command to s_client, s_server or gnutls-serv at the start of a line. */
+/* The test data consists of lines of 999 letters. No line begins with a letter that s_client, s_server or gnutls-serv
+ * reads as a command. */
 #define LINE 1000
 
 static char letter_at(size_t i) {
@@ -28,7 +30,7 @@ static char letter_at(size_t i) {
     return (char)('a' + ((uint32_t)i * 2654435761u >> 29));
 }
 
-/* The same with each line reversed, as s_server -rev answers. */
+/* Returns the byte at a position of the test data with each line reversed, as `s_server -rev` returns it. */
 static char reversed_at(size_t i) {
     if (i % LINE == LINE - 1) return '\n';
     return letter_at(i - i % LINE + (LINE - 2 - i % LINE));
@@ -41,7 +43,7 @@ struct session {
     int32_t alert, problem;
     size_t bytes;
     bool intact;
-    /* The list for the next connection, if the server sent another ECHConfigList. */
+    /* The ECHConfigList for the next connection, if the server has sent one. */
     netlib_tls_context *retry;
     const netlib_tls_context *context;
 };
@@ -76,7 +78,7 @@ static netlib_status write_all(netlib_tls_stream *stream, size_t total, netlib_e
     return status;
 }
 
-/* Writes as much early data as allowed, before the handshake. */
+/* Writes the number of bytes that the settings name as early data. */
 static void write_early(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
@@ -87,7 +89,7 @@ static void write_early(struct session *session) {
     session->early = note(session, status, err);
 }
 
-/* Writes all bytes except the early data that the peer has accepted. */
+/* Writes the test data, except for the bytes that the peer has accepted as early data. */
 static void write_rest(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
@@ -99,8 +101,8 @@ static void write_rest(struct session *session) {
     session->data = note(session, status, err);
 }
 
-/* Runs on a thread of its own: the peer answers before it has received everything, and stops reading while its answers
- * are not read. */
+/* Writes on a separate thread, because the peer answers before it has received all bytes, and stops reading until its
+ * answers are read. */
 static void *writer(void *argument) {
     struct session *session = argument;
     netlib_error *err = NULL;
@@ -182,10 +184,10 @@ static void exchange(struct session *session, bool client) {
             session->data = note(session, status, err);
         }
     }
-    /* The client connected only to create a session. */
+    /* The client connects only to get a session that it can resume. */
     if (session->data == NETLIB_END_OF_STREAM) shut_down(session);
     if (session->data != NETLIB_OK) return;
-    /* "read" and "peer-first": the peer closes before this side. */
+    /* In the modes "read" and "peer-first", the peer sends close_notify before this side. */
     if (strcmp(how, "read") == 0 || strcmp(how, "peer-first") == 0) {
         session->end = read_end(session);
         shut_down(session);
@@ -230,7 +232,8 @@ static void run_session(struct session *session, bool client) {
     netlib_tls_stream_free(session->stream);
 }
 
-/* Closes the socket without a reset, which unread bytes would cause and which could lose a final alert. */
+/* Reads all pending bytes before closing the socket. Unread bytes would cause a reset, after which the peer could lose
+ * the final alert. */
 static void close_gently(int fd) {
     static char buffer[20000];
     struct timeval limit = {(time_t)LONG, 0};

@@ -1,4 +1,4 @@
-/* The settings of peer.c: converts words "name=value" on its command line to options of netlib. */
+/* Converts the arguments "name=value" of peer.c to netlib options. */
 #ifndef NETLIB_INTEROP_SETTINGS_H
 #define NETLIB_INTEROP_SETTINGS_H
 

@@ -1,6 +1,6 @@
 /* TLS contexts: options, trust, identity, names of constants. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,5 +1,5 @@
 /* Cipher strings: OpenSSL's selection, the offered suites, and errors. */
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Key logs: the secrets of real handshakes, on both sides. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Every TLS option: default, values, errors and getter; and options created from a context. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "tls_peer.h"

@@ -1,6 +1,6 @@
 /* The minimum throughput of TLS streams and descriptors, against slow peers. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_session.h"
 

@@ -1,6 +1,6 @@
 /* TLS streams over callback transports: every result of a callback, and the status that follows. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

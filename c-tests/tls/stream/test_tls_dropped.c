@@ -1,6 +1,6 @@
 /* is_dropped on idle TLS connections: which input means that the connection is lost. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_session.h"
 

@@ -1,6 +1,6 @@
 /* TLS in TLS: a stream inside another, each with its own server name. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,7 +1,7 @@
 /* The system calls of a read: a single recv if only input can end the wait; with a limit or a timeout, or on a
  * non-blocking descriptor, a poll first. This program's recv and poll replace the C library's. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Waiting of TLS streams: timeouts, limits, threads, and slow peers. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* netlib_ssl_wrap_socket: urllib3's parameters, with and without a context. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "tls_peer.h"

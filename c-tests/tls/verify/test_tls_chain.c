@@ -1,6 +1,6 @@
 /* netlib_tls_context_verify_chain: PEM and DER chains, including ones that no peer sends, and their errors. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 

@@ -2,7 +2,7 @@
  * sends its certificates in plaintext before it proves possession of a key, so the test can send any chain without
  * its keys. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

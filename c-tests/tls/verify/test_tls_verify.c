@@ -1,6 +1,6 @@
 /* Which chains are accepted in a handshake, and the errors of refused ones. A peer really sends each chain. */
 #define _GNU_SOURCE
-/* Allows ignored results. */
+/* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 
