@@ -1,4 +1,4 @@
-/* Replaces the C library's resolver. Lookups of "hung.test" do not end until they are released. */
+/* Replaces getaddrinfo of the C library. A lookup of "hung.test" hangs until release_lookups is called. */
 #ifndef NETLIB_TEST_HUNG_LOOKUPS_H
 #define NETLIB_TEST_HUNG_LOOKUPS_H
 
@@ -12,10 +12,11 @@
 static pthread_mutex_t lookup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t lookup_released = PTHREAD_COND_INITIALIZER;
 static bool lookups_hang = true;
-/* The number of lookups that hang at the moment. */
+/* The number of lookups that hang now. */
 static int hung_lookups;
 
-/* A forked child gets an unlocked lock and no hanging lookup, whatever other threads of the parent did. */
+/* These handlers of pthread_atfork unlock the lock in a forked child, even if another thread of the parent held the
+ * lock. */
 static void lock_before_fork(void) { pthread_mutex_lock(&lookup_lock); }
 
 static void unlock_in_parent(void) { pthread_mutex_unlock(&lookup_lock); }
@@ -36,8 +37,8 @@ static inline void release_lookups(void) {
     pthread_mutex_unlock(&lookup_lock);
 }
 
-/* Waits until this many lookups hang. Their threads do nothing until they are released. */
-static inline void until_lookups_hang(int count) {
+/* Waits until `count` lookups hang. Their threads then do nothing until release_lookups is called. */
+static inline void wait_until_lookups_hang(int count) {
     for (double began = netlib_current_time();;) {
         pthread_mutex_lock(&lookup_lock);
         int hung = hung_lookups;
@@ -51,13 +52,13 @@ static inline void until_lookups_hang(int count) {
     }
 }
 
-static inline void hold_lookups(void) {
+static inline void make_lookups_hang(void) {
     pthread_mutex_lock(&lookup_lock);
     lookups_hang = true;
     pthread_mutex_unlock(&lookup_lock);
 }
 
-/* "hung.test" and "good.test" resolve to 127.0.0.1; other names do not exist. */
+/* Resolves "hung.test" and "good.test" to 127.0.0.1. Other host names do not exist. */
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
     struct in_addr address;
     (void)service;

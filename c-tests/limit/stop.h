@@ -1,5 +1,5 @@
-/* Blocking calls, and the events that must or must not end them: a table of phases. Each phase runs with every
- * event. */
+/* Runs each blocking call of a table with every event that must end the call, and with signals that must not end the
+ * call. */
 #ifndef NETLIB_TEST_STOP_H
 #define NETLIB_TEST_STOP_H
 
@@ -9,28 +9,31 @@
 #include <pthread.h>
 #include <time.h>
 
-/* A call that blocks until it is released, stopped or timed out. */
+/* A blocking call, and the functions that prepare, release and check the call. */
 struct phase {
     const char *name;
     void (*set_up)(void);
-    /* `limit` applies to this call only. For a handle that stores a limit, the call sets it on the handle. */
+    /* Makes the blocking call with `limit`. If the handle stores a limit, this function first sets `limit` on the
+     * handle. */
     netlib_status (*call)(const netlib_limit *limit, netlib_error **err);
-    /* Runs on another thread and makes the call succeed. NULL if nothing can do that within a short time. */
+    /* Runs on another thread and makes the blocking call succeed. NULL if the call cannot succeed within a short
+     * time. */
     void (*release)(void);
-    /* Checks the effect of a successful call. May be NULL. */
+    /* Checks the effect of a successful call, or NULL. */
     void (*check)(void);
     void (*tear_down)(void);
 };
 
-/* The time until a limit ends, and the tolerance on a busy machine. */
+/* The seconds until a deadline passes, and the seconds that a busy machine may add. */
 #define SOON 0.02
-#define ROOM 1.0
+#define TOLERANCE 1.0
 
 static bool prints_times;
-/* Ends a release that continues as long as the call. */
-static atomic_int call_is_over;
+/* Set when the blocking call has returned. Ends a `release` function that runs as long as the call. */
+static atomic_int call_has_returned;
 
-/* The time between signals. It is longer under valgrind, where handlers are too slow for one signal per millisecond. */
+/* Returns the microseconds between two signals. Under valgrind, signal handlers are too slow for one signal per
+ * millisecond. */
 static inline long tick_interval_us(void) { return under_valgrind() ? 10000 : 1000; }
 
 static inline void handle_alarms(void (*handler)(int), int flags) {
@@ -103,7 +106,7 @@ static inline void *cancel_when_asleep(void *limit) {
 
 static inline void *release_after_ticks(void *phase) {
     block_alarms();
-    /* The call continues during these signals. */
+    /* The blocking call must continue while at least 8 signals arrive. */
     for (double began = netlib_current_time(); ticks < 8 && IN_TIME(began);) short_pause();
     ((const struct phase *)phase)->release();
     return NULL;
@@ -144,7 +147,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
                      : stop == TICKS_TO_SUCCESS ? LONG
                                                 : NETLIB_TIMEOUT_NONE;
     ticks = 0;
-    call_is_over = 0;
+    call_has_returned = 0;
     double began = netlib_current_time();
     netlib_limit *limit = limit_of(seconds);
     limit_of_handler = limit;
@@ -163,14 +166,14 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     netlib_status status = phase->call(limit, &err);
     double took = netlib_current_time() - began;
     set_timer(0, 0);
-    call_is_over = 1;
+    call_has_returned = 1;
     if (has_helper) CHECK(pthread_join(helper, NULL) == 0);
     netlib_status expected = by_time                    ? NETLIB_DEADLINE_EXCEEDED
                              : stop == TICKS_TO_SUCCESS ? NETLIB_OK
                                                         : NETLIB_CANCELLED;
     CHECK_STATUS(expected, status);
-    /* The call ended neither too early nor too late. */
-    if (by_time) CHECK(took >= seconds && took < seconds + ROOM);
+    /* The blocking call must return within the tolerance after the event. */
+    if (by_time) CHECK(took >= seconds && took < seconds + TOLERANCE);
     else CHECK(took < LONG / 3);
     if (stop == TICKS_TO_DEADLINE) CHECK(ticks > 0);
     if (stop == TICKS_TO_SUCCESS) CHECK(ticks >= 8);
@@ -184,7 +187,8 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
         fprintf(stderr, "    in %s: %s, after %.3f s\n", phase->name, stop_names[stop], took);
 }
 
-/* With an argument the program prints how long after its deadline each call returned. */
+/* Runs each phase with each event. If the program has an argument, prints the time between the deadline and the return
+ * of each call. */
 static inline void run_phases(const struct phase *phases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (int stop = 0; stop < STOPS; stop++) {

@@ -1,4 +1,5 @@
-/* Limits: deadline, cancel, and the contexts from which cancel may be called. */
+/* Tests limits: the deadline, netlib_limit_cancel from threads, signal handlers and forked children, and the descriptor
+ * for event loops. */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 
@@ -87,7 +88,7 @@ static void a_cancel_is_permanent_and_affects_all_clones(void) {
     netlib_limit_free(clone);
 }
 
-/* Waits on a pipe without data, so only the limit can end the wait. */
+/* Waits for input on a pipe without data, so that only the limit can end the wait. */
 static netlib_status wait_silently(const netlib_limit *limit) {
     netlib_error *err = NULL;
     int ends[2];
@@ -128,7 +129,7 @@ static void cancel_in_handler(int signal_number) {
     errno = kept;
 }
 
-/* The wait must end if the signal comes before, during or after the first poll; all three are tested. */
+/* A signal before, during or after the first poll(2) must end the wait. The 20 delays cover all three cases. */
 static void a_cancel_in_a_signal_handler_ends_the_wait(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -213,7 +214,7 @@ static void a_cancel_wakes_a_poll_on_the_descriptor_of_the_limit(void) {
     netlib_limit_free(limit);
 }
 
-/* A child cancels its own copy of the limit, which has another descriptor. */
+/* A forked child cancels its own copy of the limit. The descriptor of the parent's copy must not become readable. */
 static void a_limit_has_its_own_descriptor_in_a_forked_child(void) {
     for (int child_is_cancelled = 0; child_is_cancelled < 2; child_is_cancelled++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);

@@ -1,4 +1,4 @@
-/* A fork while the thread of a lookup reports its result. */
+/* Tests a fork at the moment when the thread of a lookup reports the result. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -8,8 +8,8 @@
 
 static atomic_bool is_armed, is_reporting, has_forked;
 
-/* Replaces write(2), with which the thread of a lookup wakes the waiting thread. Once armed, it blocks until the fork
- * has finished, but at most 0.2 s, because the fork may wait for this thread. */
+/* Replaces write(2), with which the thread of a lookup wakes the waiting thread. If `is_armed` is set, blocks until the
+ * fork has finished, but at most 0.2 s, because the fork may wait for this thread. */
 ssize_t write(int fd, const void *buf, size_t len) {
     if (atomic_exchange(&is_armed, false)) {
         double began = netlib_current_time();
@@ -19,7 +19,7 @@ ssize_t write(int fd, const void *buf, size_t len) {
     return syscall(SYS_write, fd, buf, len);
 }
 
-/* The child frees its copy of the connect, which closes its descriptor. */
+/* The child frees its copy of the connect, which must close all descriptors of the lookup in the child. */
 static void a_forked_child_closes_the_descriptors_of_a_lookup(void) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
@@ -27,7 +27,7 @@ static void a_forked_child_closes_the_descriptors_of_a_lookup(void) {
     int descriptors = open_descriptors();
     CHECK_OK(netlib_connect_new("hung.test", 80, NULL, &connect, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    until_lookups_hang(1);
+    wait_until_lookups_hang(1);
     is_armed = true;
     release_lookups();
     for (double began = netlib_current_time(); !is_reporting && netlib_current_time() - began < 10;) sched_yield();
@@ -35,12 +35,12 @@ static void a_forked_child_closes_the_descriptors_of_a_lookup(void) {
     struct child child = begin_child();
     if (child.process == 0) {
         netlib_connect_free(connect);
-        child.told[0] = open_descriptors();
+        child.results[0] = open_descriptors();
         end_child();
     }
     has_forked = true;
     join_child(&child);
-    CHECK_INT(descriptors, child.told[0]);
+    CHECK_INT(descriptors, child.results[0]);
     drop_child(&child);
     netlib_connect_free(connect);
     wait_until_alone();

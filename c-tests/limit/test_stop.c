@@ -1,5 +1,6 @@
-/* The events that end a blocking call, and the signals that must not: waits of sockets, lookups, sleeps and bodies,
- * each with a deadline, with cancels from threads and signal handlers, and with a signal every millisecond. */
+/* Tests which events end a blocking call. The calls wait for sockets, lookups, sleeps and bodies. Each call runs with a
+ * deadline, with cancels from threads and signal handlers, and with a signal every millisecond, which must not end the
+ * call. */
 #define _GNU_SOURCE
 #include "hung_lookups.h"
 #include "retry_makers.h"
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <sys/un.h>
 
-/* The state of the current phase. */
+/* The objects that the current phase uses. */
 static struct {
     int ends[2];
     int server, filler;
@@ -57,7 +58,7 @@ static void read_all_bytes_at_the_second_end(void) {
 
 static void check_that_the_socket_is_writable(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
 
-/* Creates a throughput guard that never ends the wait itself. */
+/* Creates a throughput guard whose minimum is too low to end the wait. */
 static void open_socket_pair_with_throughput_guard(void) {
     netlib_error *err = NULL;
     open_socket_pair();
@@ -75,7 +76,7 @@ static void free_throughput_guard_and_socket_pair(void) {
 
 /* ---- connecting ---- */
 
-/* All phases share this listener, because filling its backlog takes a while. */
+/* A listener with a full backlog, which answers no SYN. All phases share it, because filling the backlog takes time. */
 static int silent, silent_filler;
 static int32_t silent_port;
 
@@ -86,7 +87,7 @@ static void create_options_for_the_silent_server(void) {
     netlib_connect_options_set_attempt_delay(at.options, 0.01);
 }
 
-/* A list with the same silent address many times, so that the race does not end by itself. */
+/* Starts a race to eight copies of one silent address, so that the race outlasts the test. */
 static void start_race_to_silent_servers(void) {
     netlib_error *err = NULL;
     struct sockaddr_in address;
@@ -100,12 +101,12 @@ static void start_race_to_silent_servers(void) {
     netlib_addresses_free(list);
 }
 
-/* A listener whose name is looked up first; the lookup hangs. */
+/* Creates a listener. The lookup of its host name hangs. */
 static void make_lookups_of_the_server_hang(void) {
     at.fd = at.filler = -1;
     at.server = listener(&at.port);
     at.options = netlib_connect_options_new();
-    hold_lookups();
+    make_lookups_hang();
 }
 
 static void create_connect_to_a_hanging_name(void) {
@@ -133,7 +134,7 @@ static netlib_status create_by_name(const netlib_limit *limit, netlib_error **er
     return netlib_create_connection("hung.test", at.port, at.options, limit, &at.fd, err);
 }
 
-/* Blocks in connect(2); only an answer of the server ends it. */
+/* Blocks in connect(2) until the server answers. */
 static netlib_status create_without_limit(const netlib_limit *limit, netlib_error **err) {
     (void)limit;
     return netlib_create_connection("127.0.0.1", at.port, NULL, NULL, &at.fd, err);
@@ -143,7 +144,7 @@ static netlib_status run(const netlib_limit *limit, netlib_error **err) {
     return netlib_connect_run(at.connect, limit, &at.fd, err);
 }
 
-/* Connects in steps, like an event loop. */
+/* Connects with netlib_connect_step and poll(2), like an event loop. */
 static netlib_status step(const netlib_limit *limit, netlib_error **err) {
     netlib_status status = netlib_connect_set_limit(at.connect, limit, err);
     while (status == NETLIB_OK && (status = netlib_connect_step(at.connect, &at.fd, err)) == NETLIB_WANT_WRITE) {
@@ -180,7 +181,7 @@ static void free_connect_and_close_sockets(void) {
     if (at.server >= 0) close(at.server);
 }
 
-/* An abandoned lookup continues. Its descriptors are closed, and its thread frees the rest when the lookup ends. */
+/* Frees the connect, and then lets the abandoned lookup end. The lookup's thread frees the memory of the lookup. */
 static void free_connect_and_end_lookups(void) {
     free_connect_and_close_sockets();
     release_lookups();
@@ -195,7 +196,7 @@ static struct {
     size_t name_len;
 } local;
 
-/* A listener with an abstract name and a full backlog. */
+/* Creates a Unix domain listener with an abstract name and a full backlog, and a connect to that name. */
 static void open_unix_listener_with_full_backlog(void) {
     netlib_error *err = NULL;
     memset(&local, 0, sizeof local);
@@ -233,7 +234,7 @@ static void check_that_the_unix_socket_is_connected(void) {
 
 /* ---- sleeping ---- */
 
-/* Lasts much longer than the signals, which must not end the sleep, even on a busy machine. */
+/* The backoff in seconds. BRIEFLY lasts much longer than the signals, even on a busy machine. */
 static double backoff = LONG;
 #define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
@@ -348,7 +349,7 @@ static const struct phase phases[] = {
      free_body_and_close_pipe},
 };
 
-/* The sleep ends by itself, and not too early. */
+/* A sleep that signals interrupt still lasts for its full duration. */
 static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
     const struct phase brief = {
@@ -358,9 +359,9 @@ static void signals_do_not_shorten_a_sleep(void) {
     backoff = LONG;
 }
 
-/* The server answers after one second, when the kernel repeats the SYN. Signals neither fail nor end the attempt. */
+/* Makes room in the backlog. The server then answers the SYN that the kernel repeats after one second. */
 static void accept_on_the_silent_server(void) {
-    /* Closes the filler and accepts it, which makes room in the backlog. */
+    /* Closes and accepts the connection that filled the backlog. */
     CHECK(dup2(silent, silent_filler) == silent_filler);
     int fd = accept(silent, NULL, NULL);
     CHECK(fd >= 0);
@@ -384,7 +385,8 @@ static void signals_do_not_fail_a_connection_attempt(void) {
     }
 }
 
-/* If many addresses fail immediately, one step tries 64. After a cancel it tries none. */
+/* If all addresses fail immediately, one call of netlib_connect_step tries 64 addresses. After a cancel, the call tries
+ * none. */
 static void one_connect_step_tries_at_most_64_failing_addresses(void) {
     enum { MANY = 1000, TRIED = 64 };
     netlib_error *err = NULL;

@@ -1,5 +1,5 @@
-/* Limits and forks: parent and child have separate copies of a limit. A cancel of one copy does not affect the
- * other. */
+/* Tests limits after a fork. Parent and child have separate copies of a limit, and a cancel of one copy does not affect
+ * the other copy. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/* Long enough for a wait. Only a wait opens the limit's descriptor; a check without waiting does not. */
-#define A_MOMENT 0.001
+/* The seconds of a short wait. Only a call that waits opens the limit's descriptor; netlib_limit_check does not. */
+#define SHORT_WAIT 0.001
 
 static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit) {
     netlib_error *err = NULL;
@@ -18,7 +18,7 @@ static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit)
     return status;
 }
 
-/* Waits until a signal handler interrupts the wait and cancels the limit. */
+/* Waits until a signal handler cancels the limit. Returns the status of the wait. */
 static netlib_status cancelled_wait(int fd, const netlib_limit *limit) {
     limit_of_handler = limit;
     handle_alarms(cancel_in_handler, SA_RESTART);
@@ -41,7 +41,8 @@ static void *wait_in_thread(void *waiting) {
     return NULL;
 }
 
-/* The child inherits a descriptor if the parent has waited before, and opens one if the child waits itself. */
+/* The child inherits the limit's descriptor if the parent waited before the fork. Otherwise the first wait of the child
+ * opens one. */
 static void a_cancel_affects_only_the_process_that_calls_it(void) {
     for (int row = 0; row < 16; row++) {
         bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
@@ -51,43 +52,43 @@ static void a_cancel_affects_only_the_process_that_calls_it(void) {
         connected_pair(ends);
         int descriptors = open_descriptors();
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (parent_waited) CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
+        if (parent_waited) CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], SHORT_WAIT, limit));
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
-                /* The intermediate process with and without its own descriptor. */
-                if (child_waits) child.told[3] = wait_for(ends[0], A_MOMENT, limit);
+                /* The rows with `child_waits` give the intermediate process its own descriptor. */
+                if (child_waits) child.results[3] = wait_for(ends[0], SHORT_WAIT, limit);
                 pid_t grandchild = fork();
                 if (grandchild > 0) waitpid(grandchild, NULL, 0);
                 if (grandchild != 0) {
-                    child.told[4] = wait_for(ends[0], A_MOMENT, limit);
-                    child.told[5] = netlib_limit_check(limit, NULL);
+                    child.results[4] = wait_for(ends[0], SHORT_WAIT, limit);
+                    child.results[5] = netlib_limit_check(limit, NULL);
                     end_child();
                 }
             }
-            if (child_waits) child.told[0] = wait_for(ends[0], A_MOMENT, limit);
+            if (child_waits) child.results[0] = wait_for(ends[0], SHORT_WAIT, limit);
             if (child_cancels) {
                 netlib_limit_cancel(limit);
-                child.told[1] = wait_for(ends[0], LONG, limit);
+                child.results[1] = wait_for(ends[0], LONG, limit);
             } else {
-                child.told[1] = cancelled_wait(ends[0], limit);
+                child.results[1] = cancelled_wait(ends[0], limit);
             }
-            child.told[2] = netlib_limit_check(limit, NULL);
+            child.results[2] = netlib_limit_check(limit, NULL);
             end_child();
         }
         join_child(&child);
-        CHECK_INT(child_waits ? NETLIB_TIMED_OUT : -1, child.told[0]);
-        CHECK_INT(NETLIB_CANCELLED, child.told[1]);
-        CHECK_INT(NETLIB_CANCELLED, child.told[2]);
+        CHECK_INT(child_waits ? NETLIB_TIMED_OUT : -1, child.results[0]);
+        CHECK_INT(NETLIB_CANCELLED, child.results[1]);
+        CHECK_INT(NETLIB_CANCELLED, child.results[2]);
         if (in_grandchild) {
-            CHECK_INT(child_waits ? NETLIB_TIMED_OUT : -1, child.told[3]);
-            CHECK_INT(NETLIB_TIMED_OUT, child.told[4]);
-            CHECK_INT(NETLIB_OK, child.told[5]);
+            CHECK_INT(child_waits ? NETLIB_TIMED_OUT : -1, child.results[3]);
+            CHECK_INT(NETLIB_TIMED_OUT, child.results[4]);
+            CHECK_INT(NETLIB_OK, child.results[5]);
         }
         drop_child(&child);
-        /* The cancels above do not affect this process. */
+        /* The cancels in the child and grandchild do not affect the parent. */
         CHECK_OK(netlib_limit_check(limit, &err));
-        CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
+        CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], SHORT_WAIT, limit));
         CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
         netlib_limit_free(limit);
         CHECK_INT(descriptors, open_descriptors());
@@ -97,26 +98,27 @@ static void a_cancel_affects_only_the_process_that_calls_it(void) {
     }
 }
 
-/* The parent cancels while the child waits, then the child cancels. */
+/* The parent cancels its copy of the limit while the child waits. Then the child cancels its own copy. */
 static void a_cancel_wakes_only_waits_of_the_same_process(void) {
     int ends[2], turn[2];
     connected_pair(ends);
     connected_pair(turn);
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
+    CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], SHORT_WAIT, limit));
     struct waiting waiting = {ends[0], limit, NETLIB_OK};
     struct child child = begin_child();
     pthread_t thread;
     char byte;
     if (child.process == 0) {
         if (pthread_create(&thread, NULL, wait_in_thread, &waiting) != 0) abort();
-        /* The parent has cancelled its copy by now, not the copy of this process. */
+        /* After this read, the parent has cancelled its copy of the limit. The copy of the child must not be
+         * cancelled. */
         if (read(turn[1], &byte, 1) != 1) abort();
-        child.told[0] = netlib_limit_check(limit, NULL);
-        child.told[1] = wait_for(ends[0], 0.005, limit);
+        child.results[0] = netlib_limit_check(limit, NULL);
+        child.results[1] = wait_for(ends[0], 0.005, limit);
         netlib_limit_cancel(limit);
         pthread_join(thread, NULL);
-        child.told[2] = waiting.status;
+        child.results[2] = waiting.status;
         end_child();
     }
     CHECK(pthread_create(&thread, NULL, wait_in_thread, &waiting) == 0);
@@ -125,9 +127,9 @@ static void a_cancel_wakes_only_waits_of_the_same_process(void) {
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(NETLIB_CANCELLED, waiting.status);
     join_child(&child);
-    CHECK_INT(NETLIB_OK, child.told[0]);
-    CHECK_INT(NETLIB_TIMED_OUT, child.told[1]);
-    CHECK_INT(NETLIB_CANCELLED, child.told[2]);
+    CHECK_INT(NETLIB_OK, child.results[0]);
+    CHECK_INT(NETLIB_TIMED_OUT, child.results[1]);
+    CHECK_INT(NETLIB_CANCELLED, child.results[2]);
     drop_child(&child);
     netlib_limit_free(limit);
     close(ends[0]);
@@ -136,22 +138,22 @@ static void a_cancel_wakes_only_waits_of_the_same_process(void) {
     close(turn[1]);
 }
 
-/* A cancel before the fork affects both processes. */
+/* A limit that is cancelled before the fork is cancelled in parent and child. */
 static void a_cancel_before_the_fork_affects_both_processes(void) {
     int ends[2];
     connected_pair(ends);
     for (int waited = 0; waited < 2; waited++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (waited) CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
+        if (waited) CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], SHORT_WAIT, limit));
         netlib_limit_cancel(limit);
         struct child child = begin_child();
         if (child.process == 0) {
-            child.told[0] = wait_for(ends[0], LONG, limit);
+            child.results[0] = wait_for(ends[0], LONG, limit);
             end_child();
         }
         CHECK_INT(NETLIB_CANCELLED, wait_for(ends[0], LONG, limit));
         join_child(&child);
-        CHECK_INT(NETLIB_CANCELLED, child.told[0]);
+        CHECK_INT(NETLIB_CANCELLED, child.results[0]);
         drop_child(&child);
         netlib_limit_free(limit);
     }
@@ -159,7 +161,8 @@ static void a_cancel_before_the_fork_affects_both_processes(void) {
     close(ends[1]);
 }
 
-/* A race that the parent started still wakes up in the child, through the child's own descriptor. */
+/* The child continues a race that the parent started. A cancel in the child wakes the race through the child's own
+ * descriptor. */
 static void a_cancel_in_a_forked_child_ends_an_inherited_connect(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -175,11 +178,11 @@ static void a_cancel_in_a_forked_child_ends_an_inherited_connect(void) {
         limit_of_handler = limit;
         handle_alarms(cancel_in_handler, 0);
         set_timer(5000, 0);
-        child.told[0] = netlib_connect_run(connect, NULL, &fd, NULL);
+        child.results[0] = netlib_connect_run(connect, NULL, &fd, NULL);
         end_child();
     }
     join_child(&child);
-    CHECK_INT(NETLIB_CANCELLED, child.told[0]);
+    CHECK_INT(NETLIB_CANCELLED, child.results[0]);
     drop_child(&child);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     netlib_connect_free(connect);
@@ -188,14 +191,14 @@ static void a_cancel_in_a_forked_child_ends_an_inherited_connect(void) {
     close(server);
 }
 
-/* The thread of a lookup exists only in the parent, and both processes share the descriptor that reports its result. So
- * a child that continues the connect starts a lookup of its own, and a child that frees the connect abandons it. */
+/* The thread of a lookup exists only in the parent, but parent and child share the descriptor that reports the result.
+ * Therefore a child that continues the connect starts its own lookup with its own descriptor. */
 static void a_forked_child_repeats_the_lookup_of_its_parent(void) {
     netlib_error *err = NULL;
     static const char *const sources[] = {NULL, "hung.test"};
     for (size_t source = 0; source < 2; source++) {
         for (int answered = 0; answered < 2; answered++) {
-            hold_lookups();
+            make_lookups_hang();
             int32_t port = 0;
             int server = listener(&port), fd = -1;
             netlib_connect_options *options = netlib_connect_options_new();
@@ -212,18 +215,18 @@ static void a_forked_child_repeats_the_lookup_of_its_parent(void) {
             if (child.process == 0) {
                 release_lookups();
                 netlib_limit *limit = limit_of(10);
-                child.told[0] = netlib_connect_step(connect, &fd, NULL);
-                child.told[1] = netlib_connect_wait_fd(connect, 0) != ready;
-                child.told[2] = netlib_connect_run(connect, limit, &fd, NULL);
-                child.told[3] = netlib_connect_attempt_status(connect, 0);
+                child.results[0] = netlib_connect_step(connect, &fd, NULL);
+                child.results[1] = netlib_connect_wait_fd(connect, 0) != ready;
+                child.results[2] = netlib_connect_run(connect, limit, &fd, NULL);
+                child.results[3] = netlib_connect_attempt_status(connect, 0);
                 netlib_connect_free(connect);
                 end_child();
             }
             join_child(&child);
-            CHECK_INT(NETLIB_WANT_WRITE, child.told[0]);
-            CHECK_INT(1, child.told[1]);
-            CHECK_INT(NETLIB_OK, child.told[2]);
-            CHECK_INT(NETLIB_OK, child.told[3]);
+            CHECK_INT(NETLIB_WANT_WRITE, child.results[0]);
+            CHECK_INT(1, child.results[1]);
+            CHECK_INT(NETLIB_OK, child.results[2]);
+            CHECK_INT(NETLIB_OK, child.results[3]);
             drop_child(&child);
             release_lookups();
             CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
@@ -235,8 +238,8 @@ static void a_forked_child_repeats_the_lookup_of_its_parent(void) {
     }
 }
 
-/* The program writes to the limit's own descriptor, or to a lookup's descriptor that an event loop polls. The waits
- * fail: they neither succeed nor spin. */
+/* The application writes to the limit's own descriptor, or to the descriptor of a lookup that an event loop polls. The
+ * waiting calls must fail with an error, and must not poll in an endless loop. */
 static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     netlib_error *err = NULL;
     char text[200];
@@ -250,9 +253,10 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     uint64_t one = 1;
-    /* The descriptor for event loops only follows the limit's own descriptor, and cannot be written to. */
-    int told = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
-    CHECK(write(told, &one, sizeof one) == -1);
+    /* The descriptor that the connect returns for event loops reports the state of the limit's own descriptor. It
+     * cannot be written to. */
+    int pollable = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
+    CHECK(write(pollable, &one, sizeof one) == -1);
     int own = -1;
     CHECK_OK(netlib_limit_fd(limit, &own, &err));
     CHECK(write(own, &one, sizeof one) == sizeof one);
@@ -266,12 +270,12 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
-    /* The failure is permanent. */
+    /* Later calls of netlib_connect_step return the same failure. */
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_attempt_status(connect, 0));
     netlib_connect_free(connect);
-    hold_lookups();
+    make_lookups_hang();
     CHECK_OK(netlib_connect_new("hung.test", port, NULL, &connect, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK(write(netlib_connect_wait_fd(connect, 0), &one, sizeof one) == sizeof one);

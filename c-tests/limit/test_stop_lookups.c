@@ -1,4 +1,5 @@
-/* Lookups that hang: no call waits for an abandoned lookup, and nothing of the lookup remains when it ends. */
+/* Tests lookups that hang. No call waits for an abandoned lookup, and an abandoned lookup frees its memory and
+ * descriptors when it ends. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "hung_lookups.h"
@@ -13,7 +14,7 @@ static netlib_connect *connect_to_name(const char *host, int32_t port, const net
     return connect;
 }
 
-/* Starts a lookup with one step, which does not wait. */
+/* Starts a lookup with one call of netlib_connect_step, which does not wait. */
 static netlib_connect *hung_connect(const netlib_connect_options *options) {
     netlib_error *err = NULL;
     int fd = -1;
@@ -26,13 +27,13 @@ static netlib_connect *hung_connect(const netlib_connect_options *options) {
 static void hold_and_free(bool answers_first) {
     netlib_error *err = NULL;
     int descriptors = open_descriptors();
-    hold_lookups();
+    make_lookups_hang();
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_limit *limit = limit_of(LONG);
     netlib_connect *connect = hung_connect(options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     /* Counts descriptors only now, because the lookup's thread briefly opens a socket to find the address families. */
-    until_lookups_hang(1);
+    wait_until_lookups_hang(1);
     CHECK_INT(2, thread_count());
     if (answers_first) {
         release_lookups();
@@ -42,7 +43,7 @@ static void hold_and_free(bool answers_first) {
     netlib_connect_options_free(options);
     netlib_limit_free(limit);
     netlib_connect_free(connect);
-    CHECK(netlib_current_time() - began < ROOM);
+    CHECK(netlib_current_time() - began < TOLERANCE);
     /* The abandoned lookup keeps no descriptor. */
     CHECK_INT(descriptors, open_descriptors());
     CHECK_INT(answers_first ? 1 : 2, thread_count());
@@ -51,18 +52,18 @@ static void hold_and_free(bool answers_first) {
     CHECK_INT(descriptors, open_descriptors());
 }
 
-/* Freeing does not wait, neither for a lookup that hangs nor for one whose result was not read. */
+/* netlib_connect_free does not wait for a lookup that hangs, or for a lookup whose result was not read. */
 static void freeing_a_connect_does_not_wait_for_its_lookup(void) {
     hold_and_free(false);
     hold_and_free(true);
 }
 
-/* Many lookups end at the moment they are abandoned. */
+/* Frees connects at the moment when their lookups end. */
 static void lookups_can_be_abandoned_at_the_moment_they_end(void) {
     int descriptors = open_descriptors();
     for (int round = 0; round < 20; round++) {
         netlib_connect *connects[8];
-        hold_lookups();
+        make_lookups_hang();
         for (int i = 0; i < 8; i++) connects[i] = hung_connect(NULL);
         release_lookups();
         for (int i = 0; i < 8; i++) netlib_connect_free(connects[i]);
@@ -71,14 +72,14 @@ static void lookups_can_be_abandoned_at_the_moment_they_end(void) {
     }
 }
 
-/* Checks that a connect waits in the queue until its limit ends. */
+/* Checks that the lookup of a connect stays in the queue until the connect's limit ends. */
 static void check_queued(const char *host, int32_t port, const netlib_connect_options *options) {
     netlib_error *err = NULL;
     int fd = -1;
     netlib_limit *brief = limit_of(SOON);
     double began = netlib_current_time();
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection(host, port, options, brief, &fd, &err));
-    CHECK(netlib_current_time() - began < SOON + ROOM);
+    CHECK(netlib_current_time() - began < SOON + TOLERANCE);
     netlib_limit_free(brief);
     brief = limit_of(SOON);
     netlib_connect *connect = connect_to_name(host, port, options);
@@ -87,7 +88,7 @@ static void check_queued(const char *host, int32_t port, const netlib_connect_op
     netlib_limit_free(brief);
 }
 
-/* At most 64 lookups run at a time; further ones are queued. Connects without a lookup are not. */
+/* At most 64 lookups run at a time. Further lookups wait in a queue. A connect without a lookup does not wait. */
 static void more_than_64_lookups_are_queued(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST], *queued[8];
@@ -97,9 +98,9 @@ static void more_than_64_lookups_are_queued(void) {
     int descriptors = open_descriptors();
     netlib_limit *limit = limit_of(LONG);
     for (int round = 0; round < 2; round++) {
-        hold_lookups();
+        make_lookups_hang();
         for (int i = 0; i < MOST; i++) connects[i] = hung_connect(NULL);
-        until_lookups_hang(MOST);
+        wait_until_lookups_hang(MOST);
         check_queued("good.test", port, NULL);
         netlib_connect_options *options = netlib_connect_options_new();
         netlib_connect_options_set_source_address(options, "good.test", 0);
@@ -110,7 +111,7 @@ static void more_than_64_lookups_are_queued(void) {
         close(fd);
         CHECK_OK(netlib_create_connection("good.test", port, NULL, NULL, &fd, &err));
         close(fd);
-        /* For an event loop, a queued lookup looks like a slow one. */
+        /* An event loop sees no difference between a queued lookup and a slow lookup. */
         for (int i = 0; i < 8; i++) {
             queued[i] = connect_to_name("good.test", port, NULL);
             CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued[i], &fd, &err));
@@ -118,13 +119,13 @@ static void more_than_64_lookups_are_queued(void) {
             CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), 0, NULL, &err));
         }
         CHECK_INT(MOST + 1, thread_count());
-        /* A lookup counts until it ends, even after it was abandoned. So a hanging resolver never gets more than 64
-         * requests. */
+        /* An abandoned lookup counts towards the 64 lookups until it ends. Therefore a resolver that hangs never gets
+         * more than 64 requests. */
         for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
         check_queued("good.test", port, NULL);
         netlib_connect_free(queued[3]);
         release_lookups();
-        /* The event loop wakes up when a queued lookup has ended. */
+        /* The descriptor of a connect becomes readable when its queued lookup has ended. */
         for (int i = 0; i < 8; i++) {
             if (i == 3) continue;
             CHECK_OK(netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), LONG, NULL, &err));
@@ -136,7 +137,7 @@ static void more_than_64_lookups_are_queued(void) {
         CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
         close(fd);
         wait_until_alone();
-        /* The additional descriptor belongs to the limit. */
+        /* One descriptor more is open than before, because the limit has its own descriptor. */
         CHECK_INT(descriptors + 1, open_descriptors());
     }
     netlib_limit_free(limit);
@@ -154,15 +155,15 @@ static void *connect_in_turn(void *port) {
     return status == NETLIB_OK ? port : NULL;
 }
 
-/* 200 threads look a name up at once. At most 64 lookups run at a time, and all succeed. */
+/* 200 threads look up a host name at the same time. At most 64 lookups run at a time, and all lookups succeed. */
 static void two_hundred_concurrent_lookups_all_succeed(void) {
     pthread_t threads[CALLERS];
     int32_t port = 0;
     int served = 0, server = listener(&port);
     CHECK(listen(server, CALLERS) == 0);
-    hold_lookups();
+    make_lookups_hang();
     for (int i = 0; i < CALLERS; i++) CHECK(pthread_create(&threads[i], NULL, connect_in_turn, &port) == 0);
-    until_lookups_hang(MOST);
+    wait_until_lookups_hang(MOST);
     release_lookups();
     for (int i = 0; i < CALLERS; i++) {
         void *done = NULL;
@@ -180,11 +181,11 @@ static void *begin_and_end(void *unused) {
     return hung_connect(NULL);
 }
 
-/* A lookup is not bound to a thread: one thread starts the lookup and ends, another continues it. */
+/* One thread starts a lookup and ends. Another thread continues the connect and gets the result of the lookup. */
 static void a_lookup_outlives_the_thread_that_started_it(void) {
     netlib_error *err = NULL;
     int fd = -1;
-    hold_lookups();
+    make_lookups_hang();
     pthread_t thread;
     void *connect = NULL;
     CHECK(pthread_create(&thread, NULL, begin_and_end, NULL) == 0);
@@ -196,32 +197,32 @@ static void a_lookup_outlives_the_thread_that_started_it(void) {
     wait_until_alone();
 }
 
-/* A forked child has the connects of its parent but not the threads. So the child can run 64 lookups itself, and a
- * lookup that was queued in the parent starts again. */
+/* A forked child has the connects of its parent, but not the threads of the lookups. Therefore the child can run 64
+ * lookups itself, and restarts a lookup that was queued in the parent. */
 static void a_forked_child_has_its_own_lookup_queue(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST];
     int32_t port = 0;
     int fd = -1;
     int server = listener(&port);
-    hold_lookups();
+    make_lookups_hang();
     for (int i = 0; i < MOST; i++) connects[i] = hung_connect(NULL);
-    until_lookups_hang(MOST);
+    wait_until_lookups_hang(MOST);
     netlib_connect *queued = connect_to_name("good.test", port, NULL);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued, &fd, &err));
     struct child child = begin_child();
     if (child.process == 0) {
         netlib_limit *limit = limit_of(LONG);
-        child.told[0] = netlib_create_connection("good.test", port, NULL, limit, &fd, NULL);
-        child.told[1] = netlib_connect_run(queued, limit, &fd, NULL);
+        child.results[0] = netlib_create_connection("good.test", port, NULL, limit, &fd, NULL);
+        child.results[1] = netlib_connect_run(queued, limit, &fd, NULL);
         netlib_connect_free(queued);
         end_child();
     }
     join_child(&child);
-    CHECK_INT(NETLIB_OK, child.told[0]);
-    CHECK_INT(NETLIB_OK, child.told[1]);
+    CHECK_INT(NETLIB_OK, child.results[0]);
+    CHECK_INT(NETLIB_OK, child.results[1]);
     drop_child(&child);
-    /* The 64 lookups of the parent still run, and its queued lookups were not woken. */
+    /* The 64 lookups of the parent still run, and the queued lookup of the parent has not started. */
     check_queued("good.test", port, NULL);
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued, 0), 0, NULL, &err));
     for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
@@ -245,7 +246,8 @@ static void free_connect_and_limit_at_exit(void) {
 
 static void *exit_in_thread(void *code) { exit(*(int *)code); }
 
-/* Ends this process in the given way, with one abandoned lookup and one active one. Returns if main should return. */
+/* Ends this process with one abandoned and one active lookup. `how` names the way to end. Returns if main should
+ * return. */
 static void end_process(const char *how) {
     static int code = 7;
     netlib_error *err = NULL;

@@ -1,5 +1,5 @@
-/* The events that end a blocking call of a TLS stream, and the signals that must not: on a descriptor, inside another
- * stream, and while another thread does the handshake. */
+/* Tests which events end a blocking call of a TLS stream, and that signals do not end the call. The stream runs on a
+ * descriptor, inside another stream, and while another thread does the handshake. */
 #define _GNU_SOURCE
 #include "stop.h"
 #undef LONG /* tls_peer.h defines LONG as well */
@@ -10,7 +10,7 @@
 
 static netlib_tls_context *client, *server;
 
-/* The state of the current phase. */
+/* The objects that the current phase uses. */
 static struct {
     struct pair pair;
     netlib_tls_stream *outer_near, *outer_far;
@@ -79,7 +79,7 @@ static void open_inner_session_after_handshake(void) {
     do_handshake(at.near, at.far);
 }
 
-/* Writes until the buffers are full, so that the next write blocks. */
+/* Writes until the socket buffers are full, so that the next write blocks. */
 static void fill_socket_buffers(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_tls_stream_set_blocking(at.near, 0, &err));
@@ -179,9 +179,9 @@ static void peer_reads_and_compares_all_data(void) {
     at.intact &= done == sizeof data;
 }
 
-/* Reads and discards all bytes. */
+/* Reads and discards the bytes of the socket until the blocking call has returned. */
 static void peer_discards_bytes_until_the_call_ends(void) {
-    for (double began = netlib_current_time(); !call_is_over && IN_TIME(began); short_pause()) {
+    for (double began = netlib_current_time(); !call_has_returned && IN_TIME(began); short_pause()) {
         while (recv(at.pair.far, scrap, sizeof scrap, MSG_DONTWAIT) > 0) {}
     }
 }
@@ -205,11 +205,11 @@ static void *do_handshake_in_thread(void *unused) {
     return NULL;
 }
 
-/* This thread has no limit: a limit that is set later does not apply to a call in progress. */
+/* Starts a thread whose handshake call has no limit. A limit that is set later does not apply to a call in progress. */
 static void start_thread_that_does_the_handshake(void) {
     wrap_pair_as_client();
     CHECK(pthread_create(&at.other, NULL, do_handshake_in_thread, NULL) == 0);
-    /* The thread has sent its ClientHello. */
+    /* Waits until the thread has sent the ClientHello. */
     struct pollfd hello = {.fd = at.pair.far, .events = POLLIN};
     CHECK(poll(&hello, 1, (int)(LONG * 1000)) == 1);
 }
@@ -222,7 +222,8 @@ static void peer_does_handshake_and_writes_a_byte(void) {
 static void end_handshake_thread_and_session(void) {
     shutdown(at.pair.far, SHUT_RDWR);
     CHECK(pthread_join(at.other, NULL) == 0);
-    /* The thread's call was not stopped together with the other call. */
+    /* The limit that stopped the call of the first thread must not have stopped the handshake call of the other
+     * thread. */
     CHECK(at.other_status == NETLIB_OK || at.other_status == NETLIB_TLS_HANDSHAKE_EOF);
     free_streams_and_close_pair();
 }
@@ -245,10 +246,10 @@ static const struct phase phases[] = {
      free_streams_and_close_pair},
     {"shutdown_both", open_session_after_handshake, shut_down_both, peer_sends_close_notify, NULL,
      free_streams_and_close_pair},
-    {"read while another shakes", start_thread_that_does_the_handshake, read_one, peer_does_handshake_and_writes_a_byte,
-     NULL, end_handshake_thread_and_session},
-    {"write while another shakes", start_thread_that_does_the_handshake, write_all, peer_reads_and_compares_all_data,
-     check_that_all_data_arrived, end_handshake_thread_and_session},
+    {"read while another thread does the handshake", start_thread_that_does_the_handshake, read_one,
+     peer_does_handshake_and_writes_a_byte, NULL, end_handshake_thread_and_session},
+    {"write while another thread does the handshake", start_thread_that_does_the_handshake, write_all,
+     peer_reads_and_compares_all_data, check_that_all_data_arrived, end_handshake_thread_and_session},
     {"inner handshake", wrap_inner_stream_as_client, handshake, peer_does_handshake, NULL, free_streams_and_close_pair},
     {"inner first read", wrap_inner_stream_as_client, read_one, peer_does_handshake_and_writes_a_byte, NULL,
      free_streams_and_close_pair},
@@ -263,7 +264,7 @@ static const struct phase phases[] = {
      free_streams_and_close_pair},
 };
 
-/* With an ended limit no file is read. */
+/* If the limit has ended, netlib_tls_context_new fails before it reads any file. */
 static void an_ended_limit_fails_context_creation_before_reading_files(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -286,7 +287,7 @@ struct dripping {
     int calls;
 };
 
-/* Returns an incomplete record, one byte per call. */
+/* A read callback that returns an incomplete record, one byte per call. */
 static int32_t drip(void *ctx, void *buf, size_t len, size_t *n) {
     static const unsigned char record[] = {22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc};
     struct dripping *dripping = ctx;
@@ -305,7 +306,7 @@ static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* The limit is checked between two callbacks, not during a callback. */
+/* netlib checks the limit between two calls of the transport callbacks, not while a callback runs. */
 static void an_ended_limit_ends_calls_over_callback_transports(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
@@ -334,7 +335,7 @@ static void *write_authority_slowly(void *pem) {
     return NULL;
 }
 
-/* Reading a file that is a pipe waits for data. Signals neither end the wait nor lose a byte. */
+/* A CA file that is a pipe makes netlib wait for data. Signals do not end the wait, and no byte is lost. */
 static void signals_do_not_fail_the_creation_of_a_context(void) {
     static char pem[8192];
     FILE *file = fopen(CERTS "ca.pem", "re");
@@ -357,7 +358,7 @@ static void signals_do_not_fail_the_creation_of_a_context(void) {
     unlink(fifo);
 }
 
-/* A stopped write continues with another limit. No byte is lost or repeated, even after many stops. */
+/* A write that a limit has stopped can be continued with another limit. No byte is lost or repeated. */
 static void writes_that_are_stopped_and_continued_lose_no_bytes(void) {
     netlib_error *err = NULL;
     for (int inner = 0; inner < 2; inner++) {
@@ -366,7 +367,7 @@ static void writes_that_are_stopped_and_continued_lose_no_bytes(void) {
         struct flow flow = {at.far, sizeof data, 10000, NETLIB_OK, false};
         netlib_status status = NETLIB_DEADLINE_EXCEEDED;
         for (int stops = 0; status != NETLIB_OK && stops < 100000; stops++) {
-            /* Each limit is longer than the last one, so that even a slow machine finishes. */
+            /* Each limit lasts longer than the previous limit, so that the write finishes even on a slow machine. */
             netlib_limit *limit = limit_of(0.0005 * (1 + stops / 20));
             netlib_tls_stream_set_limit(at.near, limit);
             status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err);

@@ -1,4 +1,4 @@
-/* A deadline, a timeout, or a cancel from another thread ends a connect to silent hosts. */
+/* Tests that a deadline, a timeout or a cancel from another thread ends connecting to hosts that never answer. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -22,11 +22,11 @@ static void a_deadline_ends_all_attempts(int tun, enum api api) {
     netlib_limit *limit = limit_of(0.6);
     struct outcome outcome = connect_to(api, "name.test", options, limit);
     CHECK_INT(-1, outcome.fd);
-    /* The first sequential attempt uses up the time. */
+    /* Sequential connecting spends all of the time on its first attempt. */
     CHECK_INT(api == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
     if (api != SEQUENTIAL) CHECK_STR(message, netlib_error_message(outcome.err, NULL));
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
-    /* The limit was created shortly before the call. */
+    /* The deadline of 0.6 s began shortly before the call. */
     CHECK_SECONDS(0.59, outcome.seconds);
     if (api == SEQUENTIAL) {
         CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);
@@ -57,7 +57,7 @@ static void *cancel_after_syn(void *arg) {
     return NULL;
 }
 
-/* Cancels once the last attempt has started. With a sequential connect, that is the first one. */
+/* Cancels after the last attempt has started. Sequential connecting starts only one attempt. */
 static void a_cancel_ends_all_attempts(int tun, enum api api) {
     struct peer peer;
     START_PEER(&peer, tun, silent_hosts);

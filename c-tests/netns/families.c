@@ -1,4 +1,4 @@
-/* Machines with IPv6, without an IPv6 route, and without IPv6. */
+/* Tests the choice of address families on machines with IPv6, without an IPv6 route, and without IPv6. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -23,7 +23,7 @@ static void ipv6_addresses_are_tried_first(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* An unreachable address fails immediately, and the next attempt starts immediately. */
+/* An attempt to an unreachable address fails immediately, and then the next attempt starts immediately. */
 static void falls_back_to_ipv4(int tun, enum api api, int errnum) {
     const struct attempt expected[] = {
         {"2001:db8::a", NETLIB_CONNECT_FAILED, errnum, 0.0, 0.0},
@@ -41,7 +41,7 @@ static void falls_back_to_ipv4(int tun, enum api api, int errnum) {
     CHECK_INT(0, seen_at(&peer, 0).syns);
     end(&outcome);
 
-    /* If there is no other address, the connect fails with that error. */
+    /* If all addresses are unreachable, connecting fails with that error. */
     outcome = connect_to(api, "2001:db8::a", options, NULL);
     CHECK_INT(1, (long long)netlib_error_cause_count(outcome.err));
     CHECK_INT(errnum, netlib_error_errno(outcome.err));
@@ -57,7 +57,7 @@ static void without_ipv6_connects_fall_back_to_ipv4(int tun, enum api api) {
     falls_back_to_ipv4(tun, api, EADDRNOTAVAIL);
 }
 
-/* The loopback device has IPv6, so names are resolved to both families. */
+/* The loopback device has an IPv6 address, so the resolver returns addresses of both families. */
 static void without_a_route_connects_fall_back_to_ipv4(int tun, enum api api) {
     CHECK_INT(AF_UNSPEC, netlib_allowed_gai_family());
     falls_back_to_ipv4(tun, api, ENETUNREACH);

@@ -1,4 +1,5 @@
-/* Name servers that never answer, answer for one family only, or change their answer; names with refused addresses. */
+/* Tests name servers that never answer, that answer for one address family only, or that change their answer, and names
+ * with addresses that the policy refuses. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -20,7 +21,7 @@ static const char *both_families(const char *name, int family, int query) {
     return family == AF_INET ? "203.0.113.1" : "2001:db8::a";
 }
 
-/* Alternates between a public address and a private one. */
+/* Returns a public address for even query numbers, and a private address for odd ones. */
 static const char *rebinding(const char *name, int family, int query) {
     (void)name;
     if (family == AF_INET6) return "";
@@ -57,7 +58,7 @@ static void both_families_are_queried(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* Without IPv6, no AAAA query is sent. */
+/* On a machine without IPv6, the resolver sends no AAAA query. */
 static void only_ipv4_is_queried(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
@@ -88,7 +89,8 @@ static void *cancel_after_query(void *arg) {
     return NULL;
 }
 
-/* The system's resolver continues for seconds. The call does not wait for the resolver. */
+/* The system's resolver waits several seconds for the name server. The connecting call returns as soon as the limit
+ * ends. */
 static void a_limit_ends_the_lookup_at_a_silent_name_server(int tun, enum api api) {
     static const struct host hosts[] = {{.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = no_answer}};
     struct peer peer;
@@ -121,7 +123,7 @@ static void a_limit_ends_the_lookup_at_a_silent_name_server(int tun, enum api ap
     stop_peer(&peer);
 }
 
-/* The system's resolver waits for the AAAA answer until its own timeout. A limit ends the wait. */
+/* The system's resolver waits for the missing AAAA answer until its own timeout. A limit ends the call earlier. */
 static void a_limit_ends_the_wait_for_an_aaaa_answer(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = only_ipv4_is_answered},
@@ -172,7 +174,8 @@ static void check_refused(struct outcome *outcome) {
     }
 }
 
-/* R18: the application checks the name and gets a public address. The next answer is a private one. */
+/* The application resolves and checks the name itself, and gets a public address. The name server's next answer is a
+ * private address, which netlib must refuse. */
 static void a_rebound_name_reaches_no_refused_address(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding},
@@ -190,7 +193,7 @@ static void a_rebound_name_reaches_no_refused_address(int tun, enum api api) {
         end(&outcome);
     }
     CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);
-    /* The connect uses the address that was checked: each connect resolves the name once. */
+    /* Each connect resolves the name once, and connects to the address that it has checked. */
     for (int i = 0; i < 4; i++) {
         struct outcome outcome = connect_to(api, "name.test", options, NULL);
         if (i % 2 == 0) {
@@ -232,7 +235,7 @@ static void a_rebound_ipv6_name_reaches_no_refused_address(int tun, enum api api
     stop_peer(&peer);
 }
 
-/* Refused addresses are skipped without a packet and without a delay. */
+/* netlib sends no packet to a refused address, and tries the next address immediately. */
 static void refused_addresses_are_skipped_without_a_packet(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "fd00::1", .answer = ACCEPTS},

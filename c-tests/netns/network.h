@@ -1,4 +1,5 @@
-/* The test's own network: a namespace with a TUN device. The test reads and writes its packets. */
+/* Creates a private network for a test: a network namespace with a TUN device, whose packets the test reads and
+ * writes. */
 #ifndef NETLIB_TEST_NETWORK_H
 #define NETLIB_TEST_NETWORK_H
 
@@ -23,13 +24,13 @@
 #define OWN_IPV6 "2001:db8::1"
 #define NAMESERVER_IPV4 "192.0.2.53"
 
-/* The properties of a network. */
+/* Flags of open_network. */
 enum {
-    /* IPv6 is disabled, also on the loopback device. */
+    /* IPv6 is disabled on all devices, including the loopback device. */
     WITHOUT_IPV6 = 1,
-    /* Only the loopback device has IPv6. */
+    /* Only the loopback device has an IPv6 address. */
     WITHOUT_IPV6_ROUTE = 2,
-    /* Names are resolved by NAMESERVER_IPV4. */
+    /* The resolver of the C library queries NAMESERVER_IPV4. */
     WITH_NAMESERVER = 4,
 };
 
@@ -56,7 +57,8 @@ static inline int write_file(const char *path, const char *text) {
     return whole ? 0 : -1;
 }
 
-/* Root may create namespaces. Other users need a user namespace, which not every system allows. */
+/* Enters new network and mount namespaces. Root may create them directly. Other users also need a user namespace, which
+ * some systems forbid. */
 static inline int enter_namespaces(void) {
     char map[64];
     unsigned uid = (unsigned)getuid(), gid = (unsigned)getgid();
@@ -91,7 +93,7 @@ static inline int bring_up(int control, const char *name) {
     return up ? 0 : without_network("%s cannot be brought up", name);
 }
 
-/* Sets the address of the device, and a default route to it. */
+/* Sets the IPv4 address of the TUN device, and a default route through the device. */
 static inline int configure_ipv4(int control) {
     struct ifreq request;
     struct rtentry route;
@@ -110,9 +112,9 @@ static inline int configure_ipv4(int control) {
     return ioctl(control, SIOCADDRT, &route) == 0 ? 0 : without_network("no IPv4 route");
 }
 
-/* Waits until the kernel uses the IPv6 address. The kernel does so with a delay, and connects from another address
- * until then. A datagram that arrives at the address proves that the address is usable. Duplicate address detection,
- * which takes a second, does not run on a TUN device. */
+/* Waits until the kernel uses the new IPv6 address, which takes a short time. Until then connections come from another
+ * address. A datagram that arrives at the address proves that the address is usable. TUN devices have no duplicate
+ * address detection, which would take a second. */
 static inline int await_own_ipv6(void) {
     struct sockaddr_in6 own = {.sin6_family = AF_INET6};
     socklen_t len = sizeof own;
@@ -132,7 +134,7 @@ static inline int await_own_ipv6(void) {
 }
 
 static inline int configure_ipv6(int control) {
-    /* struct in6_ifreq: its header conflicts with the C library's. */
+    /* A copy of struct in6_ifreq, whose header conflicts with the headers of the C library. */
     struct {
         struct in6_addr address;
         uint32_t prefix;
@@ -150,7 +152,7 @@ static inline int configure_ipv6(int control) {
     return ioctl(control, SIOCADDRT, &route) == 0 ? await_own_ipv6() : without_network("no IPv6 route");
 }
 
-/* Replaces a system file for this process only, if it exists. */
+/* Replaces the content of a system file for this process only. Does nothing if the file does not exist. */
 static inline int replace_file(const char *path, const char *text) {
     char own[] = "/tmp/netlib-netns-XXXXXX";
     if (access(path, F_OK) != 0) return 0;

@@ -21,7 +21,7 @@ struct packet {
     int flags;
     const uint8_t *data;
     size_t len;
-    /* The whole packet. */
+    /* The whole packet, including its IP header. */
     const uint8_t *whole;
     size_t whole_len;
 };
@@ -101,7 +101,7 @@ static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const ui
     memcpy(out + header - address, destination, address);
     if (!is_ipv6) put16(out + 10, checksum(sum16(0, out, header)));
     put16(inner + check, 0);
-    /* Only the checksum of ICMP over IPv4 does not cover the addresses. */
+    /* The checksum of ICMP over IPv4 does not cover the IP addresses. All other checksums do. */
     uint32_t sum = 0;
     if (protocol != PROTOCOL_ICMP)
         sum = sum16((uint32_t)protocol + (uint32_t)len, out + header - 2 * address, 2 * address);

@@ -1,4 +1,5 @@
-/* The hosts behind the TUN device: a thread that answers each packet as the description of its host says. */
+/* Simulates the hosts behind the TUN device. A thread answers each packet as the entry of the destination host
+ * describes. */
 #ifndef NETLIB_TEST_PEER_H
 #define NETLIB_TEST_PEER_H
 
@@ -12,12 +13,12 @@ enum { HOSTS_MAX = 16, FLOWS_MAX = 64 };
 enum answer {
     /* Never answers. */
     SILENT,
-    /* SYN+ACK; then `data`, a byte at a time; then FIN if `ends`. */
+    /* Answers with SYN+ACK, then sends `data` one byte at a time, then FIN if `ends` is set. */
     ACCEPTS,
     RESETS,
-    /* ICMP "destination unreachable", with `code`. */
+    /* Answers with the ICMP error "destination unreachable" and `code`. */
     UNREACHABLE,
-    /* A name server: answers queries with `find`. */
+    /* Answers DNS queries with the result of `find`. */
     ANSWERS_NAMES,
 };
 
@@ -38,14 +39,14 @@ struct host {
     find_fn *find;
 };
 
-/* The packets that a host has received. */
+/* Counts of the packets that a host has received. */
 struct seen {
     /* The time of the first SYN, and the number of SYNs. */
     double first;
     int syns;
     /* Completed handshakes. */
     int opened;
-    /* RSTs and FINs of connections that the host has answered. */
+    /* The RSTs and FINs received on connections that the host has answered. */
     int reset, closed;
     /* Queries for addresses. */
     int ipv4_queries, ipv6_queries;
@@ -59,8 +60,8 @@ struct flow {
     uint8_t bytes[256];
     struct packet syn;
     uint32_t next, theirs;
-    /* The time of the next packet to send. HUGE_VAL: never. */
-    double due;
+    /* The time at which the next packet is sent. HUGE_VAL if no packet is to be sent. */
+    double send_at;
     size_t sent;
 };
 
@@ -92,14 +93,14 @@ static inline void send_tcp(const struct peer *peer, struct flow *flow, int flag
 static inline void schedule_data(const struct peer *peer, struct flow *flow) {
     const struct host *host = &peer->hosts[flow->host];
     bool more = host->data != NULL && flow->sent < strlen(host->data);
-    flow->due = more || host->ends ? netlib_current_time() + host->every : HUGE_VAL;
+    flow->send_at = more || host->ends ? netlib_current_time() + host->every : HUGE_VAL;
 }
 
-/* Sends the packet that is due. */
-static inline void send_due(const struct peer *peer, struct flow *flow) {
+/* Sends the next packet of a flow, and schedules the packet after it. */
+static inline void send_next_packet(const struct peer *peer, struct flow *flow) {
     const struct host *host = &peer->hosts[flow->host];
     uint8_t bytes[PACKET_MAX];
-    flow->due = HUGE_VAL;
+    flow->send_at = HUGE_VAL;
     if (flow->state == FLOW_OPEN && host->data != NULL && flow->sent < strlen(host->data)) {
         send_tcp(peer, flow, TCP_PSH | TCP_ACK, host->data + flow->sent++, 1);
         schedule_data(peer, flow);
@@ -122,7 +123,7 @@ static inline void receive_syn(struct peer *peer, size_t at, struct flow *flow, 
     struct seen *seen = &peer->seen[at];
     double now = netlib_current_time();
     if (seen->syns++ == 0) seen->first = now;
-    /* A repeated SYN. */
+    /* Ignores a retransmitted SYN. */
     if (flow->state == FLOW_SYN_RECEIVED) return;
     flow->state = FLOW_SYN_RECEIVED;
     flow->host = at;
@@ -134,7 +135,7 @@ static inline void receive_syn(struct peer *peer, size_t at, struct flow *flow, 
     flow->theirs = packet->sequence + 1;
     flow->next = 0;
     flow->sent = 0;
-    flow->due = peer->hosts[at].answer == SILENT ? HUGE_VAL : now + peer->hosts[at].delay;
+    flow->send_at = peer->hosts[at].answer == SILENT ? HUGE_VAL : now + peer->hosts[at].delay;
 }
 
 static inline void receive_tcp(struct peer *peer, size_t at, const struct packet *packet) {
@@ -154,7 +155,7 @@ static inline void receive_tcp(struct peer *peer, size_t at, const struct packet
     if (packet->flags & TCP_RST) {
         peer->seen[at].reset++;
         flow->state = FLOW_CLOSED;
-        flow->due = HUGE_VAL;
+        flow->send_at = HUGE_VAL;
         return;
     }
     if (flow->state == FLOW_ANSWERED) {
@@ -167,14 +168,14 @@ static inline void receive_tcp(struct peer *peer, size_t at, const struct packet
         flow->theirs++;
         peer->seen[at].closed++;
         flow->state = FLOW_CLOSED;
-        flow->due = HUGE_VAL;
+        flow->send_at = HUGE_VAL;
         send_tcp(peer, flow, TCP_FIN | TCP_ACK, NULL, 0);
     } else if (packet->len > 0) {
         send_tcp(peer, flow, TCP_ACK, NULL, 0);
     }
 }
 
-/* Answers a query of RFC 1035 with one question. */
+/* Answers a DNS query with one question (RFC 1035). */
 static inline void receive_query(struct peer *peer, size_t at, const struct packet *packet) {
     uint8_t bytes[PACKET_MAX], reply[600] = {0};
     char name[256];
@@ -227,13 +228,13 @@ static inline void receive_packet(struct peer *peer, const uint8_t *bytes, size_
     }
 }
 
-/* Returns the flow whose next packet is due first. */
-static inline struct flow *next_due(struct peer *peer) {
+/* Returns the flow that sends the next packet, or NULL. */
+static inline struct flow *next_sender(struct peer *peer) {
     struct flow *next = NULL;
     for (size_t i = 0; i < FLOWS_MAX; i++) {
         struct flow *flow = &peer->flows[i];
-        if (flow->state == FLOW_NONE || flow->due >= HUGE_VAL) continue;
-        if (next == NULL || flow->due < next->due) next = flow;
+        if (flow->state == FLOW_NONE || flow->send_at >= HUGE_VAL) continue;
+        if (next == NULL || flow->send_at < next->send_at) next = flow;
     }
     return next;
 }
@@ -247,10 +248,11 @@ static inline void *answer_packets(void *arg) {
         pthread_mutex_lock(&peer->lock);
         while ((len = read(peer->tun, bytes, sizeof bytes)) > 0) receive_packet(peer, bytes, (size_t)len);
         struct flow *next;
-        while ((next = next_due(peer)) != NULL && next->due <= netlib_current_time()) send_due(peer, next);
+        while ((next = next_sender(peer)) != NULL && next->send_at <= netlib_current_time())
+            send_next_packet(peer, next);
         pthread_cond_broadcast(&peer->changed);
         pthread_mutex_unlock(&peer->lock);
-        double seconds = next != NULL ? next->due - netlib_current_time() : 60.0;
+        double seconds = next != NULL ? next->send_at - netlib_current_time() : 60.0;
         poll(fds, 2, seconds > 0.0 ? (int)(seconds * 1000) + 1 : 0);
     }
     return NULL;
@@ -277,14 +279,14 @@ static inline struct seen seen_at(struct peer *peer, size_t host) {
     return seen;
 }
 
-/* Waits until a host has received this number of SYNs. */
+/* Waits until a host has received `count` SYNs. */
 static inline void await_syns(struct peer *peer, size_t host, int count) {
     pthread_mutex_lock(&peer->lock);
     while (peer->seen[host].syns < count) pthread_cond_wait(&peer->changed, &peer->lock);
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* Waits until a connection that the host has answered is reset. */
+/* Waits until the host has received a RST on a connection that it has answered. */
 static inline void await_reset(struct peer *peer, size_t host) {
     pthread_mutex_lock(&peer->lock);
     while (peer->seen[host].reset == 0) pthread_cond_wait(&peer->changed, &peer->lock);

@@ -1,36 +1,38 @@
-/* Which address is connected, and when, with hosts that answer late, refuse, or never answer, for both schedules. */
+/* Tests which address wins, and when, if hosts answer late, refuse or never answer, for racing and sequential
+ * connecting. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
 enum { RACE_HOSTS = 4 };
 
-/* No packet is sent to the host. */
+/* The time of the first SYN of a host to which no packet is sent. */
 #define NO_SYN (-1.0)
 
-/* The result of one schedule. */
+/* The timeout and the expected times of racing or of sequential connecting. */
 struct expectation {
     double timeout, seconds;
-    /* When the first SYN arrives at each host, in seconds after the one at the first host. */
+    /* The seconds between the first SYN at host 1 and the first SYN at each host. */
     double syn[RACE_HOSTS];
-    /* The number of the host, from 1, whose late answer is reset because the attempt has ended; 0 if none. */
+    /* The number, counted from 1, of the host whose late answer gets a RST because the attempt has ended. 0 if there is
+     * no such host. */
     size_t reset;
 };
 
 struct race {
     const char *name;
     struct host hosts[RACE_HOSTS];
-    /* 0: the default, 250 ms. */
+    /* In seconds. 0 means the default of 250 ms. */
     double attempt_delay;
     netlib_status status;
     const char *winner;
     struct expectation racing, sequential;
-    /* The report of the race. */
+    /* The expected attempts in the report of the race. */
     struct attempt attempts[RACE_HOSTS];
 };
 
 static const struct race races[] = {
     {
-        .name = "a silent address costs one delay when racing, its timeout when sequential",
+        .name = "a silent address delays a race by the attempt delay, and sequential attempts by the timeout",
         .hosts = {{.address = "2001:db8::a", .answer = SILENT},
                   {.address = "203.0.113.1", .answer = ACCEPTS, .delay = 0.02}},
         .status = NETLIB_OK,
@@ -53,7 +55,7 @@ static const struct race races[] = {
                      {"2001:db8::b", NETLIB_OK, 0, 0.25, 0.25}},
     },
     {
-        .name = "a single slow address",
+        .name = "a single slow address wins",
         .hosts = {{.address = "2001:db8::a", .answer = ACCEPTS, .delay = 0.9}},
         .status = NETLIB_OK,
         .winner = "2001:db8::a",
@@ -62,7 +64,7 @@ static const struct race races[] = {
         .attempts = {{"2001:db8::a", NETLIB_OK, 0, 0.0, 0.9}},
     },
     {
-        .name = "a single address slower than the timeout",
+        .name = "a single address that is slower than the timeout fails",
         .hosts = {{.address = "203.0.113.1", .answer = ACCEPTS, .delay = 0.9}},
         .status = NETLIB_CONNECT_TIMEOUT,
         .racing = {0.3, 0.3, {0.0}, 1},
@@ -70,7 +72,7 @@ static const struct race races[] = {
         .attempts = {{"203.0.113.1", NETLIB_CONNECT_TIMEOUT, 0, 0.0, 0.3}},
     },
     {
-        .name = "a later attempt wins",
+        .name = "a later attempt can win",
         .hosts = {{.address = "2001:db8::a", .answer = ACCEPTS, .delay = 0.9},
                   {.address = "203.0.113.1", .answer = ACCEPTS, .delay = 0.1}},
         .status = NETLIB_OK,
@@ -161,12 +163,12 @@ static void run_race(int tun, enum api api, const void *row) {
     for (size_t i = 0; i < count; i++) {
         bool has_syn = expected->syn[i] >= 0.0;
         if (i > 0 && has_syn) CHECK_GAP(&peer, i, 0, expected->syn[i]);
-        /* The tolerance of a gap exceeds a short delay, so the order is checked as well. */
+        /* The tolerance of CHECK_GAP exceeds a short delay, so the test also compares the order of the SYNs. */
         for (size_t j = 0; j < count && has_syn; j++) {
             if (expected->syn[j] > expected->syn[i]) CHECK(seen_at(&peer, i).first < seen_at(&peer, j).first);
         }
         if (!has_syn) CHECK_INT(0, seen_at(&peer, i).syns);
-        /* The kernel repeats a SYN after a second. */
+        /* The kernel repeats a SYN after one second, so a shorter attempt sends exactly one SYN. */
         if (has_syn && outcome.seconds < 0.9) CHECK_INT(1, seen_at(&peer, i).syns);
         if (race->winner != NULL && strcmp(race->winner, race->hosts[i].address) == 0)
             CHECK_INT(0, seen_at(&peer, i).reset);
@@ -175,7 +177,7 @@ static void run_race(int tun, enum api api, const void *row) {
         await_reset(&peer, expected->reset - 1);
         CHECK_INT(0, seen_at(&peer, expected->reset - 1).opened);
     }
-    /* An attempt starts when the delay has passed or the previous attempt has failed, never earlier. */
+    /* An attempt starts after the attempt delay has passed or after the previous attempt has failed, never earlier. */
     for (size_t i = 1; i < count && api != SEQUENTIAL; i++) {
         double start = netlib_connect_attempt_start(outcome.connect, i);
         double delay = race->attempt_delay > 0.0 ? race->attempt_delay : 0.25;

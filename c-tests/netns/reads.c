@@ -1,4 +1,4 @@
-/* Waits for input from hosts that send nothing, a byte at a time, or FIN. */
+/* Tests waiting for input from hosts that send nothing, one byte at a time, or a FIN. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -41,7 +41,7 @@ static void waits_for_a_silent_peer_time_out(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* A timeout applies to each wait, a limit to all of them. */
+/* A timeout applies to each call of netlib_wait_for_read. A limit applies to all calls together. */
 static void a_timeout_applies_to_each_wait_and_a_limit_to_all(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "203.0.113.1", .answer = ACCEPTS, .data = "0123456789", .every = 0.2}};
@@ -53,17 +53,17 @@ static void a_timeout_applies_to_each_wait_and_a_limit_to_all(int tun, enum api 
     double start = netlib_current_time();
     for (int i = 0; i < 4; i++) {
         char byte = 0;
-        CHECK_OK(netlib_wait_for_read(fd, 0.2 + ROOM, NULL, &err));
+        CHECK_OK(netlib_wait_for_read(fd, 0.2 + TOLERANCE, NULL, &err));
         CHECK_INT(1, recv(fd, &byte, 1, MSG_DONTWAIT));
         CHECK_INT("0123456789"[i], byte);
     }
-    /* The waits together take longer than the timeout. */
+    /* All calls together take longer than the timeout of a single call. */
     CHECK_SECONDS(0.75, netlib_current_time() - start);
     start = netlib_current_time();
     netlib_limit *limit = limit_of(0.5);
     netlib_status status;
     int count = 0;
-    while ((status = netlib_wait_for_read(fd, 0.2 + ROOM, limit, &err)) == NETLIB_OK && count < 6) {
+    while ((status = netlib_wait_for_read(fd, 0.2 + TOLERANCE, limit, &err)) == NETLIB_OK && count < 6) {
         char byte;
         count += recv(fd, &byte, 1, MSG_DONTWAIT) == 1;
     }
@@ -75,7 +75,7 @@ static void a_timeout_applies_to_each_wait_and_a_limit_to_all(int tun, enum api 
     stop_peer(&peer);
 }
 
-/* The bytes before the FIN can be read first. */
+/* The application can read the bytes that arrived before the FIN. */
 static void bytes_before_a_fin_are_read_first(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = ACCEPTS, .data = "ab", .every = 0.05, .ends = true},

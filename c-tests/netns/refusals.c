@@ -1,9 +1,9 @@
-/* All kinds of refusals. The error reports the errno, the duration and the cause of each. */
+/* Tests each kind of refusal: RST and the ICMP errors. The error reports the errno and the duration of each attempt. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
-/* The delay of an ICMP error. If the error arrives during connect(2), the kernel ignores it and repeats the
- * SYN after a second. */
+/* The delay of an ICMP error in seconds. If the error arrived during connect(2), the kernel would ignore it and repeat
+ * the SYN after one second. */
 #define ICMP_DELAY 0.03
 
 struct refusal {
@@ -11,7 +11,7 @@ struct refusal {
     int errnum;
 };
 
-/* The families alternate, so that both schedules have this order. */
+/* The address families alternate, so that racing and sequential connecting try the hosts in the same order. */
 static const struct refusal refusals[] = {
     {{.address = "2001:db8::a", .answer = RESETS}, ECONNREFUSED},
     {{.address = "203.0.113.1", .answer = RESETS}, ECONNREFUSED},
@@ -57,7 +57,7 @@ static void each_refusal_is_reported_with_its_errno(int tun, enum api api) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
-    /* A refusal starts the next attempt immediately, whatever the delay. */
+    /* A refusal starts the next attempt immediately, even if the attempt delay has not passed. */
     netlib_connect_options_set_attempt_delay(options, 2.0);
     struct outcome outcome = connect_to(api, "name.test", options, NULL);
     CHECK_INT(-1, outcome.fd);
@@ -75,7 +75,7 @@ static void each_refusal_is_reported_with_its_errno(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-/* The error is that of the attempt that ended last, even though another attempt started last. */
+/* The error of the whole call is the error of the attempt that ended last, even if another attempt started later. */
 static void the_error_is_that_of_the_last_attempt_to_end(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = UNREACHABLE, .delay = 0.6, .code = 1},

@@ -1,4 +1,4 @@
-/* Scenarios of connecting. Each runs in its own process and its own network, all at the same time. */
+/* Runs scenarios of connecting at the same time, each in its own process with its own network. */
 #ifndef NETLIB_TEST_SCENARIO_H
 #define NETLIB_TEST_SCENARIO_H
 
@@ -7,11 +7,11 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-/* The delay that a busy machine may add. A measured time is never shorter than expected. */
-#define ROOM 0.5
-/* A scenario that is not done after SCENARIO_SECONDS hangs. */
+/* The seconds that a busy machine may add to a measured time. A measured time is never shorter than expected. */
+#define TOLERANCE 0.5
+/* A scenario that takes longer than SCENARIO_SECONDS hangs, and is killed. */
 enum { SCENARIO_SECONDS = 40, CHILDREN_MAX = 48, PORT = 80 };
-/* The exit status for "not possible on this machine", which the suite recognizes. */
+/* The exit status by which the suite recognizes that this machine does not allow network namespaces. */
 enum { EXIT_SKIPPED = 77 };
 
 /* The functions that connect: netlib_connect_run, a loop of netlib_connect_step, and netlib_create_connection, whose
@@ -19,11 +19,10 @@ enum { EXIT_SKIPPED = 77 };
 enum api { RUN, STEPS, SEQUENTIAL, APIS };
 static const char *const api_names[] = {"run", "steps", "sequential"};
 
-/* Bit masks of them. */
+/* Bit masks of values of enum api. */
 enum { RACING_APIS = 1 << RUN | 1 << STEPS, ALL_APIS = RACING_APIS | 1 << SEQUENTIAL };
 
-/* A test that runs in its own process and network, once for each of its APIs. Has either `run`, or `run_row` with
- * `row`. */
+/* A test that runs once for each function in `apis`. Either `run` or `run_row` is set; `run_row` gets `row`. */
 struct scenario {
     const char *name;
     void (*run)(int tun, enum api api);
@@ -40,11 +39,11 @@ struct outcome {
     int fd;
     double seconds;
     netlib_error *err;
-    /* NULL if SEQUENTIAL. */
+    /* NULL for the API SEQUENTIAL. */
     netlib_connect *connect;
 };
 
-/* A resolve callback: returns all hosts except name servers, in their order. */
+/* A resolve callback that returns all hosts of a peer except name servers, in their order. */
 static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, double seconds_left,
                                 netlib_addresses *addresses) {
     const struct peer *peer = ctx;
@@ -127,14 +126,14 @@ static inline void end(struct outcome *outcome) {
 /* ---- results ---- */
 
 static inline void check_seconds(double least, double seconds, const char *file, int line) {
-    bool ok = seconds >= least && seconds <= least + ROOM;
+    bool ok = seconds >= least && seconds <= least + TOLERANCE;
     check_report(ok, file, line, "the duration");
-    if (!ok) fprintf(stderr, "    expected %.3f to %.3f s, got %.3f s\n", least, least + ROOM, seconds);
+    if (!ok) fprintf(stderr, "    expected %.3f to %.3f s, got %.3f s\n", least, least + TOLERANCE, seconds);
 }
 
 #define CHECK_SECONDS(least, seconds) check_seconds((least), (seconds), __FILE__, __LINE__)
 
-/* A line of the report. Times are in seconds since the first step. */
+/* An attempt in the report of a connect. Times are in seconds since the first step. */
 struct attempt {
     const char *address;
     netlib_status status;
@@ -162,19 +161,19 @@ static inline void check_attempts(const netlib_connect *connect, const struct at
 #define CHECK_ATTEMPTS(connect, expected) \
     check_attempts((connect), (expected), sizeof(expected) / sizeof *(expected), __FILE__, __LINE__)
 
-/* Checks the time between the first packets at two hosts. It may be a little shorter than expected if the test read the
- * earlier packet late. */
+/* Checks the time between the first packets at two hosts. The time may be up to 0.1 s shorter than expected, because
+ * the test may read the earlier packet late. */
 static inline void check_gap(struct peer *peer, size_t host, size_t after, double expected, const char *file,
                              int line) {
     double gap = seen_at(peer, host).first - seen_at(peer, after).first;
-    bool ok = gap > expected - 0.1 && gap < expected + ROOM;
+    bool ok = gap > expected - 0.1 && gap < expected + TOLERANCE;
     check_report(ok, file, line, "the time between packets");
     if (!ok) fprintf(stderr, "    host %zu %.3f s after host %zu, expected %.3f s\n", host, gap, after, expected);
 }
 
 #define CHECK_GAP(peer, host, after, expected) check_gap((peer), (host), (after), (expected), __FILE__, __LINE__)
 
-/* Checks that the connection is blocking and to this address. */
+/* Checks that the socket is blocking and connected to `address`. */
 static inline void check_connected(int fd, const char *address, const char *file, int line) {
     struct sockaddr_storage to;
     socklen_t len = sizeof to;
@@ -197,7 +196,7 @@ struct child {
     int results;
 };
 
-/* The result that a child writes to its pipe. */
+/* The result of a scenario, which the child process writes to its pipe. */
 struct result {
     unsigned long passed, failed;
     char reason[sizeof no_network];
@@ -222,7 +221,7 @@ static inline struct child start_scenario(const struct scenario *scenario, enum 
         result.passed = checks_passed;
         result.failed = checks_failed;
         bool whole = write(ends[1], &result, sizeof result) == (ssize_t)sizeof result;
-        /* exit(3) does not wait for threads of abandoned lookups. */
+        /* Ends the child even if threads of abandoned lookups still run, because exit(3) does not wait for threads. */
         exit(whole ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     close(ends[1]);
@@ -230,7 +229,7 @@ static inline struct child start_scenario(const struct scenario *scenario, enum 
     return child;
 }
 
-/* Waits for a child. Returns false if it crashed or hung. */
+/* Waits for a child process. Returns false if the child crashed or hung. */
 static inline bool await_scenario(const struct child *child, struct result *result) {
     int status = -1;
     memset(result, 0, sizeof *result);
@@ -240,7 +239,7 @@ static inline bool await_scenario(const struct child *child, struct result *resu
     return whole && status == 0;
 }
 
-/* Returns true if this machine allows such networks. Prints the reason if not. */
+/* Returns true if this machine allows network namespaces. Otherwise prints the reason. */
 static inline bool has_networks(unsigned network) {
     struct result result;
     struct child child = start_scenario(NULL, RUN, network);
@@ -249,7 +248,7 @@ static inline bool has_networks(unsigned network) {
     return result.reason[0] == '\0';
 }
 
-/* Runs all scenarios at the same time. This is the body of main. */
+/* Runs all scenarios at the same time, and returns the exit status of main. */
 static inline int run_scenarios(const char *name, const struct scenario *scenarios, size_t count) {
     struct child children[CHILDREN_MAX];
     char names[CHILDREN_MAX][128];

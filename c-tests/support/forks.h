@@ -11,7 +11,7 @@
 struct child {
     pid_t process; /* 0 in the child */
     /* The results of the child, in memory that both processes share. */
-    volatile netlib_status *told;
+    volatile netlib_status *results;
 };
 
 /* A child that hangs is killed after this many seconds, and the test fails. */
@@ -21,7 +21,7 @@ static inline struct child begin_child(void) {
     void *memory = mmap(NULL, TOLD * sizeof(netlib_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) abort();
     struct child child = {0, memory};
-    for (int i = 0; i < TOLD; i++) child.told[i] = -1;
+    for (int i = 0; i < TOLD; i++) child.results[i] = -1;
     child.process = fork();
     if (child.process < 0) abort();
     if (child.process == 0) alarm(CHILD_SECONDS);
@@ -42,7 +42,7 @@ static inline void join_child(const struct child *child) {
 }
 
 static inline void drop_child(const struct child *child) {
-    munmap((void *)(uintptr_t)child->told, TOLD * sizeof(netlib_status));
+    munmap((void *)(uintptr_t)child->results, TOLD * sizeof(netlib_status));
 }
 
 #endif

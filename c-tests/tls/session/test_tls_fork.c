@@ -37,8 +37,8 @@ static void exit_without_leak_check(void) {
 static bool child_shakes(int kind) {
     struct child child = begin_child();
     if (child.process == 0) {
-        child.told[0] = (netlib_status)shake_in_memory(kind);
-        child.told[1] = netlib_tls_context_session_count(clients[kind & 1]) > 0;
+        child.results[0] = (netlib_status)shake_in_memory(kind);
+        child.results[1] = netlib_tls_context_session_count(clients[kind & 1]) > 0;
         netlib_tls_context_forget_sessions(clients[kind & 1]);
         /* A child can create, share and free contexts like any process. */
         if (kind == 0) netlib_tls_context_free(client_context());
@@ -48,7 +48,7 @@ static bool child_shakes(int kind) {
     CHECK(waitpid(child.process, &status, 0) == child.process);
     bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (WIFSIGNALED(status)) fprintf(stderr, "    the child was killed by signal %d\n", WTERMSIG(status));
-    bool done = ended && (child.told[0] == FULL || child.told[0] == RESUMED) && child.told[1] == 1;
+    bool done = ended && (child.results[0] == FULL || child.results[0] == RESUMED) && child.results[1] == 1;
     drop_child(&child);
     return done;
 }
