@@ -62,6 +62,9 @@ fn title(source: &str) -> &str {
     source.lines().next().unwrap_or("").trim_start_matches("//! ")
 }
 
+/// The maximum line width of the header.
+const WIDEST: usize = 120;
+
 fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
     let source = read(file);
     let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
@@ -117,8 +120,8 @@ fn is_must_use(line: &str) -> bool {
     line.strip_prefix("netlib_status ").is_some_and(can_fail) || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
-/// Puts one-line comments on one line, begins others on their first line, drops the empty line before their tags, writes enums as `enum name NETLIB_INT32`, so that C and C++ name them alike, and
-/// gives structs their tag.
+/// Begins and ends comments on lines of text, drops the empty line before their tags, writes enums as `enum name
+/// NETLIB_INT32`, so that C and C++ name them alike, and gives structs their tag.
 fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let mut out: Vec<String> = Vec::new();
@@ -136,6 +139,16 @@ fn compact(text: &str) -> String {
         if line.trim() == "/**" && lines.get(at + 1).is_some_and(|first| first.trim().starts_with("* ")) {
             out.push(format!("{indent}/** {}", lines[at + 1].trim().trim_start_matches("* ")));
             at += 2;
+            continue;
+        }
+        // A comment ends on its last line of text if that fits and is no code.
+        if line.trim() == "*/"
+            && let Some(last) = out.last_mut()
+            && last.len() + " */".len() <= WIDEST
+            && !last.trim_start().starts_with("*     ")
+        {
+            last.push_str(" */");
+            at += 1;
             continue;
         }
         let opens_tags = lines.get(at + 1).is_some_and(|next| next.trim().starts_with("* @"));

@@ -77,9 +77,9 @@ fn programs(env: &Env, report: &mut Report) {
     }
 }
 
-/// Returns the indented lines after "A complete program".
+/// Returns the indented lines after "The program below".
 pub fn program_of_header(header: &str) -> String {
-    let lines = header.lines().skip_while(|line| !line.contains("A complete program")).skip(1);
+    let lines = header.lines().skip_while(|line| !line.contains("The program below")).skip(1);
     let mut text = String::new();
     for line in lines.map(|line| line.trim_start_matches(" *")) {
         match line.strip_prefix("     ") {
