@@ -1,20 +1,21 @@
 /*
  * netlib.h - the hard small parts of an HTTP client
  *
- * Retry policy, time limits, URLs, request headers, TLS on a socket you already have, connecting, rewinding a
- * body, checking a response head. Each part works alone; none of them owns your event loop.
+ * netlib implements retry policies, time limits, URLs, request headers, TLS on a socket that you already have,
+ * connecting, request bodies that can be sent again, and the parsing of response heads. Each part works without the
+ * others, and none of them runs an event loop of its own.
  *
- * Sections begin with a line of "=", chapters of the long ones with "----".
+ * Each section begins with a line of "=". Long sections consist of chapters, which begin with "----".
  *
- * Generated from the library's sources: change those, then run `make header`.
+ * This file is generated from the sources of the library. To change it, change the sources and run `make header`.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A complete program with the recommended settings (cc example.c $(pkg-config --cflags --libs netlib)):
+ * The program below uses the recommended settings: `cc example.c $(pkg-config --cflags --libs netlib)` compiles it.
  *
  *     #include <netlib.h>
  *     #include <stdio.h>
  *
- *     // Sends nothing: it decides what to do after a response with status 503.
+ *     // Sends no request, but decides what to do after a response with the status 503.
  *     int main(void) {
  *         static const char head[] = "HTTP/1.1 503 Service Unavailable\r\n\r\n";
  *         netlib_limit *limit = NULL;
@@ -24,15 +25,15 @@
  *         netlib_decision *decision = NULL;
  *         netlib_error *err = NULL;
  *         size_t used = 0;
- *         // 30 seconds for everything, retries included.
+ *         // The limit of 30 seconds includes all retries.
  *         netlib_status status = netlib_limit_new(30.0, &limit, &err);
- *         // Once per process: TLS 1.2 and 1.3, the system's trusted certificates, names checked.
+ *         // One context per process suffices. It speaks TLS 1.2 and 1.3, and verifies certificates and host names.
  *         if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &tls, &err);
  *         // The strict parser is for URLs from untrusted sources.
  *         if (status == NETLIB_OK) {
  *             status = netlib_parse_url_strict("https://example.com/report", NETLIB_NTS, &url, &err);
  *         }
- *         // Here: netlib_connect_run, netlib_tls_wrap_fd, send the request, receive the head.
+ *         // A client now calls netlib_connect_run and netlib_tls_wrap_fd, sends the request, and receives the head.
  *         if (status == NETLIB_OK) {
  *             status = netlib_response_parse("GET", head, NETLIB_NTS, NULL, &response, &used, &err);
  *         }
@@ -54,17 +55,18 @@
  *         return status != NETLIB_OK;
  *     }
  *
- * CONVENTIONS. The comments below state only what differs from these.
+ * CONVENTIONS. The following conventions hold for all functions. The comment of a function states only exceptions.
  *
- * OWNERSHIP. A handle stored through a `netlib_x **` parameter, or returned as a non-const `netlib_x *`, is owned by
- * the caller: free it once with netlib_x_free, which accepts NULL and does no I/O. A descriptor stored through an
- * `int *` is owned by the caller, who closes it. A returned const pointer is borrowed from the first argument, and
- * valid until that argument is freed. No function takes ownership of a handle: before a call returns, it
- * copies its inputs and takes references of its own to handles that it keeps. An `int fd` is borrowed. Outputs are
- * zeroed first (a descriptor is set to -1), filled only on success, and must not alias an input or each other. A
- * netlib_x_clone returns another reference to the same immutable object.
+ * OWNERSHIP. The caller owns a handle that is stored through a `netlib_x **` parameter or returned as a non-const
+ * `netlib_x *`: free the handle once with netlib_x_free, which accepts NULL and does no I/O. The caller also owns a
+ * descriptor that is stored through an `int *` parameter, and closes it. A returned const pointer is borrowed from the
+ * first argument, and valid until that argument is freed. No function takes ownership of a handle: before a function
+ * returns, it copies its inputs, and takes its own references to handles that it keeps. An `int fd` argument is
+ * borrowed. A function first zeroes its outputs (and sets a descriptor to -1), and fills them only on success. An
+ * output must not alias an input or another output. netlib_x_clone returns another reference to the same object.
  *
- * NULL. A pointer must not be NULL unless its comment says "May be NULL". NULL is also accepted for:
+ * NULL. A pointer argument must not be NULL, unless the comment of the parameter says "May be NULL". In addition, NULL
+ * is accepted for:
  *     - the first argument of a function without a status, if it is a handle: a setter or _free then does nothing,
  *       and a getter returns NULL or 0, or the value that its comment gives "for NULL";
  *     - `err`; `ctx` and `ctx_free` of a callback;
@@ -72,82 +74,88 @@
  *       (defaults);
  *     - the `size_t *len` or `size_t *count` that comes with a returned pointer;
  *     - a buffer or array whose length is 0 or NETLIB_NTS. NULL with another length is NETLIB_NULL_ARGUMENT.
- * For NULL elsewhere, a function fails with NETLIB_NULL_ARGUMENT and a message that names the parameter. A function
- * without a status returns the same as for a NULL handle, and a setter of options keeps the error. As text, NULL
- * means absent, and "" means present and empty.
+ * For NULL in any other place, a function that returns a status fails with NETLIB_NULL_ARGUMENT and a message that
+ * names the parameter. A setter of options records this error, and any other function without a status returns the
+ * same as for a NULL handle. As a text argument, NULL means that the text is absent, and "" that the text is present
+ * and empty.
  *
- * ERRORS. A function that can fail returns a netlib_status, in which 0 is NETLIB_OK, and takes a `netlib_error **err`
- * last. *err is overwritten, never freed: with NULL on success and for the statuses of NETLIB_CLASS_PROGRESS, else
- * with an error that the caller owns. In addition to the statuses listed at each function, any function may return
- * NETLIB_OK, NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (for a length that no object can have),
- * NETLIB_OUT_OF_MEMORY and NETLIB_INTERNAL (for a bug of netlib that was caught). If a small allocation fails, the
- * process aborts. netlib never raises SIGPIPE.
+ * ERRORS. A function that can fail returns a netlib_status, of which 0 is NETLIB_OK, and its last parameter is a
+ * `netlib_error **err`. The function overwrites *err, but never frees its old value: on success and for a status of
+ * NETLIB_CLASS_PROGRESS it stores NULL, otherwise an error that the caller owns. In addition to the statuses that its
+ * comment lists, any function may return NETLIB_OK, NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (for a length that
+ * no object can have), NETLIB_OUT_OF_MEMORY, and NETLIB_INTERNAL (for a bug of netlib that netlib caught). If a small
+ * allocation fails, the process aborts. netlib never raises SIGPIPE.
  *
- * THREADS. Each handle type carries a tag, which holds for every function that takes the handle:
+ * THREADS. The comment of each handle type contains a tag, which holds for every function that takes such a handle:
  *     Immutable    use it from any threads at once; a "changing" function returns a new handle; cloning is cheap.
  *     Thread-safe  call it from any threads at once.
  *     Concurrent   one reader and one writer at once.
  *     Single       any thread, one call at a time.
- * "@threads" states the exceptions. There is no thread affinity, no initialisation, no thread-local last error, and
- * no global setting except the default timeout. pthread_cancel, unless it is asynchronous, does not end a thread
- * inside a call or its callbacks, but at the first cancellation point afterwards. To end a call that waits, use
- * netlib_limit_cancel.
+ * The tag "@threads" of a function states an exception. netlib has no thread affinity, no initialisation, no
+ * thread-local last error, and no global setting except the default timeout. pthread_cancel, unless it is
+ * asynchronous, does not end a thread during a netlib call or its callbacks, but at the first cancellation point after
+ * the call. To end a call that waits, use netlib_limit_cancel.
  *
- * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 by default. Data
- * (URLs, response heads, PEM, DER) is a pointer and a length in bytes, which may be NETLIB_NTS for a NUL-terminated
- * string. An array has a count. Returned text is NUL-terminated; its `size_t *len` receives the length without the
- * NUL. An `index` is 0 to count - 1; for any other index a getter returns the same as for NULL.
+ * TEXT. Names, paths, methods, header names and header values are NUL-terminated `const char *` arguments, in UTF-8 by
+ * default. Data (URLs, response heads, PEM, DER) is passed as a pointer and a length in bytes; for a NUL-terminated
+ * string, the length may be NETLIB_NTS. An array is passed with the number of its elements. Returned text is
+ * NUL-terminated; its `size_t *len` receives the length without the NUL. An `index` is 0 to count - 1; for a larger
+ * index, a getter returns the same as for NULL.
  *
- * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE means no limit; with 0 the first retry fails; a
- * negative count, including -1, is used up; with NETLIB_RETRY_DISABLED the first error or response is returned
- * unchanged. Truth values are int32_t, 0 or 1; an argument with another value is refused. A parameter for one value
- * of an enum has the type `enum netlib_x`: C++ refuses any other value; C compilers warn about a value of another
- * enum (-Wextra), but not about a plain number. An unknown number is NETLIB_INVALID_ARGUMENT. Sums of bits are
- * integers.
+ * NUMBERS. Seconds have the type double. Retry counters have the type int32_t: NETLIB_NONE means no limit; with 0, the
+ * first retry fails; a negative counter, including -1, is used up; with NETLIB_RETRY_DISABLED, the first error or
+ * response is returned unchanged. Truth values have the type int32_t and are 0 or 1; a function refuses any other
+ * value. A parameter for one value of an enum has the type `enum netlib_x`: a C++ compiler refuses any other value; a
+ * C compiler warns about a value of another enum (-Wextra), but not about a plain number. For an unknown number, a
+ * function fails with NETLIB_INVALID_ARGUMENT. A sum of bits has an integer type.
  *
- * OPTIONS. The setters of a netlib_x_options return nothing. The first bad value is kept, and the function that uses
- * the options reports it with the setter's name. A later good value does not clear it.
+ * OPTIONS. A setter of a netlib_x_options returns nothing. The options record the first value that a setter refuses,
+ * and the function that uses the options fails with an error that names this setter. A later valid value does not
+ * clear the error.
  *
- * CALLBACKS. A callback runs only during a call of netlib, on the thread of that call and without a lock, and may
- * call netlib. Its first argument is the `ctx` that was given with it; `ctx_free`, if any, releases the `ctx`: see
- * netlib_ctx_free_fn. During a callback, the handle for which it runs is busy: calls on a Single handle, and reads,
- * writes, handshakes and shutdowns of a TLS stream, fail with NETLIB_BUSY; functions without a status return the same
- * as for NULL. A callback may free that handle, which is released when the outer call ends. Other arguments of the
- * outer call must stay alive until it returns. Callbacks that decide or act return an enum netlib_verdict or
- * netlib_outcome, in which 0 means failure. Callbacks with an output return 0 for success, and fail if they do not
- * store the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
+ * CALLBACKS. netlib invokes a callback only during a netlib call (the outer call), on the thread of that call and
+ * without holding a lock. A callback may call netlib. The first argument of a callback is the `ctx` that was passed
+ * with the callback; `ctx_free`, if any, releases the `ctx`: see netlib_ctx_free_fn. While a callback runs, the handle
+ * of the outer call is busy: calls on a Single handle, and reads, writes, handshakes and shutdowns of a TLS stream,
+ * fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that handle,
+ * which is then released when the outer call ends. The other arguments of the outer call must stay alive until the
+ * outer call returns. A callback that decides or acts returns an enum netlib_verdict or an enum netlib_outcome, in
+ * which 0 means failure. A callback with an output returns 0 for success, and counts as failed if it does not store
+ * the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
  *
- * VERSIONS. "@since" names the release of a function that came after 0.1.0.
+ * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
  *
- * OTHER LIBRARIES. "As OpenSSL's X" or "As Python's X" names the nearest equivalent in another library.
+ * OTHER LIBRARIES. "Corresponds to OpenSSL's X" names the nearest equivalent of a function in another library.
  *
- * FORK. A child of fork(2), even of a process with threads, may use every handle of its parent except TLS streams and
- * engines. Memory is copied, so cancelling a limit in one process ends no wait in the other. Descriptors are shared,
- * so only one of the two processes may continue with a netlib_connect. A netlib_tls_stream or netlib_tls_engine works
- * only in the process that made it, because two processes would encrypt with the same key and nonce: in another
- * process its reads, writes, handshakes and shutdowns fail with NETLIB_CLOSED. Freeing it there releases memory,
- * sends nothing, and leaves the connection to the process that made it. fork waits until no thread is inside a step
- * of a handshake: usually less than a millisecond, at most one second. After one second fork continues, and a context
- * in use may stay locked in the child. After _Fork, or a clone that does not run the pthread_atfork handlers,
- * calls on streams and engines also fail (on Linux), but a context that another thread was using may stay locked.
- * vfork and posix_spawn are safe.
+ * FORK. After fork(2), even in a process with several threads, the child may use every handle of its parent except TLS
+ * streams and engines. Memory is copied, so cancelling a limit in one process ends no wait in the other process.
+ * Descriptors are shared, so only one of the two processes may continue to use a netlib_connect. A netlib_tls_stream
+ * or netlib_tls_engine works only in the process that made it, because two processes would encrypt with the same key
+ * and nonce: in another process, its reads, writes, handshakes and shutdowns fail with NETLIB_CLOSED. Freeing a stream
+ * or engine in another process releases memory, sends nothing, and does not affect the connection. fork waits until no
+ * thread is inside a step of a TLS handshake: usually less than a millisecond, at most one second. After one second,
+ * fork continues, and a TLS context that was in use may stay locked in the child. After _Fork, or a clone that does
+ * not run the pthread_atfork handlers, calls on streams and engines also fail (on Linux), but a context that another
+ * thread was using may stay locked. vfork and posix_spawn are safe.
  *
- * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and a
- * handshake inside 15 other streams 50 KiB. Add the stack that your callbacks need. Also add the stack that
- * getaddrinfo(3) needs if you connect without a limit, because it then runs on the calling thread.
+ * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake uses up to 42 KiB, and a
+ * handshake of a stream inside 15 other streams up to 50 KiB. Add the stack that your callbacks need. If you connect
+ * without a limit, also add the stack that getaddrinfo(3) needs, because getaddrinfo then runs on the calling thread.
  *
- * ENVIRONMENT. netlib_tls_context_new reads the variables SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE. The first
- * two name files with trusted certificates, which it reads. The last names a file that receives session secrets.
- * netlib_tls_options_set_use_environment with 0 turns all three off.
+ * ENVIRONMENT. netlib_tls_context_new reads the environment variables SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE.
+ * SSL_CERT_FILE and SSL_CERT_DIR name files with trusted certificates, which netlib then reads. SSLKEYLOGFILE names a
+ * file to which netlib writes session secrets. netlib_tls_options_set_use_environment with 0 makes netlib ignore all
+ * three variables.
  *
- * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of its
- * settings: at most 3 retries; a random backoff below 0.1, 0.2 and 0.4 seconds, never above 20; 429, 502, 503 and 504
- * are retried; a Retry-After is obeyed up to 120 seconds, ends the retries above that, and is ignored if it is
- * malformed; at most 10 redirects, never from https to http; credentials and Host stay at their origin.
- * netlib_retry_new(NULL, ...) has the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key,
- * Proxy-Authorization and Host are sent to every origin that a redirect names, even over plain http.
+ * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of the
+ * recommended settings. These settings allow at most 3 retries, with a random backoff below 0.1, 0.2 and 0.4 seconds
+ * that never exceeds 20 seconds. The statuses 429, 502, 503 and 504 are retried. A Retry-After header of up to 120
+ * seconds is obeyed, a longer one ends the retries, and a malformed one is ignored. At most 10 redirects are followed,
+ * never from https to http, and credentials and Host are sent to their own origin only. netlib_retry_new(NULL, ...)
+ * uses the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key, Proxy-Authorization and Host are sent to
+ * every origin that a redirect names, even over plain http.
  *
- * A REQUEST uses these calls:
+ * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
  *     time         netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give
@@ -170,11 +178,11 @@
  *     reuse        netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
  *                  netlib_connection_key to find the requests that may share it
  *
- * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses these instead. None of them waits:
+ * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, none of which waits:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step while it returns
  *                  NETLIB_WANT_WRITE. Between steps wait for netlib_connect_wait_fd and netlib_connect_wait_events of
  *                  all netlib_connect_wait_count. Wait at most the smallest netlib_connect_wait_seconds of all your
- *                  connects. The comment of struct netlib_connect shows the loop
+ *                  connect operations. The comment of struct netlib_connect shows the loop
  *     TLS          netlib_tls_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
  *                  at most netlib_limit_remaining; netlib_limit_fd wakes the loop when a limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
@@ -197,11 +205,11 @@
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
 
 /*
- * Tools that read declarations only (cffi, LuaJIT's ffi.cdef, generators for ctypes) take the output of
- * `cc -E -P -DNETLIB_PLAIN_C`, in which attributes, types of enums and assertions are left out.
+ * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, generators for ctypes) can read the output of `cc -E -P
+ * -DNETLIB_PLAIN_C`, which contains no attributes, types of enums or assertions.
  */
 
-/** The compiler warns when the result is ignored. Define this macro empty to turn the warning off. */
+/** Makes the compiler warn when a result is ignored. Define the macro as empty to turn the warning off. */
 #ifndef NETLIB_MUST_USE
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(NETLIB_PLAIN_C)
 #define NETLIB_MUST_USE __attribute__((warn_unused_result))
@@ -210,7 +218,7 @@
 #endif
 #endif
 
-/** The compiler warns when an old name is used. Define this macro empty to turn the warning off. */
+/** Makes the compiler warn when a deprecated name is used. Define the macro as empty to turn the warning off. */
 #ifndef NETLIB_DEPRECATED_NOTE
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(NETLIB_PLAIN_C)
 #define NETLIB_DEPRECATED_NOTE(note) __attribute__((deprecated(note)))
@@ -219,7 +227,7 @@
 #endif
 #endif
 
-/** The integer type of the enums, which C++11 and C23 can state. For other C, an assertion below checks the size. */
+/** Makes int32_t the type of the enums, in C++11 and C23. In older C, an assertion checks the size of the enums. */
 #ifndef NETLIB_INT32
 #if defined(NETLIB_PLAIN_C)
 #define NETLIB_INT32
@@ -232,32 +240,32 @@
 #endif
 #endif
 
-/** As a length: the text is NUL-terminated. See netlib_nts. */
+/** Passed as the length of NUL-terminated text. See netlib_nts. */
 #define NETLIB_NTS ((size_t)-1)
-/** As a count: no limit (None). */
+/** Stands for the absence of a number. As a retry counter: no limit (None in urllib3). */
 enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
-/** As a count: retries are disabled (False), which differs from 0. */
+/** As a retry counter: retries are disabled (False in urllib3), which differs from 0. */
 enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
-/** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
+/** As a timeout in seconds: the process default, which netlib_set_default_timeout sets. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
-/** As a timeout in seconds: no limit. It is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
+/** As a timeout in seconds: no limit. The value is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
 #if defined(__GNUC__) || defined(__clang__)
 #define NETLIB_TIMEOUT_NONE __builtin_inf()
 #else
 #include <math.h>
 #define NETLIB_TIMEOUT_NONE HUGE_VAL
 #endif
-/** As a body position: no position was recorded. */
+/** As the position of a body: no position was recorded. */
 enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
-/** As a body position: the body could not tell its position. */
+/** As the position of a body: the body could not report its position. */
 enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
-/** As a descriptor: a connection that the application's platform manages, which is never reported as dropped. */
+/** As a descriptor: a connection managed by the application's platform, which is never reported as dropped. */
 enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 
-/* Lists, to initialise arrays with: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
+/* The next macros initialise arrays: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
 /** The methods that may be retried by default: netlib_retry_default_allowed_methods(). */
 #define NETLIB_RETRY_DEFAULT_ALLOWED_METHODS "DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"
-/** The headers that by default do not follow a redirect to another origin. */
+/** The request headers that are dropped by default on a redirect to another origin. */
 #define NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT "Authorization"
 /** The statuses whose Retry-After header is obeyed by default: netlib_retry_after_status_codes(). */
 #define NETLIB_RETRY_AFTER_STATUS_CODES 413, 429, 503
@@ -422,56 +430,54 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_UNSAFE_REDIRECT = 1001
 };
 
-/** Groups of statuses. Returned by `netlib_status_class`. */
+/** Classes of statuses. `netlib_status_class` returns the class of a status. */
 enum netlib_class NETLIB_INT32 {
-    /** `NETLIB_OK`. */
+    /** The status `NETLIB_OK`. */
     NETLIB_CLASS_SUCCESS = 0,
-    /** No error, and no error object: more input, more output, a wait that ended, a clean end. */
+    /** The call did not fail, and stores no error: it needs more input or more output, its wait ended, or the stream
+     * ended cleanly. */
     NETLIB_CLASS_PROGRESS = 1,
-    /** The caller passed something that cannot be used; the message names the parameter. */
+    /** The caller passed an argument that the function cannot use; the error message names the parameter. */
     NETLIB_CLASS_ARGUMENT = 2,
-    /** The handle is not in a state in which this call can be made. */
+    /** The handle's present state does not allow this call. */
     NETLIB_CLASS_STATE = 3,
-    /** A failure of the operating system, or a bug of netlib that was caught. */
+    /** The operating system reported a failure, or netlib caught a bug of its own. */
     NETLIB_CLASS_SYSTEM = 4,
-    /** A time limit passed, or the wait was cancelled. */
+    /** A time limit passed, or a `netlib_limit` was cancelled. */
     NETLIB_CLASS_TIME = 5,
     /** The text is not a URL. */
     NETLIB_CLASS_URL = 6,
-    /** No connection could be made: the name lookup, the connect or a proxy failed. */
+    /** No connection could be made: the name lookup, connect(2) or a proxy failed. */
     NETLIB_CLASS_CONNECT = 7,
-    /** A failure of TLS: verification, names, alerts, a broken stream. */
+    /** TLS failed: the certificate was refused, an alert ended the session, or the peer broke the protocol. */
     NETLIB_CLASS_TLS = 8,
-    /** A defect of the peer's HTTP, or the status of its response. */
+    /** The peer broke HTTP's rules, or its response has an error status. */
     NETLIB_CLASS_HTTP = 9,
     /** The retry policy ended the request. */
     NETLIB_CLASS_RETRY = 10
 };
 
-/** The counter of a `netlib_retry` that a failure consumes. `netlib_error_retry_kind` returns it for an error,
- * `netlib_status_retry_kind` for a status alone.
- */
+/** Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
+ * `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status. */
 enum netlib_retry_kind NETLIB_INT32 {
-    /** Not a failure of the request: never retried. `netlib_retry_increment` fails with the error itself. */
+    /** The failure is not one of the request, so it is never retried. `netlib_retry_increment` fails with the error
+     * itself. */
     NETLIB_RETRY_KIND_NEVER = 0,
-    /** The request did not reach the server: the `connect` counter. */
+    /** The request did not reach the server. The failure decrements the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
-    /** The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
-     * only if its method is in `allowed_methods`.
-     */
+    /** The request was sent in whole or in part, and its effect is unknown. The failure, called a read error,
+     * decrements the `read` counter. The request is repeated only if its method is in `allowed_methods`. */
     NETLIB_RETRY_KIND_READ = 2,
-    /** Any other failure, such as a refused certificate: the `other` counter. It applies to every method, including a
-     * method that is not in `allowed_methods`.
-     */
+    /** Any other failure, such as a refused certificate, decrements the `other` counter. The request is repeated even
+     * if its method is not in `allowed_methods`. */
     NETLIB_RETRY_KIND_OTHER = 3,
-    /** The kind of the status `NETLIB_PROXY_FAILED`, never of an error: an error with this status has the kind of its
-     * first cause, or OTHER if it has no cause. If its cause is also a proxy failure, the innermost cause determines
-     * the kind.
-     */
+    /** The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with this status has the kind of
+     * its first cause, or OTHER if it has no cause. If the first cause is also a proxy failure, the innermost cause
+     * determines the kind. */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
 
-/** The reason for which a peer's certificate was refused. Returned by `netlib_error_certificate_problem`. */
+/** The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason of an error. */
 enum netlib_certificate_problem NETLIB_INT32 {
     /** The error is not about a certificate. */
     NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
@@ -480,10 +486,9 @@ enum netlib_certificate_problem NETLIB_INT32 {
     /** The certificate is not valid yet. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
     /** No trusted certificate issued the last certificate of the chain, for example because a private authority was not
-     * added. The advice names the authority.
-     */
+     * added. `netlib_error_advice` names the authority. */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
-    /** The certificate is for other hosts than the requested one. */
+    /** The certificate is not for the requested host. */
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
     /** The issuer has revoked the certificate. */
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
@@ -493,17 +498,16 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /** The certificate cannot be parsed. */
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
-    /** Any other problem, which the message describes. */
+    /** Any other problem with the certificate, which the error message describes. */
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
-    /** The certificate is its own issuer, and was not added as trusted. */
+    /** The certificate is its own issuer and is not a trusted certificate. */
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /** The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
      * and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
      * or the peer's certificate names a location from which its issuer's certificate can be downloaded (caIssuers).
-     * Otherwise it reports UNKNOWN_ISSUER.
-     */
+     * Without such a sign, netlib reports UNKNOWN_ISSUER. */
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
-    /** The peer's own certificate is an authority's (CA:TRUE) instead of a server's or a client's. */
+    /** The peer's own certificate is that of an authority (CA:TRUE), not that of a server or a client. */
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
     /** The certificate's key is too small, or of a kind that is no longer safe. */
     NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
@@ -515,7 +519,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /** No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /** The certificate has a name that an authority above it may not certify (nameConstraints). */
+    /** The certificate has a name that the nameConstraints of an authority above it in the chain exclude. */
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
     /** A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows. */
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
@@ -523,150 +527,139 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
     /** The chain is too long, or takes too much work to verify. */
     NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /** A certificate of the chain has issued another certificate, but may not: its basicConstraints lack CA:TRUE, or
-     * its keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
-     */
+    /** A certificate of the chain issued another certificate without permission: its basicConstraints lack CA:TRUE, or
+     * its keyUsage lacks keyCertSign. The certificate may be the trusted one at the end of the chain. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22
 };
 
-/** The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
- * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
- * that raises must not let anything through. Any number that is not listed here also means failure.
- */
+/** The results of a callback that allows or refuses: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure
+ * because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception,
+ * and a filter that raises an exception must not allow anything. Any number that is not listed here also means
+ * failure. */
 enum netlib_verdict NETLIB_INT32 {
-    /** The callback failed. The call fails with `NETLIB_CALLBACK_FAILED`. */
+    /** The callback failed, and so does the call during which it ran, with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
-    /** Go on. */
+    /** The operation continues. */
     NETLIB_VERDICT_ALLOW = 1,
-    /** Do not go on. The comment of the callback states the effect. */
+    /** The callback refuses. The comment of the callback's type states the effect. */
     NETLIB_VERDICT_REFUSE = 2
 };
 
-/** The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
- * means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here also means failure.
+/** The results of a callback that acts and has no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 means failure,
+ * for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means failure.
  *
- * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
- * invalid value, so a callback that raised an exception before it stored a result also counts as failed.
- */
+ * A callback that has an output, stored through a pointer, returns 0 for success instead. netlib presets the output to
+ * an invalid value, so a callback that raised an exception before it stored the output also counts as failed. */
 enum netlib_outcome NETLIB_INT32 {
-    /** The action failed. */
+    /** The callback's action failed. */
     NETLIB_OUTCOME_FAILED = 0,
-    /** The action succeeded. */
+    /** The callback's action succeeded. */
     NETLIB_OUTCOME_DONE = 1
 };
 
-/** An error with its cause, message and context. **Immutable**. Functions that fail store an error through their last
- * parameter, `err`; free it with `netlib_error_free`. Make your own error with `netlib_error_new` to report a failure
- * of your HTTP layer to the retry policy.
- */
+/** An error: a status, a message, and the errors that caused it. **Immutable**. A function that fails stores an error
+ * through its last parameter, `err`; free the error with `netlib_error_free`. `netlib_error_new` makes an error with
+ * which you report a failure of your HTTP layer to the retry policy. */
 struct netlib_error;
 
-/** Optional properties of an error that you make: its cause and its retry kind. **Single**. Without any call to a
- * setter the error has no cause, and its status determines its retry kind.
- */
+/** Optional properties of an error that you make: its cause and its retry kind. **Single**. Without a call to a setter,
+ * the error has no cause, and its status determines its retry kind. */
 struct netlib_error_options;
 
-/** The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
- * `netlib_status_class` gives the class of an unknown code.
- */
+/** The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
+ * `netlib_status_class` returns a class for an unknown code. */
 typedef int32_t netlib_status;
 
-/** Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes a `ctx_free`, and
- * takes ownership of `ctx`, whatever it returns. `ctx_free` is called exactly once **for each such call**, when
- * nothing holds the callback any more. It is called at once if the function cannot keep the callback (NULL options, a
- * failure), or if there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only. To share a
- * `ctx` between several calls, count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long
- * as anything holds the callback, and you release it yourself.
+/** Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. The
+ * function takes ownership of `ctx`, whether it succeeds or fails. netlib calls `ctx_free` exactly once **for each
+ * such call**, as soon as nothing holds the callback any more. If the function cannot keep the callback (NULL options,
+ * a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a `ctx` that has a
+ * `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass NULL as
+ * `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
  *
- * Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
- * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
- * callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
+ * Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
+ * a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
+ * again releases the callback of the earlier call, unless something else holds that callback. Several callbacks passed
+ * to one call share one `ctx`.
  *
- * `ctx_free` runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile,
+ * `ctx_free` runs during a netlib call, on the thread that releases the last holder. netlib holds no lock meanwhile,
  * so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
- * its own.
+ * its own copy.
  *
- * A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
- * free the handle that the setter was called for. During other calls that may change a handle, a call of `ctx_free` on
- * that handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the
- * outer call ends. A `ctx_free` that runs in a `_free` must not use the handle being freed.
- */
+ * A setter of a callback releases an earlier `ctx` after it has changed the options (or the timeout), so `ctx_free`
+ * may use and free the handle passed to that setter. During any other call that may change a handle, a call of
+ * `ctx_free` on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes
+ * effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being
+ * freed. */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
-/** Returns `NETLIB_NTS`, for languages that cannot read C macros. */
+/** Returns the value of the macro `NETLIB_NTS`, for languages that cannot read C macros. */
 size_t netlib_nts(void);
 
 /** Returns the version of the loaded library as a constant string: "0.1.0". Never NULL. Compare it with
- * `NETLIB_VERSION`, the version of this header.
- */
+ * `NETLIB_VERSION`, the version of this header. */
 const char *netlib_version(void);
 
 /** Returns the version of the loaded library: major * 1,000,000 + minor * 1,000 + patch. Compare it with
- * `NETLIB_VERSION_NUMBER`.
- */
+ * `NETLIB_VERSION_NUMBER`. */
 int32_t netlib_version_number(void);
 
 /** Returns the name of a status as a constant string, for example "NETLIB_MAX_RETRY"; "NETLIB_UNKNOWN_STATUS" for a
  * number that is no status of this release. Never NULL.
- * @param status any number.
- */
+ * @param status any number. */
 const char *netlib_status_name(netlib_status status);
 
 /** Returns the meaning of a status in one sentence, as a constant string; "unknown status" for a number that is no
- * status of this release. Never NULL. `netlib_error_message` says more about an error.
- * @param status any number.
- */
+ * status of this release. Never NULL. `netlib_error_message` describes a particular failure.
+ * @param status any number. */
 const char *netlib_status_text(netlib_status status);
 
 /** Returns the class of a status; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
- * @param status any number.
- */
+ * @param status any number. */
 enum netlib_class netlib_status_class(netlib_status status);
 
-/** Returns the retry counter that a failure with this status consumes if nothing else is known about it;
- * `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release. An error records more, for example whether
- * the request was sent before the failure: see `netlib_error_retry_kind`.
- * @param status any number.
- */
+/** Returns the retry kind of a failure of which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
+ * is no status of this release. An error records more than its status, for example whether the request was sent before
+ * the failure: see `netlib_error_retry_kind`.
+ * @param status any number. */
 enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
-/** Makes options with the defaults.
- * @return Never NULL.
- */
+/** Makes error options that hold the defaults.
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
 
 /** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
 
 /** Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
- * because its own retry kind was set to READ, the new error is also a read error. This does not apply if the kind of
- * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets the kind.
- * @param cause May be NULL: no cause.
- */
+ * because its own retry kind was set to READ, the new error is also a read error, except if the kind of its status is
+ * NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
+ * @param cause May be NULL: no cause. */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
-/** Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
- * `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
- * and for every failure after a response arrived. An error that netlib made already has the right kind. If this is
- * READ, an error that has it as its cause is also READ.
+/** Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
+ * `netlib_status_retry_kind` returns for the error's status. Choose `NETLIB_RETRY_KIND_READ` for every failure after
+ * the first byte of the request was passed to a socket or a stream, and for every failure after a response arrived.
+ * Errors made by netlib already have the right kind. An error whose cause has the kind READ set by this function also
+ * has the kind READ.
  *
  * An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
- * failed, the request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated after a
- * read error of the proxy.
+ * failed, the request to the server was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated
+ * after a read error on the connection to the proxy.
  * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; any other value makes
  *        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
 
 /** Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
- * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
- *        failure is counted, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+ * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. The status determines the retry kind
+ *        of the error, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
  *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
- *        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
- * @param message one line saying what failed; it must not contain credentials.
- * @param options the cause and the retry kind. May be NULL: no cause, and the retry kind of `status`.
+ *        `NETLIB_READ_TIMEOUT` for a server that does not respond in time.
+ * @param message one line that says what failed; it must not contain credentials.
+ * @param options the cause and the retry kind. May be NULL: the error has no cause, and the retry kind of `status`.
  * @param error the new error.
- * @param err the reason for which no error could be made.
+ * @param err the reason why no error could be made.
  * @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
  *         `NETLIB_INVALID_UTF8`.
  */
@@ -681,33 +674,30 @@ NETLIB_MUST_USE netlib_error *netlib_error_clone(const netlib_error *error);
 void netlib_error_free(netlib_error *error);
 
 /** Returns the status of an error.
- * @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
- */
+ * @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL. */
 netlib_status netlib_error_status(const netlib_error *error);
 
-/** Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
- * for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
+/** Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
+ * `netlib_retry_increment` and `netlib_retry_decide` use this kind.
  *
- * By default it is the kind of the error's status. Once a TLS stream or engine has accepted application data for
- * sending, early data included, or has received application data from the peer, each failure that would be CONNECT or
- * OTHER is READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams
- * have carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot
- * be sent is NEVER.
- */
+ * By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
+ * sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
+ * OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
+ * the outer streams have carried only its handshake and a proxy's CONNECT. A response that breaks HTTP's rules has the
+ * kind READ. A request header that cannot be sent has the kind NEVER. */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
-/** Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. The message never contains
- * credentials.
- */
+/** Returns the error message: one line of UTF-8 that says what failed, on which input, and at which byte. The message
+ * never contains credentials. */
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /** Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
- * trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the message,
- * because end users may read the message. The advice never recommends switching verification off.
+ * trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the error
+ * message, because end users may read the message. The advice never recommends switching verification off.
  *
  * For an unknown issuer, the advice names the authority to add. For a hostname mismatch, it lists the names of the
- * certificate, at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
- */
+ * certificate, at most eight. The authority and the names come from a peer that is not authenticated, so neither is a
+ * reason to trust the peer. */
 const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
 /** Returns the `errno` of the system call that failed; 0 when no system call failed. */
@@ -717,28 +707,24 @@ int32_t netlib_error_errno(const netlib_error *error);
 int32_t netlib_error_resolver_code(const netlib_error *error);
 
 /** Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
- * 255; -1 when there was none and for NULL.
- */
+ * 255; -1 when there was no alert and for NULL. */
 int32_t netlib_error_tls_alert(const netlib_error *error);
 
-/** Returns the reason for which the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL. */
+/** Returns the reason why the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL. */
 enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
-/** Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own; -1 when the
- * error is not about one of these certificates and for NULL.
- */
+/** Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own certificate;
+ * -1 when the error is not about a certificate that the peer sent and for NULL. */
 int64_t netlib_error_certificate_index(const netlib_error *error);
 
-/** Returns the byte offset in the input at which the problem is; -1 when the error is not about a place in an input and
- * for NULL.
- */
+/** Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input and for
+ * NULL. */
 int64_t netlib_error_offset(const netlib_error *error);
 
-/** Returns the number of causes of an error. A failed connect has one cause per address tried. A `NETLIB_MAX_RETRY`
- * error has its reason as a cause (for its history, see `netlib_error_retry`). When a limit ends a chain of requests,
- * the error has one cause per request. The tree of an error and its causes holds at most 1,024 errors: a cause that
- * would exceed this is kept without its own causes.
- */
+/** Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`
+ * error has one cause, the failure that was not retried; for the history of requests, see `netlib_error_retry`. When a
+ * limit ends a chain of requests, the error has one cause per request. The tree of an error and its causes holds at
+ * most 1,024 errors: a cause that would exceed this maximum is kept without its own causes. */
 size_t netlib_error_cause_count(const netlib_error *error);
 
 /** Returns a cause of an error. */
@@ -748,123 +734,121 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * limit: Deadlines and cancellation.
  * ================================================================================================================== */
 
-/** A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds a limit, and returns within
- * 20 ms of its deadline or its cancellation.
+/** A deadline and a cancel trigger. **Thread-safe**. Every call that blocks obeys a limit, if one is passed to the call
+ * or set on its handle, and returns within 20 ms of the limit's deadline or cancellation.
  *
- * After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
- */
+ * After fork(2), parent and child each have a limit with the same deadline. Cancelling the limit in one process does
+ * not cancel the limit in the other. */
 struct netlib_limit;
 
-/** Makes a limit. Its clock starts now.
+/** Makes a limit. The time until its deadline starts to run at this call.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
- *        `netlib_limit_cancel` ends it.
- * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
- */
+ *        `netlib_limit_cancel` ends the limit.
+ * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN. */
 NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
 
-/** Returns another reference to the same limit: cancelling through one of them cancels both. */
+/** Returns another reference to the same limit. Cancelling the limit through one reference cancels it for all
+ * references. */
 NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
-/** Releases a limit. A stream that holds it keeps its own reference. */
+/** Releases a limit. A stream for which the limit is set keeps a reference of its own. */
 void netlib_limit_free(netlib_limit *limit);
 
-/** Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
- * called from a signal handler.
- * @threads any, and signal handlers
- */
+/** Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. The function is
+ * async-signal-safe: a signal handler may call it.
+ * @threads any, and signal handlers */
 void netlib_limit_cancel(const netlib_limit *limit);
 
-/** Checks whether waiting must stop.
- * @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
- */
+/** Checks whether a limit was cancelled or its deadline has passed.
+ * @return `NETLIB_OK` if neither has happened; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`. */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
-/** Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. The descriptor is for an
- * event loop that itself waits for a non-blocking TLS stream. The deadline does not make it readable: use a timer with
- * the time of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
- * `netlib_connect` has a descriptor of its own.
+/** Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. An application that waits
+ * for a non-blocking TLS stream in its own event loop adds this descriptor to the loop. The deadline does not make the
+ * descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to the limit share this
+ * descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
  *
- * Do not read from the descriptor, write to it or close it. After fork(2), call this again in the child: its copy of
- * the limit has a descriptor of its own.
+ * Do not read from the descriptor, write to it or close it. After fork(2), call this function again in the child: the
+ * child's copy of the limit has a descriptor of its own.
  * @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
- * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if the descriptor cannot be opened; the first call or the first
- *         wait opens it.
+ * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
+ *         first call of this function, or the first wait that obeys the limit, opens the descriptor.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
 /** Returns the time left until the deadline, in seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without
- * a deadline and for NULL.
- */
+ * a deadline and for NULL. */
 double netlib_limit_remaining(const netlib_limit *limit);
 
 /* ==================================================================================================================
  * url: Parsing, building and resolving URLs.
  * ================================================================================================================== */
 
-/** The longest text that is read as a URL, in bytes: 16 MiB. */
+/** The maximum length of a URL that netlib parses, in bytes: 16 MiB. */
 enum NETLIB_INT32 { NETLIB_URL_MAX = 16777216 };
 
 /** A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**.
  *
  * If the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower case
  * and in its ASCII form (IDNA: UTS 46, non-transitional), characters that a component may not contain are
- * percent-encoded, and "." and ".." segments are removed. For other schemes only the scheme is lower-cased. No
- * component contains CR, LF or NUL.
- */
+ * percent-encoded, and "." and ".." segments are removed. For other schemes, only the scheme is converted to lower
+ * case. No component contains CR, LF or NUL. */
 struct netlib_url;
 
-/** Parses a URL (RFC 3986, RFC 6874). An incomplete URL is parsed by best effort.
+/** Parses a URL (RFC 3986, RFC 6874). The parser also accepts an incomplete URL, such as "example.com/a".
  *
- * Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
- * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
- * "localhost:8080/a". The host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
- * follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time is
- * linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
+ * Text that begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and
+ * its port if the digits are a valid port and "/", "?", "#" or nothing follows them, as in "localhost:8080/a". A
+ * backslash ends the host: the host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
+ * follows it; an empty query or fragment is present. Text of length 0 is a URL whose components are all absent. The
+ * running time is linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
  * @param url the text, in UTF-8.
- * @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
- *        nothing of the text, which may contain credentials.
- * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
- */
+ * @param err the error's offset is the position of the problem in `url`. The error message names the URL's component,
+ *        but quotes nothing from the URL, which may contain credentials.
+ * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
-/** Parses an absolute http or https URL from an untrusted source. The call refuses text that `netlib_parse_url` would
- * repair and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
- * (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
- * of `netlib_parse_url`. Parsing does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+/** Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
+ * repair, and text that other programs are known to parse differently. All readers of `enum netlib_url_reader` find
+ * the same scheme, host and port in a URL that this function accepts. The result equals that of `netlib_parse_url`.
+ * The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
  * Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
- * stray "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
- * - "//" follows the scheme.
- * - Userinfo is optional. It is not empty, has no encoded control character, and one "@" at most.
+ * stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, these rules apply:
+ * - "//" follows the scheme and its colon.
+ * - Userinfo, if present, is not empty and contains no percent-encoded control character. The authority contains at
+ *   most one "@".
  * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
  *   zone.
- * - A name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its labels
- *   have 1 to 63 bytes and neither begin nor end with "-". The last label is not a number, decimal or hexadecimal.
- * - A non-ASCII label is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and 2008 agree on it. An
- *   "xn--" label is allowed if it is the encoding of its own Unicode form.
+ * - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its
+ *   labels have 1 to 63 bytes and neither begin nor end with "-". Its last label is neither a decimal nor a
+ *   hexadecimal number.
+ * - A non-ASCII label of a host name is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and IDNA
+ *   2008 map it to the same label. A label that begins with "xn--" is allowed if decoding it and encoding it again
+ *   yields the same label.
  * - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
  * - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
  * @param url the text, in UTF-8.
- * @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
- *        nothing of the text.
- * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
- */
+ * @param err the error's offset is the position of the problem in `url`. The error message names the URL's component,
+ *        but quotes nothing from the URL.
+ * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t len, netlib_url **out,
                                                       netlib_error **err);
 
-/** Makes a URL from its parts, normalised as by `netlib_parse_url`. The URL written as text parses back into the same
- * parts: a value that would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
- * and so are CR, LF and NUL.
+/** Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
+ * the same components. The function therefore refuses a value that would change another component, such as a path with
+ * a "?", userinfo without a host, or the host "a:80". It also refuses CR, LF and NUL.
  * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
- * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, as is "".
- * @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". May be NULL:
- *        absent.
- * @param port 0 to 65535; -1: absent.
- * @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
- * @param query the query, without its "?". May be NULL: absent; "" is present.
- * @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
- * @param err the error's offset, if any, counts from the start of the part that its message names.
- * @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
+ * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, the same
+ *        as "".
+ * @param host a name, an IPv4 address, or an IPv6 address in brackets, with an optional zone after "%" or "%25". May
+ *        be NULL: absent.
+ * @param port 0 to 65535; -1 if the port is absent.
+ * @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: absent.
+ * @param query the query, without its "?"; "" is an empty query. May be NULL: absent.
+ * @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: absent.
+ * @param err the error's offset, if any, counts from the start of the component that the error message names.
+ * @return `NETLIB_INVALID_URL`, also for a component longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
  */
 NETLIB_MUST_USE netlib_status netlib_url_new(const char *scheme, const char *auth, const char *host, int32_t port,
@@ -877,100 +861,94 @@ NETLIB_MUST_USE netlib_url *netlib_url_clone(const netlib_url *url);
 /** Releases a URL. */
 void netlib_url_free(netlib_url *url);
 
-/** Returns the scheme, in lower case, without its colon; NULL when absent. */
+/** Returns the scheme of a URL, in lower case, without its colon; NULL when absent. */
 const char *netlib_url_scheme(const netlib_url *url, size_t *len);
 
-/** Returns the userinfo, as "user:password", percent-encoded as it stands in the URL; NULL when absent. */
+/** Returns the userinfo, such as "user:password", percent-encoded as in the URL; NULL when absent. */
 const char *netlib_url_auth(const netlib_url *url, size_t *len);
 
-/** Stores the user: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may include an
- * encoded ":".
- * @param username out: borrowed from `url`; NULL when there is no userinfo.
- * @param len out: its length without the NUL. May be NULL.
- * @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
- * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
- */
+/** Stores the user name: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may
+ * include a ":" that was encoded in the URL.
+ * @param username out: the user name, borrowed from `url`; NULL when there is no userinfo.
+ * @param len out: the length of the user name, without the NUL. May be NULL.
+ * @param err the error's offset is the position of an encoded NUL, counted from the start of the userinfo.
+ * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early. */
 NETLIB_MUST_USE netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len,
                                                   netlib_error **err);
 
-/** Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
- * @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
- * @param len out: its length without the NUL. May be NULL.
- * @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
- * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
- */
+/** Stores the password: the userinfo after its first ":", percent-decoded. The password's bytes need not be UTF-8.
+ * @param password out: the password, borrowed from `url`; "" for "user:@host"; NULL when there is no userinfo, or no
+ *        ":" in the userinfo.
+ * @param len out: the length of the password, without the NUL. May be NULL.
+ * @param err the error's offset is the position of an encoded NUL, counted from the start of the userinfo.
+ * @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early. */
 NETLIB_MUST_USE netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len,
                                                   netlib_error **err);
 
-/** Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in
- * "[fe80::1%eth0]"; NULL when absent.
- */
+/** Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, with its zone after a "%", as in
+ * "[fe80::1%eth0]"; NULL when absent. */
 const char *netlib_url_host(const netlib_url *url, size_t *len);
 
-/** Returns the same as `netlib_url_host`, under its name in other URL parsers. */
+/** Returns the same as `netlib_url_host`. Other URL parsers call the host `hostname`. */
 const char *netlib_url_hostname(const netlib_url *url, size_t *len);
 
-/** Returns the port in the URL, 0 to 65535; -1 when absent and for NULL. To connect, use
- * `netlib_url_port_or_default`.
- */
+/** Returns the port that a URL contains, 0 to 65535; -1 when absent and for NULL. To connect, use
+ * `netlib_url_port_or_default`. */
 int32_t netlib_url_port(const netlib_url *url);
 
-/** Returns the port to connect to, 0 to 65535: the port in the URL, else 80 for http and for no scheme, 443 for https
- * (RFC 9110 section 4.2); -1 if the port is absent and the scheme is another one, and for NULL.
- */
+/** Returns the port to connect to, 0 to 65535: the port that the URL contains, or the default port of its scheme, which
+ * is 443 for https, and 80 for http and for an absent scheme (RFC 9110 section 4.2); -1 if the port is absent and the
+ * scheme is another one, and for NULL. */
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
-/** Returns the path; NULL when absent. It begins with "/" unless it is empty. Exception: the path that
- * `netlib_url_resolve` finds after a scheme without "//" is unchanged, as "a@b" in "mailto:a@b".
- */
+/** Returns the path of a URL; NULL when absent. A path that is not empty begins with "/", except a path that
+ * `netlib_url_resolve` finds after a scheme without "//", such as "a@b" in "mailto:a@b". */
 const char *netlib_url_path(const netlib_url *url, size_t *len);
 
-/** Returns the query, without its "?"; NULL when absent. */
+/** Returns the query of a URL, without its "?"; NULL when absent. */
 const char *netlib_url_query(const netlib_url *url, size_t *len);
 
-/** Returns the fragment, without its "#"; NULL when absent. */
+/** Returns the fragment of a URL, without its "#"; NULL when absent. */
 const char *netlib_url_fragment(const netlib_url *url, size_t *len);
 
-/** Returns the authority, "user:password@host:port" without the parts that are absent (RFC 3986 section 3.2); NULL
- * without a host, or when memory is short.
- */
+/** Returns the authority of a URL, "user:password@host:port" without the components that are absent (RFC 3986 section
+ * 3.2); NULL if the host is absent or memory is short. */
 const char *netlib_url_authority(const netlib_url *url, size_t *len);
 
-/** Returns "host:port", or the host alone if the port is absent; NULL without a host, or when memory is short. */
+/** Returns "host:port", or only the host if the port is absent; NULL if the host is absent or memory is short. */
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
-/** Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
- * always begins with "/". NULL when memory is short and for NULL.
- */
+/** Returns the request target (RFC 9112 section 3.2.1): the path, or "/" if the path is empty or absent, then "?" and
+ * the query if there is a query. The text always begins with "/". NULL when memory is short and for NULL. */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
-/** Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
- * present; NULL when memory is short. The text contains the userinfo: in logs use `netlib_url_redacted`.
+/** Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
+ * are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
  *
- * `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
- * with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
- * an empty host, as in the text ":", becomes absent; and a result of `netlib_url_resolve` without "//" must be
- * resolved again.
- */
+ * Parsing the text with `netlib_parse_url` yields the same URL. To achieve this, the text has "/." before a path that
+ * begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
+ * exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a URL without
+ * "//", only `netlib_url_resolve` yields the same URL. */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
-/** Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
- * the query and for the fragment, because these may contain credentials and tokens; NULL when memory is short. Scheme,
+/** Returns the URL as text for logs: the text of `netlib_url_to_string` with "***" instead of the userinfo, of each
+ * value in the query and of the fragment, which may contain credentials and tokens; NULL when memory is short. Scheme,
  * host, port, path and the names in the query remain, as in "example.com/a?id=***&key=***". The text is one line of
  * printable ASCII.
  *
- * A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is also
- * hidden, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
- */
+ * A part of the query without "=" counts as a value. If the host is absent, "***" also replaces the text before the
+ * last "@" of the path, because "user:password@host" has the scheme "user". Other secrets in the path are not
+ * detected. */
 const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 
 /** Resolves a reference, such as the value of a Location header, against a base URL (RFC 3986 section 5).
  *
- * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
- * scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
- * @param base the URL of the document with the reference.
- * @param reference the text, in UTF-8.
- * @param err the error's offset is the byte of the reference at which the problem is.
+ * The reference is parsed strictly by RFC 3986, unlike a URL that is passed to `netlib_parse_url`: "g" is a relative
+ * path, and "a:80" has the scheme "a". A reference that has a scheme but no "//" is not changed: "mailto:a@b" stays
+ * "mailto:a@b", with the path "a@b" and no host.
+ * @param base the base URL: the URL of the document that contains the reference.
+ * @param reference the reference as text, in UTF-8.
+ * @param err the error's offset is the position of the problem in `reference`.
  * @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
  *         `NETLIB_INVALID_UTF8`.
  */
@@ -979,44 +957,42 @@ NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const c
 
 /** Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
  * and an absent scheme is http. The comparison is case-insensitive, and ignores userinfo, path, query and fragment.
- * Credentials for one origin must not go to another.
- * @param b the other URL. May be NULL: 0 is returned.
- */
+ * Credentials for one origin must not be sent to another origin.
+ * @param b the other URL. May be NULL: 0 is returned. */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
 /* ---- Comparison of URL parsers. ---- */
 
-/** A kind of program that reads URLs. */
+/** URL readers: kinds of URL parsers, each of which follows one specification. */
 enum netlib_url_reader NETLIB_INT32 {
-    /** Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
-     * userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last "@".
-     * Many filters in front of servers read in this way.
-     */
+    /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). This reader checks scheme and port,
+     * but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last
+     * "@". Many filters in front of servers parse URLs in this way. */
     NETLIB_URL_READER_RFC3986 = 0,
-    /** Follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do. */
+    /** Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
-    /** Parses as `netlib_parse_url` does. */
+    /** Parses URLs as `netlib_parse_url` does. */
     NETLIB_URL_READER_NETLIB = 2
 };
 
-/** Differences between two readings of one text, as bits. */
+/** Differences between the results of two URL readers for one text, as bits. */
 enum netlib_url_difference NETLIB_INT32 {
-    /** One reader finds a URL, the other does not. */
+    /** One reader finds a URL in the text, and the other reader does not. */
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /** The schemes differ. */
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /** The hosts differ. Letter case and the spelling of an IPv6 address are ignored. */
+    /** The hosts differ. Differences in letter case and in the spelling of an IPv6 address are ignored. */
     NETLIB_URL_DIFFERENCE_HOST = 4,
-    /** The ports differ. An absent port is the scheme's default. */
+    /** The ports differ. An absent port counts as the default port of the scheme. */
     NETLIB_URL_DIFFERENCE_PORT = 8
 };
 
-/** The results of reading one text as each `netlib_url_reader` does. **Immutable**. */
+/** The results of all URL readers (`enum netlib_url_reader`) for one text. **Immutable**. */
 struct netlib_url_readings;
 
-/** Reads a text in three ways: as a program that follows RFC 3986 does, as one that follows the WHATWG URL Standard
- * does, and as `netlib_parse_url` does. If the readings differ, a filter that reads in one way can accept a URL with
- * which another program connects to another host: "http://good.example\@evil.example" is such a URL. See
+/** Parses a text as three kinds of programs do: programs that follow RFC 3986, programs that follow the WHATWG URL
+ * Standard, and `netlib_parse_url`. If the results differ, a filter of one kind can accept a URL that leads a program
+ * of another kind to a different host: "http://good.example\@evil.example" is such a URL. See
  * `netlib_url_readings_differences`.
  * @param text the text, in UTF-8.
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
@@ -1025,174 +1001,164 @@ struct netlib_url_readings;
 NETLIB_MUST_USE netlib_status netlib_url_compare_readers(const char *text, size_t len, netlib_url_readings **readings,
                                                          netlib_error **err);
 
-/** Returns another reference to the same readings. */
+/** Returns another reference to the same readers' results. */
 NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
 
-/** Releases readings. */
+/** Releases the readers' results. */
 void netlib_url_readings_free(netlib_url_readings *readings);
 
-/** Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
- * accepts the text; -1, in which every bit is set, for an unknown reader and for NULL.
+/** Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 if there is no
+ * difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown reader and for
+ * NULL.
  * @param a a `netlib_url_reader`.
- * @param b another `netlib_url_reader`.
- */
+ * @param b another `netlib_url_reader`. */
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
                                         enum netlib_url_reader b);
 
-/** Returns 1 if a reader finds a URL in the text, that is a scheme or a host, else 0; 0 for an unknown reader.
- * @param reader a `netlib_url_reader`.
- */
+/** Returns 1 if a reader finds a URL in the text, which requires a scheme or a host, else 0; 0 for an unknown reader.
+ * @param reader a `netlib_url_reader`. */
 int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
-/** Returns the scheme that a reader sees, in lower case; NULL when absent, and for a reader that is unknown or finds no
- * URL.
- * @param reader a `netlib_url_reader`.
- */
+/** Returns the scheme that a reader finds, in lower case; NULL when absent, and for a reader that is unknown or finds
+ * no URL.
+ * @param reader a `netlib_url_reader`. */
 const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum netlib_url_reader reader,
                                        size_t *len);
 
-/** Returns the host that a reader sees, normalised as that reader does it; NULL when absent, and for a reader that is
- * unknown or finds no URL.
- * @param reader a `netlib_url_reader`.
- */
+/** Returns the host that a reader finds, normalised by the rules of that reader; NULL when absent, and for a reader
+ * that is unknown or finds no URL.
+ * @param reader a `netlib_url_reader`. */
 const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
 /** Returns the port that a reader would connect to: the port in the text, else the default of http, https, ws, wss or
- * ftp. For `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for every larger number. -1 when absent,
- * for a reader that is unknown or finds no URL, and for NULL.
- * @param reader a `netlib_url_reader`.
- */
+ * ftp. For `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 stands for that port and every larger
+ * one. -1 when absent, for a reader that is unknown or finds no URL, and for NULL.
+ * @param reader a `netlib_url_reader`. */
 int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
 /* ==================================================================================================================
  * timeout: Connect, read and total time limits.
  * ================================================================================================================== */
 
-/** Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
- * attempt does. **Single**. Keep one as your default and clone it for each request: the clone has the same limits, and
- * its clock has not been started.
+/** Three time limits, called connect, read and total, and a clock. The connect limit bounds connecting, the read limit
+ * bounds each read, and the total limit bounds both together. The application starts the clock when it begins to
+ * connect. **Single**. Keep one timeout as your default and clone it for each request: a clone has the same limits,
+ * and its clock is not running.
  *
- * Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
- * `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
- * two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole
- * response, use a `netlib_limit`.
- */
+ * Each time limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for no limit; the connect and read limits
+ * may also be `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit bounds the
+ * time between two reads, not the time for a whole response: a server that sends a byte now and then never exceeds the
+ * read limit. To bound the whole response, use a `netlib_limit`. */
 struct netlib_timeout;
 
-/** Reads a clock that replaces the system's. If it fails, stores no finite number, or goes backward, the call that
- * reads it fails with `NETLIB_CALLBACK_FAILED`.
- * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
- *        the callback must store a value.
- * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure.
- */
+/** Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
+ * before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
+ * @param seconds out: the time since any fixed moment, in seconds, never less than before. netlib presets it to NaN,
+ *        and the callback must store a value.
+ * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure. */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
 /** Makes a timeout.
- * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The time that connecting leaves
- *        bounds each read. If `connect` or `read` is also given, the shorter limit applies.
+ * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. A read may take what is left of
+ *        this time since the clock was started. If `connect` or `read` is also a number of seconds, the shorter limit
+ *        applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
 NETLIB_MUST_USE netlib_status netlib_timeout_new(double total, double connect, double read, netlib_timeout **timeout,
                                                  netlib_error **err);
 
-/** Makes a timeout with the same limits and the same clock function. Its clock has not been started. Make one clone for
- * each request.
- * @return the copy.
- */
+/** Makes a timeout with the same limits and the same clock function as another timeout, and with a clock that is not
+ * running. Make one clone for each request.
+ * @return the clone. */
 NETLIB_MUST_USE netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
 
 /** Releases a timeout. */
 void netlib_timeout_free(netlib_timeout *timeout);
 
-/** Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
- * @param clock the clock function, which clones also use. May be NULL: the system's.
- * @param ctx_free is called once the timeout and its clones are freed or have another clock, or before this call
- *        returns if it fails. May be NULL: `ctx` must stay usable until then.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
- */
+/** Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
+ * @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
+ * @param ctx_free is called once the timeout and all its clones are freed or have another clock function, or before
+ *        this call returns if it fails. May be NULL: `ctx` must stay usable until then.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started. */
 NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx,
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
 
-/** Starts the clock. Call it when the connection attempt begins.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it then keeps running;
+/** Starts the clock. Call this function when you begin to connect.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock was already running, which it continues to do;
  *         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
 
-/** Stores the time since the clock was started.
- * @param seconds out: seconds, 0 or more.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
- */
+/** Stores the time since `netlib_timeout_start_connect` started the clock.
+ * @param seconds out: the time in seconds, 0 or more.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds,
                                                                   netlib_error **err);
 
-/** Returns the limit for a connection attempt, the shorter of connect and total: seconds above 0;
- * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value without a total, and for NULL. A connect
- * of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. The result does not depend on the clock. Pass it to
- * `netlib_connect_options_set_timeout`.
- */
+/** Returns the time limit for connecting, the shorter one of the connect and total limits: seconds above 0;
+ * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if the connect limit has that value and there is no total limit, and
+ * for NULL. A connect limit of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total limit. The result does not depend on
+ * the clock. Pass the result to `netlib_connect_options_set_timeout`. */
 double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 
-/** Stores the limit for the next read: the shorter of read and the rest of total since the clock was started.
- * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if read
- *        has that value without a total.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
+/** Stores the time limit for the next read: the read limit, or what is left of the total limit if that is shorter.
+ * @param seconds out: seconds, 0 when nothing is left of the total limit; `NETLIB_TIMEOUT_NONE`;
+ *        `NETLIB_TIMEOUT_DEFAULT` if the read limit has that value and there is no total limit.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock has not been started;
  *         `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds,
                                                           netlib_error **err);
 
-/** Returns the total limit as it was given; `NETLIB_TIMEOUT_NONE` for none and for NULL. */
+/** Returns the total limit that was passed to `netlib_timeout_new`; `NETLIB_TIMEOUT_NONE` if there is none and for
+ * NULL. */
 double netlib_timeout_configured_total(const netlib_timeout *timeout);
 
-/** Returns the connect limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
- * `NETLIB_TIMEOUT_DEFAULT` for NULL. To connect, use `netlib_timeout_connect_timeout`.
- */
+/** Returns the connect limit that was passed to `netlib_timeout_new`: seconds, `NETLIB_TIMEOUT_NONE` or
+ * `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL. To connect, use `netlib_timeout_connect_timeout`. */
 double netlib_timeout_configured_connect(const netlib_timeout *timeout);
 
-/** Returns the read limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
- * `NETLIB_TIMEOUT_DEFAULT` for NULL. To read, use `netlib_timeout_read_timeout`.
- */
+/** Returns the read limit that was passed to `netlib_timeout_new`: seconds, `NETLIB_TIMEOUT_NONE` or
+ * `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL. To read, use `netlib_timeout_read_timeout`. */
 double netlib_timeout_configured_read(const netlib_timeout *timeout);
 
-/** Returns `NETLIB_TIMEOUT_NONE`, which is infinity, for languages that cannot read C macros. */
+/** Returns infinity, the value of the macro `NETLIB_TIMEOUT_NONE`, for languages that cannot read C macros. */
 double netlib_timeout_none(void);
 
-/** Sets the value of `NETLIB_TIMEOUT_DEFAULT` for all threads of this process, from now on.
+/** Sets the process default, the timeout for which `NETLIB_TIMEOUT_DEFAULT` stands, for later calls on all threads.
  * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, the initial value.
- * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
 NETLIB_MUST_USE netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
 
-/** Returns the value of `NETLIB_TIMEOUT_DEFAULT` in this process: seconds, or `NETLIB_TIMEOUT_NONE`. */
+/** Returns the process default, the timeout for which `NETLIB_TIMEOUT_DEFAULT` stands: seconds, or
+ * `NETLIB_TIMEOUT_NONE`. */
 double netlib_default_timeout(void);
 
 /* ==================================================================================================================
  * retry: Retry policy.
  * ================================================================================================================== */
 
-/** The reason for the wait before the next request. Stored by `netlib_retry_delay`. */
+/** The reasons for the wait before the next request. `netlib_retry_delay` stores one of them. */
 enum netlib_delay_reason NETLIB_INT32 {
-    /** There is no wait. */
+    /** There is no wait before the next request. */
     NETLIB_DELAY_NONE = 0,
-    /** The exponential backoff. */
+    /** The wait is the exponential backoff. */
     NETLIB_DELAY_BACKOFF = 1,
-    /** The server asked for it with Retry-After. */
+    /** The server asked for the wait with a Retry-After header. */
     NETLIB_DELAY_RETRY_AFTER = 2
 };
 
-/** A retry policy with its remaining counts and its history of requests. **Immutable**: `netlib_retry_increment` makes
- * a new Retry and does not change the old one, so one Retry serves any number of requests.
- */
+/** A Retry: a retry policy with its counters and its history of requests. **Immutable**. The counter `total` holds the
+ * number of retries that are left in all, and the counters `connect`, `read`, `redirect`, `status` and `other` the
+ * number that is left for each kind of event. `netlib_retry_increment` does not change a Retry but makes a new one, so
+ * one Retry serves any number of requests. */
 struct netlib_retry;
 
 /** Makes a Retry.
- * @param options the settings; options can be used for several calls. May be NULL: urllib3's defaults, see
+ * @param options the settings, which can be used for several calls. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
- * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
- */
+ * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`. */
 NETLIB_MUST_USE netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry,
                                                netlib_error **err);
 
@@ -1202,184 +1168,181 @@ NETLIB_MUST_USE netlib_retry *netlib_retry_clone(const netlib_retry *retry);
 /** Releases a Retry. */
 void netlib_retry_free(netlib_retry *retry);
 
-/** Returns options that make an equal Retry, history included. Change some of them to make a different Retry. */
+/** Returns options from which `netlib_retry_new` makes an equal Retry, history included. Change some of the options to
+ * make a different Retry. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
-/** Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
- * this only if the application decides itself what to send again.
+/** Records a request that failed or is to be repeated, and makes the Retry for the next request. `netlib_retry_decide`
+ * does this and more: call `netlib_retry_increment` only if the application itself decides what to send again.
  *
- * The call consumes one of `total` and one of another count, which the first of these that is given determines: an
- * error consumes the count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if a response is
- * also given; a redirect's Location consumes `redirect`; any other response consumes `status`. Without an error and a
- * response, only `total` is consumed. The call also adds an entry to the history.
+ * The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
+ * if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
+ * Location decrements `redirect`, and any other response decrements `status`. Without an error and a response, the
+ * call decrements `total` only. The call also adds an entry to the history.
  *
- * The call fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and
- * `raise_on_status`. The cause of this error is the reason, and `netlib_error_retry` lends the exhausted Retry with
- * the whole history. The call fails with `error` itself if that error must not be retried: `total` is
- * `NETLIB_RETRY_DISABLED`; the count of its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error
- * and the method is not allowed, or NULL. An `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`
- * gets the outcomes of the earlier requests as further causes, see `netlib_retry_decide`. If `total` is
- * `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with `NETLIB_MAX_RETRY`, but with the status
- * that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
+ * The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
+ * `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
+ * the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
+ * `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
+ * error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
+ * `NETLIB_DEADLINE_EXCEEDED`, the call adds the outcomes of earlier requests to the error's causes, see
+ * `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with
+ * `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+ * `NETLIB_RESPONSE_STATUS`.
  * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: unknown.
- * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
- *        NULL: unknown.
+ * @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
+ *        be NULL: unknown.
  * @param response the response. May be NULL: there was none.
- * @param error the failure. It takes precedence over `response`; a response given in addition means that the request
- *        was sent. May be NULL: nothing failed.
+ * @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
+ *        May be NULL: nothing failed.
  * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
  *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
- *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
- *         numbers.
+ *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
+ *         random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, const char *method, const char *url,
                                                      const netlib_response *response, const netlib_error *error,
                                                      netlib_retry **next, netlib_error **err);
 
-/** Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
- * `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a Retry-After
- * header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+/** Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist` or in
+ * the list of `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a
+ * Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
+ * `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
  * @param status_code the response's status.
  * @param has_retry_after 1 if the response has a Retry-After header, else 0.
  * @param is_retry out: 0 or 1.
- * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` is neither 0 nor 1.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, const char *method,
                                                     int32_t status_code, int32_t has_retry_after, int32_t *is_retry,
                                                     netlib_error **err);
 
-/** Returns 1 if more retries were made than one of the counts allows, else 0; 1 for NULL. */
+/** Returns 1 if a counter of a Retry is negative, that is, more retries were recorded than it allows, else 0; 1 for
+ * NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
-/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n is the number of entries
- * at the end of the history that are not redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
- * anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
+ * `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect.
+ * While n is 0 or 1, the backoff is 0. Each call draws a new random number. This is the default formula; `enum
+ * netlib_jitter_kind` lists the other formulas.
  * @param seconds out: the backoff.
- * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
+ * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
+ *         numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds,
                                                             netlib_error **err);
 
-/** Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
+/** Parses the Retry-After header of a response (RFC 9110 section 10.2.3), regardless of the response's status.
  * @param response the response.
- * @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
- *        the server asks for; 0 for a date that has passed; -1.0 without the header, or if the header is malformed and
- *        malformed headers are ignored.
+ * @param seconds out: the wait that the server asks for, in seconds from now, at most `retry_after_max`, or without
+ *        this maximum if `NETLIB_LONG_RETRY_AFTER_STOP` is set; 0 for a date that has passed; -1.0 if the header is
+ *        absent, or malformed and malformed headers are ignored.
  * @return `NETLIB_INVALID_HEADER` if the header is neither a number nor a date, unless malformed headers are ignored;
  *         `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_get_retry_after(const netlib_retry *retry, const netlib_response *response,
                                                            double *seconds, netlib_error **err);
 
-/** Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
- * section 5.6.7) or close to one of them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
- * @param value the header's value.
- * @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
- *        the value asks for; 0 for a date that has passed.
- * @return `NETLIB_INVALID_HEADER` if the value is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- */
+/** Parses the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+ * section 5.6.7). In a date, the weekday and the time zone may be missing, and the zone may be an offset from UTC;
+ * without a zone, the date is in UTC.
+ * @param value the value of the header.
+ * @param seconds out: the wait that the value asks for, in seconds from now, at most `retry_after_max`, or without
+ *        this maximum if `NETLIB_LONG_RETRY_AFTER_STOP` is set; 0 for a date that has passed.
+ * @return `NETLIB_INVALID_HEADER` if the value is neither a number nor a date; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry, const char *value,
                                                              double *seconds, netlib_error **err);
 
-/** Computes the wait of `netlib_retry_sleep` and its reason, for applications that wait in their own event loop.
+/** Computes the time that `netlib_retry_sleep` waits, and the reason for the wait, for applications that wait in their
+ * own event loop.
  *
- * The wait is the one that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
- * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
- * `netlib_retry_get_backoff_time`.
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
+ * The wait is the one that the Retry-After header asks for, if `respect_retry_after_header` is set and the status is
+ * one of `netlib_retry_options_set_retry_after_statuses`. If the header is absent or asks for no wait, the wait is the
+ * backoff of `netlib_retry_get_backoff_time`.
+ * @param retry the Retry for the next request, which `netlib_retry_increment` has made.
  * @param response the last response. May be NULL: there was none.
- * @param seconds out: 0 for no wait.
- * @param reason out: the reason.
- * @param uncapped out: `seconds` without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
- *        exceeds a double.
+ * @param seconds out: the wait in seconds; 0 for no wait.
+ * @param reason out: the reason for the wait.
+ * @param uncapped out: the wait without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
+ *        exceeds the range of a double.
  * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless malformed headers are ignored;
- *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends the retries;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ *         `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and therefore ends the retries;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, const netlib_response *response,
                                                  double *seconds, enum netlib_delay_reason *reason, double *uncapped,
                                                  netlib_error **err);
 
-/** Sleeps before the next request for the time that `netlib_retry_delay` computes; with a `backoff_factor` and a
- * `backoff_jitter` of 0 and no Retry-After it returns at once.
- * @param retry as for `netlib_retry_delay`.
+/** Sleeps before the next request for the time that `netlib_retry_delay` computes. The call returns at once if
+ * `backoff_factor` and `backoff_jitter` are 0 and there is no Retry-After header.
+ * @param retry the Retry for the next request, which `netlib_retry_increment` has made.
  * @param response the last response. May be NULL: there was none.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
- *         requests in the history as causes; as `netlib_retry_delay` otherwise.
+ *         requests in the history as causes; the failures of `netlib_retry_delay`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, const netlib_response *response,
                                                  const netlib_limit *limit, netlib_error **err);
 
-/** Sleeps for the time of the response's Retry-After header, whatever its status.
+/** Sleeps for the time that a response's Retry-After header asks for, regardless of the response's status.
  * @param response the last response. May be NULL: there was none, so there is no wait.
- * @param slept out: 0 or 1; 0 when there is no such header, or the header asks for no wait.
+ * @param slept out: 1 if the call slept; 0 if there is no Retry-After header, or the header asks for no wait.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
  *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
- *         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends
- *         the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ *         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and
+ *         therefore ends the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry, const netlib_response *response,
                                                            const netlib_limit *limit, int32_t *slept,
                                                            netlib_error **err);
 
-/** Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
- * That Retry is exhausted, unless a Retry-After ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
- */
+/** Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all requests; NULL for every other error. The
+ * returned Retry is exhausted, unless a Retry-After header ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`. */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
 /* ---- The recommended settings. ---- */
 
-/** Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` holds urllib3's
- * defaults: 10 retries without a wait, no status retried, and redirects followed from https to http.
+/** Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` makes options with
+ * urllib3's defaults instead: 10 retries without a wait, no status retried, and redirects followed even from https to
+ * http.
  *
- * The settings, each with its reason and source:
+ * The recommended settings, each with its reason and source:
  *
- * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
- *   SDKs and Google's services make 3 tries [2, 4]; urllib3's `Retry.DEFAULT`, whose number is kept here, makes 3
- *   retries.
- * - `other` 0: a certificate that was refused once will be refused again.
- * - `allowed_methods` is the default: a request that may have arrived is repeated only if it is idempotent [3].
- * - `redirect` 10, as in Go's net/http [6]: a longer chain is a loop.
- * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
- * - `status_forcelist` 429, 502, 503, 504: overload ends, and a gateway finds its server again [2, 3]. A 500 may be
- *   a bug, so a second request would fail again.
- * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
+ * - `total` is 3, and redirects do not decrement `total`: more retries rarely help, and multiply the load during an
+ *   outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose number is
+ *   kept here, allows 3 retries.
+ * - `other` is 0: a certificate that was refused once will be refused again.
+ * - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
+ *   [3].
+ * - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
+ * - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC
+ *   9110 section 15.4).
+ * - `status_forcelist` is 429, 502, 503, 504: an overload ends, and a gateway reaches its server again [2, 3]. A 500
+ *   may be a bug, so that a second request would also fail.
+ * - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together
  *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
- * - `backoff_max` 20 s, as in AWS's SDKs [2].
+ * - `backoff_max` is 20 s, as in AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
  *   section 10.2.3).
- * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. A
- *   request before the time that the server asks for adds to its overload [4].
- * - A malformed Retry-After is ignored: the backoff applies to servers that state no time.
+ * - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. A
+ *   request before the time that an overloaded server asks for adds to the overload [4].
+ * - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
  * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
- * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http, the
- * documentation of Client.CheckRedirect.
- * @return Never NULL.
- */
+ * chapter "Handling Overload". [5] Google, "Site Reliability Engineering", chapter "Addressing Cascading Failures".
+ * [6] Go, package net/http, the documentation of Client.CheckRedirect.
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new_recommended(void);
 
-/** Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. This Retry is borrowed and
- * never freed; its clones are freed as usual. Never NULL. It has no callbacks: to set callbacks, make a Retry from
- * those options.
- */
+/** Returns a constant Retry with the settings of `netlib_retry_options_new_recommended`. The constant Retry is borrowed
+ * and never freed; its clones are freed as usual. Never NULL. The constant Retry has no callbacks: to set callbacks,
+ * make a Retry from `netlib_retry_options_new_recommended`. */
 const netlib_retry *netlib_retry_recommended(void);
 
-/** Sets whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3.
- * Recommended: 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables
- * redirects in either case.
- */
-void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
+/* ---- Retry settings. ---- */
 
-/** Returns 1 if a redirect consumes one of `total`, else 0; 1 for NULL. */
-int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
-
-/* ---- Settings of a Retry. ---- */
-
-/** The default of `total`. */
+/** The default value of the `total` counter. */
 enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 
 /** The default of `backoff_max`, in seconds. */
@@ -1388,334 +1351,319 @@ enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 /** The default of `retry_after_max`, in seconds: six hours. */
 #define NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX 21600.0
 
-/** The treatment of redirects. Given to `netlib_retry_options_set_redirect_profile`. */
+/** Redirect profiles: rules for following redirects. `netlib_retry_options_set_redirect_profile` sets the profile. */
 enum netlib_redirect_profile NETLIB_INT32 {
-    /** Follows redirects as urllib3 does: to any scheme, and from https to http. On 303 the method becomes GET (HEAD
-     * stays HEAD); on other statuses it does not change. On a redirect to another origin only the headers of
-     * `remove_headers_on_redirect` are dropped, by default Authorization. Cookie, X-Api-Key and every other header
-     * with a secret, and Host, are sent to the other origin, even over plain http.
-     * `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
-     */
+    /** Follows redirects as urllib3 does: to any scheme, also from https to http. On 303, the method becomes GET (HEAD
+     * stays HEAD); on other statuses, the method does not change. On a redirect to another origin, only the headers of
+     * `remove_headers_on_redirect` are dropped, by default Authorization. Host, Cookie, X-Api-Key and all other
+     * headers with secrets are sent to the other origin, even over plain http.
+     * `netlib_retry_options_add_sensitive_headers` makes redirects drop cookies and API keys. */
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /** Follows redirects as browsers and careful clients do. In addition to the other profile, POST becomes GET on 301
-     * and 302. The headers of `NETLIB_SENSITIVE_HEADERS` and Host are dropped on a redirect to another origin. A
-     * redirect from https to http, or to a scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
-     */
+    /** Follows redirects as browsers and careful clients do. This profile differs from `NETLIB_REDIRECT_URLLIB3` as
+     * follows. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
+     * `NETLIB_SENSITIVE_HEADERS` and Host are also dropped. A redirect from https to http, or to a scheme other than
+     * http and https, fails with `NETLIB_UNSAFE_REDIRECT`. */
     NETLIB_REDIRECT_SAFE = 1
 };
 
-/** Settings of a `netlib_retry`: make them, change some, and pass them to `netlib_retry_new`. After each request,
- * `netlib_retry_decide` decides what to do next. **Single**.
- */
+/** Settings from which `netlib_retry_new` makes a Retry. **Single**. */
 struct netlib_retry_options;
 
-/** Reports the time of day, for a Retry-After that is a date.
+/** Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
  *
- * For this and the two callbacks below: every Retry made from another Retry also holds its callbacks. So `ctx` is
- * released with the last Retry, decision, error or options that holds the callback. The callbacks run without a lock,
- * on the thread that uses the Retry. If several threads share a Retry, the callbacks may run at the same time, and the
- * data behind `ctx` must be thread-safe.
- * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. It is preset to NaN, and the
+ * These rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn` of a
+ * Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry, decision,
+ * error or options that holds the callback. The callbacks run without a lock, on the thread that uses the Retry. If
+ * several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
+ * thread-safe.
+ * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets it to NaN, and the
  *        callback must store a value.
- * @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
+ * @return 0 on success. Any other number, or 0 without storing `seconds`, makes the call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
-/** Waits for a number of seconds.
- * @param seconds more than 0; infinity is possible if the bounds of the delays are infinite.
- * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
+/** Waits for `seconds`, in place of netlib.
+ * @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
+ * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
-/** Stores a random number in `value`.
- * @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
- *        a value.
- * @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
+/** Stores a random number in `value`, in place of the system's random numbers.
+ * @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets it to NaN, and
+ *        the callback must store a value.
+ * @return 0 on success. Any other number, or 0 without storing `value`, makes the call fail with
+ *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
-/** Makes options that hold urllib3's defaults, which the setters below name. With them, the headers Cookie and
- * X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is retried 10 times
- * without a wait. New programs should use `netlib_retry_options_new_recommended`, whose documentation gives the reason
- * and source of the values recommended below.
- * @return Never NULL.
- */
+/** Makes options that hold urllib3's defaults; the comment of each setter states its default. With these defaults, the
+ * headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is
+ * retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment gives
+ * the reason and the source of each recommended value.
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 
 /** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
 
-/** Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects are
- * included, unless `netlib_retry_options_set_total_counts_redirects` excludes them. Default:
- * `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
- *        the causing error is returned unchanged, every response, including a redirect, is returned whatever its
- *        status, and no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
+/** Sets the `total` counter: the maximum number of retries for all reasons together, which takes precedence over the
+ * other counters. Redirects are included, unless `netlib_retry_options_set_total_counts_redirects` excludes them.
+ * Default: `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retrying: errors
+ *        are returned unchanged, every response, even a redirect, is returned regardless of its status, and no call
+ *        fails with `NETLIB_MAX_RETRY`. A negative number means an exhausted counter.
  */
 void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
-/** Sets the maximum number of retries after a failure to reach the server. Such a request was not processed. Default:
- * `NETLIB_NONE`.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
- *        returned unchanged. A negative number is an exhausted count.
+/** Sets whether a redirect decrements the `total` counter in addition to the `redirect` counter. Default: 1, as in
+ * urllib3. Recommended: 0, so that redirects leave all retries for failures. If `total` is `NETLIB_RETRY_DISABLED`,
+ * redirects are disabled with either value. */
+void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
+
+/** Sets the `connect` counter: the maximum number of retries after failures to reach the server. The server has not
+ * processed a request that did not reach it. Default: `NETLIB_NONE`.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
+ *        negative number means an exhausted counter.
  */
 void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
 
-/** Sets the maximum number of retries after a request, or a part of it, was sent and its response did not arrive or
- * broke off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
- * Default: `NETLIB_NONE`.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
- *        returned unchanged. A negative number is an exhausted count.
+/** Sets the `read` counter: the maximum number of retries after read errors. In a read error, the request was sent in
+ * whole or in part, but its response did not arrive or was not complete. The server may have processed the request, so
+ * the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
+ *        negative number means an exhausted counter.
  */
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
-/** Sets the maximum number of redirects: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
- * `NETLIB_NONE`. Recommended: 10. 0 allows no redirect.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the response is returned
- *        instead. The getters then return 0 for `redirect` and 0 for `raise_on_redirect`. A negative number is an
- *        exhausted count.
+/** Sets the `redirect` counter: the maximum number of redirects that are followed. A redirect is a response with status
+ * 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, no redirect is allowed.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: redirects are returned as
+ *        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. A negative number means an
+ *        exhausted counter.
  */
 void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
 
-/** Sets the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
- *        is an exhausted count.
+/** Sets the `status` counter: the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
+ * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
+ *        an exhausted counter.
  */
 void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
 
-/** Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
- * after which the server may have processed the request count as read (`netlib_error_retry_kind`). Set it to 0 when
- * `total` is `NETLIB_NONE`, so that no failure is retried forever. Default: `NETLIB_NONE`. Recommended: 0.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
- *        is an exhausted count.
+/** Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
+ * example a refused certificate. Failures after which the server may have processed the request are read errors
+ * (`netlib_error_retry_kind`). Set `other` to 0 when `total` is `NETLIB_NONE`, so that no failure is retried forever.
+ * Default: `NETLIB_NONE`. Recommended: 0.
+ * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
+ *        an exhausted counter.
  */
 void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
 
 /** Sets the methods that may be retried after a read error or because of a status. Default:
- * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
+ * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent methods. See also `netlib_retry_options_allow_any_method`.
  * @param methods an array of `count` method names, compared case-insensitively.
- * @param count the number of methods; 0 allows none.
- */
+ * @param count the number of methods; with 0, no method is allowed. */
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
-/** Allows every method to be retried, including the methods that are not safe to repeat. As urllib3's
- * `allowed_methods=None`.
- */
+/** Allows requests with any method to be retried, including methods that are not safe to repeat. Corresponds to
+ * urllib3's `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
-/** Sets the response statuses that are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
- * 504.
- * @param codes `count` status codes, 100 to 999.
- */
+/** Sets `status_forcelist`: the response statuses that are retried, if the method is allowed. Default: none.
+ * Recommended: 429, 502, 503 and 504.
+ * @param codes `count` status codes, 100 to 999. */
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 
-/** Sets the factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row.
- * The jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
- * default. Default: 0, no delay. Recommended: 0.1.
- * @param seconds 0 or more, finite.
- */
+/** Sets `backoff_factor`, the factor of the backoff: the delay before the next attempt is `backoff_factor * 2^(n - 1)`
+ * seconds after n failures in a row. The jitter kind determines how randomness changes the delay, and whether the
+ * first retry is immediate, which is the default. Default: 0, no delay. Recommended: 0.1.
+ * @param seconds 0 or more, finite. */
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
-/** Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. This maximum does not apply
- * to a Retry-After.
- * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
- */
+/** Sets `backoff_max`, the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. The maximum
+ * does not apply to the wait that a Retry-After header asks for.
+ * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no maximum. */
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
-/** Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. The
- * setting has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
- * @param seconds 0 or more, finite.
- */
+/** Sets `backoff_jitter`, the upper bound of the random time that is added to a backoff, so that clients do not all
+ * retry at once. The setting has an effect only with `NETLIB_JITTER_ADDITIVE`. Default: 0.
+ * @param seconds 0 or more, finite. */
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
-/** Sets the longest wait that a Retry-After header can ask for. A longer wait is shortened to this maximum, or ends the
- * retries: see `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
- * Recommended: 120.
- * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
- */
+/** Sets `retry_after_max`, the longest wait that is granted to a Retry-After header. A header that asks for a longer
+ * wait gets this maximum, or ends the retries: see `netlib_retry_options_set_long_retry_after`. Default:
+ * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
+ * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no maximum. */
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
 
-/** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left. With 0 it returns the
- * response. Default: 1.
- */
+/** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a redirect exceeds the `redirect` or `total`
+ * counter. With 0, the decision is to return the response. Default: 1. */
 void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
 
-/** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left. With 0
- * it returns the response. Default: 1.
- */
+/** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a retry because of a status exceeds the
+ * `status` or `total` counter. With 0, the decision is to return the response. Default: 1. */
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /** Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
- * `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
+ * `netlib_retry_options_obey_any_retry_after` choose the statuses for which the header is obeyed. Default: 1.
  *
- * This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
- * does not apply to `netlib_retry_sleep_for_retry` either.
- */
+ * The setting does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
+ * redirect. The setting does not apply to `netlib_retry_sleep_for_retry` either. */
 void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
 
-/** Sets the request headers that do not follow a redirect to another origin (scheme, host or port), nor any request
- * after that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
- * @param names an array of `count` header names, compared case-insensitively.
- */
+/** Sets the request headers that are dropped on a redirect to another origin (scheme, host or port), and from all later
+ * requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+ * @param names an array of `count` header names, compared case-insensitively. */
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
 
-/** Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
- * credentials and the usual API keys.
- */
+/** Adds `NETLIB_SENSITIVE_HEADERS`, which are cookies, proxy credentials and the usual API keys, to the request headers
+ * that are dropped on a redirect to another origin. */
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
-/** Keeps only these request headers on a redirect to another origin (scheme, host or port), and on any request after
- * that. Every other header is dropped, including Host and the headers that describe the body, so that an API key under
- * an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it
- * is listed here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+/** Sets the only request headers that are kept on a redirect to another origin (scheme, host or port), and in all later
+ * requests of the chain. Every other header is dropped, including Host and the headers that describe the body, so that
+ * an API key under an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the redirect profile
+ * drops is dropped even if it is in `names`. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
  * @param names an array of `count` header names, compared case-insensitively.
- * @param count 0 keeps none.
- */
+ * @param count the number of names; with 0, no header is kept. */
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
 /** Keeps every request header on a redirect to another origin, unless another setting drops it. This is the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
-/** Sets the treatment of redirects. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
+/** Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
 void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, enum netlib_redirect_profile profile);
 
-/** Adds an entry to the end of the history, as `netlib_retry_increment` does, so that the new Retry continues another
- * one.
- * @param method the request's method. May be NULL: none.
- * @param url the request's URL, stored unchanged. May be NULL: none.
- * @param error the failure. May be NULL: none.
- * @param status the response's status, 100 to 999, or `NETLIB_NONE`.
- * @param redirect_location the Location of a redirect. May be NULL: there was none.
- */
+/** Adds an entry to the end of the history, as `netlib_retry_increment` does, so that a new Retry continues the history
+ * of another Retry.
+ * @param method the request's method. May be NULL: unknown.
+ * @param url the request's URL, stored unchanged. May be NULL: unknown.
+ * @param error the failure of the request. May be NULL: there was none.
+ * @param status the response's status, 100 to 999, or `NETLIB_NONE` if there was no response.
+ * @param redirect_location the Location of a redirect. May be NULL: there was none. */
 void netlib_retry_options_add_history(netlib_retry_options *options, const char *method, const char *url,
                                       const netlib_error *error, int32_t status, const char *redirect_location);
 
-/** Replaces the clock for a Retry-After that is a date. The default is the system's clock.
- * @param clock May be NULL: the system's clock.
- */
+/** Replaces the clock by which a date in a Retry-After header is converted to a wait. The default is the system's
+ * clock.
+ * @param clock May be NULL: the system's clock. */
 void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx,
                                          netlib_ctx_free_fn ctx_free);
 
-/** Replaces the wait of `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`. A limit given
- * to these functions is then checked before and after the callback, and cannot interrupt it. By default netlib waits
- * itself.
- * @param sleep May be NULL: netlib waits itself.
- */
+/** Sets the callback with which `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait.
+ * A limit passed to one of these functions is then checked before and after the callback, but cannot interrupt the
+ * callback. By default, netlib waits itself.
+ * @param sleep May be NULL: netlib waits itself. */
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
                                     netlib_ctx_free_fn ctx_free);
 
-/** Replaces the source of the backoff's jitter. The default is the system's random numbers.
- * @param random May be NULL: the system's random numbers.
- */
+/** Replaces the source of random numbers for the backoff's jitter. The default is the system's random numbers.
+ * @param random May be NULL: the system's random numbers. */
 void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx,
                                      netlib_ctx_free_fn ctx_free);
 
 /* ---- Delays: jitter and Retry-After. ---- */
 
-/** The formulas of the backoff. Given to `netlib_retry_options_set_jitter_kind`.
+/** Jitter kinds: formulas of the backoff. `netlib_retry_options_set_jitter_kind` sets the kind.
  *
- * Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
- * `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
- * and DECORRELATED also delay the first retry. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
- */
+ * Jitter makes the waits of clients differ, so that clients that failed at the same time do not retry at the same
+ * time. In the formulas, `delay` is `backoff_factor * 2^(n - 1)`, `n` is the number of failures in a row, and `random`
+ * is a random number, 0 or more and less than 1. FULL, EQUAL and DECORRELATED also delay the first retry. Source: AWS
+ * Architecture Blog, "Exponential Backoff And Jitter". */
 enum netlib_jitter_kind NETLIB_INT32 {
-    /** As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry. */
+    /** The formula of urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry. */
     NETLIB_JITTER_ADDITIVE = 0,
-    /** `random * min(backoff_max, delay)`: the least load on the server. */
+    /** `random * min(backoff_max, delay)`: of all kinds, this one puts the least load on the server. */
     NETLIB_JITTER_FULL = 1,
-    /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay. */
+    /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than half of
+     * the delay. */
     NETLIB_JITTER_EQUAL = 2,
     /** `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
      * the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
-     * `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
-     * same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
-     * options with a history, for example) draws a number at each call, with `backoff_factor` as `previous`.
-     */
+     * `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
+     * return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry made in another
+     * way, for example from options with a history, each call draws a number, with `backoff_factor` as `previous`. */
     NETLIB_JITTER_DECORRELATED = 3,
-    /** `min(backoff_max, delay)`, and 0 before the first retry. `backoff_jitter` has no effect. */
+    /** `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect. */
     NETLIB_JITTER_NONE = 4
 };
 
-/** The treatment of a Retry-After that asks for more than `retry_after_max`. Given to
- * `netlib_retry_options_set_long_retry_after`.
- */
+/** Reactions to a Retry-After header that asks for more than `retry_after_max`.
+ * `netlib_retry_options_set_long_retry_after` sets the reaction. */
 enum netlib_long_retry_after NETLIB_INT32 {
-    /** The wait is `retry_after_max`: the request is sent again before the time that the server asks for. */
+    /** Waits for `retry_after_max`, and sends the request again, which is earlier than the server asks for. */
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
-    /** The retries end. */
+    /** Ends the retries. */
     NETLIB_LONG_RETRY_AFTER_STOP = 1
 };
 
-/** Sets the formula of the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`. */
+/** Sets the jitter kind, the formula of the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended:
+ * `NETLIB_JITTER_FULL`. */
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
 /** Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
  * retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
  *
- * The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
- * @param codes `count` status codes, 100 to 999.
- */
+ * The list of statuses does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
+ * redirect.
+ * @param codes `count` status codes, 100 to 999. */
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
-/** Obeys the Retry-After header of every status that is retried, which are the statuses in `status_forcelist`, instead
- * of the statuses in a separate list. The header alone then does not cause a retry. Recommended.
- */
+/** Makes the Retry obey the Retry-After header of every status in `status_forcelist`, instead of the statuses of
+ * `netlib_retry_options_set_retry_after_statuses`. A Retry-After header alone then does not cause a retry.
+ * Recommended. */
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
-/** Sets the treatment of a Retry-After that asks for more than `retry_after_max`. Default:
+/** Sets the reaction to a Retry-After header that asks for more than `retry_after_max`. Default:
  * `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
- * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, depending on
- * `raise_on_status` (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names
- * the wait that the server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its
- * counts may not be exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of
- * its delay of 0, and the wait that the server asked for as its `netlib_decision_delay_uncapped`.
- * `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`.
- * `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that the server asked for.
- */
+ * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or decides to return the response, depending on
+ * `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the error has the status
+ * `NETLIB_RESPONSE_STATUS`, and its message names the wait that the server asked for and the maximum.
+ * `netlib_error_retry` returns the Retry with the history, whose counters need not be exhausted. A decision to return
+ * the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; its `netlib_decision_delay_uncapped` is the
+ * wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail
+ * with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that
+ * the server asked for. */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
-/** Sets whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies.
- * Otherwise the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a
- * malformed header says nothing about the next request.
+/** Sets whether a Retry-After header that contains neither a number nor a date counts as absent, so that the backoff
+ * applies. With 0, the call that needs the header fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
+ * Recommended: 1, because a malformed header does not mean that the next request would fail.
  *
- * `netlib_retry_parse_retry_after` fails for a malformed value in either case.
- */
+ * `netlib_retry_parse_retry_after` fails for a malformed value regardless of this setting. */
 void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
 
-/** Returns the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
+/** Returns the jitter kind, the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
 enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
-/** Returns 1 if the Retry-After header of every status that is retried is obeyed, else 0. With 1 the list of statuses
- * is empty and unused.
- */
+/** Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If 1, the list of
+ * statuses whose Retry-After is obeyed is empty and unused. */
 int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
 
 /** Returns the number of statuses whose Retry-After header is obeyed. */
 size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 
-/** Returns a status whose Retry-After header is obeyed; the list is sorted. -1 for NULL. */
+/** Returns a status whose Retry-After header is obeyed, from a sorted list; -1 for NULL. */
 int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
 
-/** Returns the treatment of a Retry-After that asks for more than `retry_after_max`; `NETLIB_LONG_RETRY_AFTER_CLAMP`
- * for NULL.
- */
+/** Returns the reaction to a Retry-After header that asks for more than `retry_after_max`;
+ * `NETLIB_LONG_RETRY_AFTER_CLAMP` for NULL. */
 enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *retry);
 
-/** Returns 1 if a Retry-After that is neither a number nor a date counts as absent, else 0. */
+/** Returns 1 if a Retry-After header that contains neither a number nor a date counts as absent, else 0. */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
 /* ---- Decisions after a request. ---- */
 
-/** The next step after a request. Returned by `netlib_decision_action`. */
+/** Next steps after a request. `netlib_decision_action` returns the step. */
 enum netlib_action NETLIB_INT32 {
-    /** No further request: return the response to the caller. */
+    /** Send no further request, and return the response to your caller. */
     NETLIB_ACTION_RETURN_RESPONSE = 0,
     /** Send the request again. */
     NETLIB_ACTION_RETRY = 1,
@@ -1723,59 +1671,63 @@ enum netlib_action NETLIB_INT32 {
     NETLIB_ACTION_REDIRECT = 2
 };
 
-/** The count that a request consumed in addition to `total`. Returned by `netlib_decision_counter`. */
+/** The counters of a Retry besides `total`. `netlib_decision_counter` returns the counter that a request
+ * decremented. */
 enum netlib_counter NETLIB_INT32 {
-    /** No count: the response needs no further request. */
+    /** No counter: the response needs no further request. */
     NETLIB_COUNTER_NONE = 0,
-    /** The count `connect`. */
+    /** The `connect` counter. */
     NETLIB_COUNTER_CONNECT = 1,
-    /** The count `read`. */
+    /** The `read` counter. */
     NETLIB_COUNTER_READ = 2,
-    /** The count `redirect`. */
+    /** The `redirect` counter. */
     NETLIB_COUNTER_REDIRECT = 3,
-    /** The count `status`. */
+    /** The `status` counter. */
     NETLIB_COUNTER_STATUS = 4,
-    /** The count `other`. */
+    /** The `other` counter. */
     NETLIB_COUNTER_OTHER = 5
 };
 
-/** The next step after a request, with everything needed to take it. **Immutable**. */
+/** A decision: the next step after a request, and all values that the application needs for this step.
+ * **Immutable**. */
 struct netlib_decision;
 
-/** Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
- * redirect. The call does no I/O and does not wait.
+/** Decides what to do after a request with a `method` and a `url`: return its response, send the request again, or
+ * follow the redirect. The call does no I/O and does not wait.
  *
- * An error is counted by `netlib_retry_increment`, and the request is sent again. A redirect is counted and followed,
- * unless the redirect profile refuses it. On 303 the method becomes GET (HEAD stays HEAD). If the method becomes GET,
- * the body is dropped. A response that is retried (`netlib_retry_is_retry`) is counted, and the request is sent again.
- * Any other response is returned. When no redirect is left, the call fails with `NETLIB_MAX_RETRY`, or returns the
- * response if `raise_on_redirect` is false. When no retry because of a status is left, `raise_on_status` decides in
- * the same way. When `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails
- * with that error.
+ * After an error, the request is sent again, and the error is counted as by `netlib_retry_increment`. A redirect is
+ * followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET (HEAD stays
+ * HEAD). If the method becomes GET, the body is dropped. For a response that is retried (`netlib_retry_is_retry`), the
+ * request is sent again, and the response is counted. Any other response is returned. If a redirect exceeds the
+ * `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if
+ * `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total` counter, `raise_on_status`
+ * determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`, every response is
+ * returned; with an `error`, the call fails with that error.
  *
- * The wait before the next request is that of `netlib_retry_delay`; for a redirect, the wait of its Retry-After. Wait
- * with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is shortened to it,
- * or ends the retries: see `netlib_retry_options_set_long_retry_after`.
+ * The wait before the next request is the one that `netlib_retry_delay` computes, and before a redirect the one that
+ * the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
+ * above `retry_after_max` is shortened to that maximum, or ends the retries: see
+ * `netlib_retry_options_set_long_retry_after`.
  *
- * When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
- * first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
- * `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
+ * When the limit ends a chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
+ * first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error` is
+ * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
  *
- * For a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
- * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
- * `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, even if a
- * redirect leads back to the first origin, because the Retry remembers it.
- * @param response May be NULL: there was none.
- * @param error the failure. It takes precedence over `response`; a response given in addition means that the request
- *        was sent. May be NULL: nothing failed.
+ * In a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
+ * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until the next
+ * call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
+ * rest of the chain, even if a redirect leads back to the first origin.
+ * @param response the response. May be NULL: there was none.
+ * @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
+ *        May be NULL: nothing failed.
  * @param limit bounds the next request and the wait before it.
- * @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
+ * @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
- *         the wait does; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
+ *         the wait ends; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
  *         if the Location is not a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that would be obeyed
- *         is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not
- *         UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error` are NULL;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ *         is neither a number nor a date, unless malformed headers are ignored; `NETLIB_INVALID_UTF8` for a Location
+ *         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
+ *         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
@@ -1788,233 +1740,215 @@ NETLIB_MUST_USE netlib_decision *netlib_decision_clone(const netlib_decision *de
 /** Releases a decision. */
 void netlib_decision_free(netlib_decision *decision);
 
-/** Returns the next step; `NETLIB_ACTION_RETURN_RESPONSE` for NULL. */
+/** Returns the next step of a decision; `NETLIB_ACTION_RETURN_RESPONSE` for NULL. */
 enum netlib_action netlib_decision_action(const netlib_decision *decision);
 
-/** Returns the Retry for the next request; if a response is returned, the Retry that was given to
- * `netlib_retry_decide`. Clone it to keep it longer than the decision.
- */
+/** Returns the Retry for the next request; if the decision is to return a response, the Retry that was passed to
+ * `netlib_retry_decide`. Clone the Retry to keep it longer than the decision. */
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 
-/** Returns the count that the request consumed in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
- * returned because no retry was left for it, this is the count that ran out.
- */
+/** Returns the counter that the request decremented in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If the
+ * decision is to return a response because no retry is left, the result is the counter that the retry would have
+ * decremented. */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
 
 /** Returns the wait before the next request, in seconds; 0 for no wait. */
 double netlib_decision_delay(const netlib_decision *decision);
 
-/** Returns the reason for the wait; `NETLIB_DELAY_NONE` for NULL. */
+/** Returns the reason for the wait before the next request; `NETLIB_DELAY_NONE` for NULL. */
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
-/** Returns the wait without the caps `backoff_max` and `retry_after_max`, in seconds. If a response is returned because
- * its Retry-After asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay`
- * is 0.
- */
+/** Returns the wait before the next request without the maxima `backoff_max` and `retry_after_max`, in seconds. If the
+ * decision is to return a response because its Retry-After asks for more than `retry_after_max`, the result is the
+ * wait that Retry-After asks for, and `netlib_decision_delay` returns 0. */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
-/** Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
- * error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
+/** Waits for the time of `netlib_decision_delay`, with the Retry's sleep callback if there is one. When the limit ends
+ * the wait, the error's causes are the outcomes of the requests so far, as for `netlib_retry_decide`.
  * @return `NETLIB_OK`, at once if the delay is 0; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  */
 NETLIB_MUST_USE netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit,
                                                     netlib_error **err);
 
-/** Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the
- * Location, resolved against the request's URL, whose fragment it inherits if it has none (RFC 9110 section 10.2.2).
- * The fragment is not part of the request: `netlib_url_request_uri` leaves it out.
- */
+/** Returns the URL of the next request. Clone the URL to keep it longer than the decision. For a redirect, the URL is
+ * the Location, resolved against the URL of the last request; a Location without a fragment inherits the fragment of
+ * that URL (RFC 9110 section 10.2.2). The fragment is not sent: `netlib_url_request_uri` omits it. */
 const netlib_url *netlib_decision_url(const netlib_decision *decision);
 
 /** Returns the method of the next request. */
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
-/** Returns 1 if the next request carries the body of the last request again, if it had one: rewind the body first, see
- * `netlib_rewind_body`. Returns 0 after a redirect has turned the request into GET, and when there is no next request.
- */
+/** Returns 1 if the next request carries the body of the last request, provided that the last request had a body, else
+ * 0. Rewind the body before you send it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the
+ * method to GET, and if there is no next request. */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
-/** Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
- * header in this way.
- * @param name the header's name, case-insensitive. May be NULL: 1 is returned.
- */
+/** Returns 1 if the next request must not contain the header `name`, else 0; 1 for NULL. `netlib_decision_headers`
+ * checks each header in this way.
+ * @param name the header's name, case-insensitive. May be NULL: 1 is returned. */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
-/** Returns the number of headers that the next request must not carry and whose names are known. If
- * `netlib_retry_options_set_keep_headers_on_redirect` gave a list, every header outside the list is also dropped, but
- * not counted here.
- */
+/** Returns the number of header names that the next request must not contain. If
+ * `netlib_retry_options_set_keep_headers_on_redirect` set a list of headers to keep, all headers that are not in that
+ * list are also dropped, but not counted here. */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
-/** Returns the name, in lower case, of a header that the next request must not carry. The names are sorted. Use
- * `netlib_decision_headers` to drop these headers, or `netlib_decision_drops_header` for each of your headers.
- */
+/** Returns the name, in lower case, of a header that the next request must not contain. The names are sorted. To drop
+ * these headers, use `netlib_decision_headers`, or `netlib_decision_drops_header` for each of your headers. */
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
 /** Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
- * that describe the body are dropped if the body is not sent again. On a redirect to another origin, Host is dropped
- * with the SAFE profile only. Do not keep Host in the list; write it from the URL of each request
+ * that describe the body are dropped if the body is not sent again. On a redirect to another origin, only the profile
+ * `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make it from the URL of each request
  * (`netlib_url_netloc`).
  * @param request_headers the headers of the last request.
- * @return `NETLIB_OK`.
- */
+ * @return `NETLIB_OK`. */
 NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *decision,
                                                       const netlib_headers *request_headers,
                                                       netlib_headers **next_headers, netlib_error **err);
 
-/* ---- Getters of a Retry: counts, settings, history. ---- */
+/* ---- Getters of a Retry: counters, settings, history. ---- */
 
-/** Returns what remains of the `total` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
- * `NETLIB_NONE` for no limit and for NULL.
- */
+/** Returns the `total` counter: the number of retries that are left, negative when the counter is used up;
+ * `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_total_left(const netlib_retry *retry);
 
-/** Returns what remains of the `connect` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
- * `NETLIB_NONE` for no limit and for NULL.
- */
+/** Returns the `connect` counter: the number of retries that are left, negative when the counter is used up;
+ * `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
-/** Returns what remains of the `read` counter: a count, negative when it is used up; `NETLIB_RETRY_DISABLED`;
- * `NETLIB_NONE` for no limit and for NULL.
- */
+/** Returns the `read` counter: the number of retries that are left, negative when the counter is used up;
+ * `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_read_left(const netlib_retry *retry);
 
-/** Returns the remaining `redirect`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL. */
+/** Returns the `redirect` counter: the number of redirects that are left, negative when the counter is used up;
+ * `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_redirect_left(const netlib_retry *retry);
 
-/** Returns the remaining `status`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL. */
+/** Returns the `status` counter: the number of retries that are left, negative when the counter is used up;
+ * `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_status_left(const netlib_retry *retry);
 
-/** Returns the remaining `other`: a count, negative when it is used up; `NETLIB_NONE` for no limit and for NULL. */
+/** Returns the `other` counter: the number of retries that are left, negative when the counter is used up;
+ * `NETLIB_NONE` for no limit and for NULL. */
 int32_t netlib_retry_other_left(const netlib_retry *retry);
 
-/** Returns the factor of the exponential delay, in seconds. */
+/** Returns the factor of the exponential backoff, in seconds. */
 double netlib_retry_backoff_factor(const netlib_retry *retry);
 
-/** Returns the longest backoff, in seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for
- * NULL.
- */
+/** Returns the longest backoff, in seconds; `NETLIB_TIMEOUT_NONE` for no maximum; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`
+ * for NULL. */
 double netlib_retry_backoff_max(const netlib_retry *retry);
 
 /** Returns the upper bound of the random time that `NETLIB_JITTER_ADDITIVE` adds to a backoff, in seconds. */
 double netlib_retry_backoff_jitter(const netlib_retry *retry);
 
-/** Returns the longest wait that a Retry-After header can ask for, in seconds; `NETLIB_TIMEOUT_NONE` for no bound;
- * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
- */
+/** Returns the longest wait that is granted to a Retry-After header, in seconds; `NETLIB_TIMEOUT_NONE` for no maximum;
+ * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL. */
 double netlib_retry_retry_after_max(const netlib_retry *retry);
 
-/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the redirects are used up, 0 if it returns the
- * response.
- */
+/** Returns 1 if a redirect decrements the `total` counter, else 0; 1 for NULL. */
+int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
+
+/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left, and 0 if it decides to
+ * return the response. */
 int32_t netlib_retry_raise_on_redirect(const netlib_retry *retry);
 
-/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when the retries for a status are used up, 0 if it
- * returns the response.
- */
+/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left, and 0 if
+ * it decides to return the response. */
 int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 
-/** Returns 1 if Retry-After is obeyed, else 0. */
+/** Returns 1 if the Retry-After header is obeyed, else 0. */
 int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 
-/** Returns the treatment of redirects; `NETLIB_REDIRECT_URLLIB3` for NULL. */
+/** Returns the redirect profile; `NETLIB_REDIRECT_URLLIB3` for NULL. */
 enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 
-/** Returns 1 if every method may be retried, else 0. With 1 the list of allowed methods is empty and unused. */
+/** Returns 1 if every method may be retried, else 0. If 1, the list of allowed methods is empty and unused. */
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
-/** Returns the number of allowed methods. */
+/** Returns the number of methods that may be retried. */
 size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
 
-/** Returns an allowed method, in upper case; the list is sorted. */
+/** Returns an allowed method, in upper case, from a sorted list. */
 const char *netlib_retry_allowed_method(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the number of statuses that are retried. */
+/** Returns the number of response statuses that are retried. */
 size_t netlib_retry_status_forcelist_count(const netlib_retry *retry);
 
-/** Returns a status that is retried; the list is sorted. -1 for NULL. */
+/** Returns a response status that is retried, from a sorted list; -1 for NULL. */
 int32_t netlib_retry_status_forcelist_at(const netlib_retry *retry, size_t index);
 
-/** Returns the number of headers that do not follow a redirect to another origin. */
+/** Returns the number of headers that are dropped on a redirect to another origin. */
 size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 
-/** Returns a header that does not follow a redirect to another origin, in lower case; the list is sorted. */
+/** Returns the name, in lower case, of a header that is dropped on a redirect to another origin. The names are
+ * sorted. */
 const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /** Returns 1 if a redirect to another origin keeps every header that no other setting drops, 0 if
- * `netlib_retry_options_set_keep_headers_on_redirect` gave a list; 1 for NULL.
- */
+ * `netlib_retry_options_set_keep_headers_on_redirect` set a list of headers to keep; 1 for NULL. */
 int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
-/** Returns the number of headers in the list of headers that may follow a redirect to another origin; 0 also when there
- * is no list, so that every header may follow.
- */
+/** Returns the number of headers that `netlib_retry_options_set_keep_headers_on_redirect` set; 0 also if that function
+ * was not called, so that every header may be kept. */
 size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 
-/** Returns a header that may follow a redirect to another origin, in lower case; the list is sorted. */
+/** Returns the name, in lower case, of a header that may be kept on a redirect to another origin. The names are
+ * sorted. */
 const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the number of entries in the history: one per call of `netlib_retry_increment`, in the order of the
- * requests.
- */
+/** Returns the number of entries in the history. Each call of `netlib_retry_increment` adds one entry, so the entries
+ * are in the order of the requests. */
 size_t netlib_retry_history_count(const netlib_retry *retry);
 
-/** Returns the method of a request in the history; NULL when it was not given. */
+/** Returns the method of a request in the history; NULL when the method is unknown. */
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the URL of a request in the history, as it was given; NULL when it was not given. The URL may contain a
- * password: in logs use `netlib_retry_history_redacted_url`.
- */
+/** Returns the URL of a request in the history, unchanged; NULL when the URL is unknown. The URL may contain a
+ * password: in logs, use `netlib_retry_history_redacted_url`. */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the
- * userinfo, each value of the query and the fragment; NULL when no URL was given, and when memory is short. A text
- * that is not a URL becomes "***" as a whole.
- */
+/** Returns the URL of a request in the history, for logs, in the form of `netlib_url_redacted`: "***" replaces the
+ * userinfo, each value in the query and the fragment; NULL when the URL is unknown, and when memory is short. If the
+ * text is not a URL, "***" replaces the whole text. */
 const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the failure of a request in the history; NULL when there was a response. `netlib_error_retry` returns NULL
- * for it.
- */
+/** Returns the failure of a request in the history; NULL when there was a response. For the returned error,
+ * `netlib_error_retry` returns NULL. */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
 /** Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response and
- * for NULL.
- */
+ * for NULL. */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
-/** Returns the Location that a request in the history was redirected to, as the server sent it; NULL when it was not
- * redirected. The Location may contain a token: in logs use `netlib_retry_history_redacted_redirect_location`.
- */
+/** Returns the Location to which a request in the history was redirected, as the server sent it; NULL when the request
+ * was not redirected. The Location may contain a token: in logs, use
+ * `netlib_retry_history_redacted_redirect_location`. */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the Location that a request in the history was redirected to, for logs: redacted as by
- * `netlib_retry_history_redacted_url`; NULL when it was not redirected, and when memory is short.
- */
+/** Returns the Location to which a request in the history was redirected, for logs, redacted as by
+ * `netlib_retry_history_redacted_url`; NULL when the request was not redirected, and when memory is short. */
 const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /* ---- Constants of the retry policy. ---- */
 
 /** Returns `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the methods that may be retried by default (see
  * `netlib_retry_options_set_allowed_methods`): a constant array of constant strings, suitable for the setters. Never
- * NULL.
- */
+ * NULL. */
 const char *const *netlib_retry_default_allowed_methods(size_t *count);
 
-/** Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that by default do not follow a redirect to
- * another origin: a constant array of constant strings, suitable for the setters. Never NULL.
- */
+/** Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that are dropped by default on a redirect to
+ * another origin: a constant array of constant strings, suitable for the setters. Never NULL. */
 const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count);
 
 /** Returns `NETLIB_SENSITIVE_HEADERS`, the request headers that carry credentials: a constant array of constant
- * strings, suitable for the setters. Never NULL. See `netlib_retry_options_add_sensitive_headers`.
- */
+ * strings, suitable for the setters. Never NULL. See `netlib_retry_options_add_sensitive_headers`. */
 const char *const *netlib_sensitive_headers(size_t *count);
 
 /** Returns `NETLIB_RETRY_AFTER_STATUS_CODES`, the statuses whose Retry-After header is obeyed by default (see
- * `netlib_retry_options_set_retry_after_statuses`): a constant array. Never NULL.
- */
+ * `netlib_retry_options_set_retry_after_statuses`): a constant array. Never NULL. */
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 
 /** Returns `NETLIB_REDIRECT_STATUS_CODES`, the statuses that redirect: a constant array. Never NULL. */
@@ -2024,101 +1958,92 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
 double netlib_retry_default_backoff_max(void);
 
 /* ==================================================================================================================
- * headers: Request headers, ready for the wire.
+ * headers: Request headers, and their bytes to send.
  * ================================================================================================================== */
 
-/** An ordered list of header fields. **Immutable**. Names are case-insensitive, and keep the case in which they were
- * given; a name may occur several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
- */
+/** An ordered list of header fields. **Immutable**. Names of fields are case-insensitive, but keep the letter case with
+ * which they were added; a name may occur several times. Values of fields are bytes, which need not be UTF-8, but
+ * never contain CR, LF or NUL. */
 struct netlib_headers;
 
-/** Settings of `netlib_make_headers`. **Single**. Without any call to a setter there are no headers. A value with CR,
- * LF or NUL, or a name that is not a token, is refused with `NETLIB_INVALID_HEADER` by `netlib_make_headers`: the
- * message names the header and the byte, never the value.
- */
+/** Settings from which `netlib_make_headers` makes request headers. **Single**. Without a call to a setter, there are
+ * no headers. For a value with CR, LF or NUL, or a name that is not a token, `netlib_make_headers` fails with
+ * `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value. */
 struct netlib_headers_options;
 
-/** Makes options without any header.
- * @return Never NULL.
- */
+/** Makes options for an empty list of headers.
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 
 /** Releases options. */
 void netlib_headers_options_free(netlib_headers_options *options);
 
-/** Sets whether to send `connection: keep-alive`. Default: 0. */
+/** Sets whether the headers include `connection: keep-alive`. Default: 0. */
 void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int32_t keep_alive);
 
-/** Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces the result of
- * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`. The default is no
- * such header.
- * @param value "" means no header. May be NULL: no header.
- */
+/** Sets the value of the header `accept-encoding`, for example "gzip;q=0.5, br". The value replaces the result of
+ * earlier calls of `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`.
+ * By default, there is no `accept-encoding`.
+ * @param value "" means no header. May be NULL: no header. */
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
-/** Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by the
- * codings given to `netlib_headers_options_add_supported_coding`. It replaces the result of the other two setters of
- * `accept-encoding`.
- * @param enable 0 or 1. Default: 0, no header.
- */
+/** Sets whether the header `accept-encoding` lists the codings that the application can decode: "gzip,deflate",
+ * followed by the codings that `netlib_headers_options_add_supported_coding` declares. The list replaces the result of
+ * earlier calls of the other two setters of `accept-encoding`.
+ * @param enable 0 or 1. Default: 0, no `accept-encoding`. */
 void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
 
-/** Appends an element to `accept-encoding`, after a comma. The first call replaces the result of the other two setters
- * of `accept-encoding`.
- * @param coding for example "gzip" or "br;q=0.5".
- */
+/** Appends a coding to the header `accept-encoding`, after a comma. The first call replaces the result of earlier calls
+ * of the other two setters of `accept-encoding`.
+ * @param coding the coding, for example "gzip" or "br;q=0.5". */
 void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
 
-/** Declares a coding other than gzip and deflate that the application can decode. `accept-encoding` lists it when
- * `netlib_headers_options_enable_accept_encoding` is on. Without that setting it has no effect.
- * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A coding that is already known changes
- *        nothing.
+/** Declares a coding other than gzip and deflate that the application can decode. The header `accept-encoding` lists
+ * this coding if `netlib_headers_options_enable_accept_encoding` is on; otherwise the declaration has no effect.
+ * @param coding the coding, a token (RFC 9110 section 5.6.2), for example "br" or "zstd". Declaring a coding again
+ *        changes nothing.
  */
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
-/** Sets the value of `user-agent`. The default is no such header.
- * @param user_agent May be NULL: no header, as for "".
- */
+/** Sets the value of the header `user-agent`. By default, there is no `user-agent`.
+ * @param user_agent the value; "" means no header. May be NULL: no header. */
 void netlib_headers_options_set_user_agent(netlib_headers_options *options, const char *user_agent);
 
-/** Sets credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64
- * form of the bytes. The server determines the encoding of the credentials: usually UTF-8, ISO 8859-1 for older
- * servers. The default is no such header.
- * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
- */
+/** Sets the credentials for the server, in the header `authorization` with the Basic scheme (RFC 7617): "Basic " and
+ * the base64 form of the credentials. The server determines the character encoding of the credentials: usually UTF-8,
+ * but ISO 8859-1 for older servers. By default, there is no `authorization`.
+ * @param credentials "user:password", any bytes; "" means no header. May be NULL: no header. */
 void netlib_headers_options_set_basic_auth(netlib_headers_options *options, const char *credentials);
 
-/** Sets credentials for a proxy: `proxy-authorization`, as `netlib_headers_options_set_basic_auth` sets
- * `authorization`. The default is no such header.
- * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
- */
+/** Sets the credentials for a proxy, in the header `proxy-authorization`, as `netlib_headers_options_set_basic_auth`
+ * sets `authorization`. By default, there is no `proxy-authorization`.
+ * @param credentials "user:password", any bytes; "" means no header. May be NULL: no header. */
 void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
 
-/** Sets whether to send `cache-control: no-cache`. Default: 0. */
+/** Sets whether the headers include `cache-control: no-cache`. Default: 0. */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
 
-/** Adds a header. It follows the headers of the other setters and those added by earlier calls. A name may be added
- * several times.
- * @param name a token (RFC 9110 section 5.1), sent in the case given.
- * @param value any bytes except CR and LF; "" is an empty value.
- */
+/** Adds a header field after the headers of the other setters and after the fields added by earlier calls. A name may
+ * be added several times.
+ * @param name the name, a token (RFC 9110 section 5.1), sent with its letter case unchanged.
+ * @param value the value: any bytes except CR and LF; "" is an empty value. */
 void netlib_headers_options_add_header(netlib_headers_options *options, const char *name, const char *value);
 
-/** Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
- * `proxy-authorization`, `cache-control`, each with its name in lower case and only if it was set, then the added
- * headers.
+/** Makes request headers: those of `accept-encoding`, `user-agent`, `connection`, `authorization`,
+ * `proxy-authorization` and `cache-control` that were set, in this order and with names in lower case, then the
+ * headers that were added.
  * @param options May be NULL: an empty list is made.
- * @param err the error's offset is the position of the bad byte in the name or value that its message names.
+ * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
  *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
- *         not UTF-8. The message begins with the setter's name.
+ *         not UTF-8. The error message begins with the setter's name.
  */
 NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
                                                   netlib_error **err);
 
-/** Returns options that make the same headers again; NULL when memory is short. To change or remove a header that a
- * setter made, call the setter again. The other headers were added with `netlib_headers_options_add_header`.
- */
+/** Returns options from which `netlib_make_headers` makes the same headers; NULL when memory is short. To change or
+ * remove a header that a setter made, call the setter again. All other headers were added with
+ * `netlib_headers_options_add_header`. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
 /** Returns another reference to the same headers. */
@@ -2127,72 +2052,68 @@ NETLIB_MUST_USE netlib_headers *netlib_headers_clone(const netlib_headers *heade
 /** Releases headers. */
 void netlib_headers_free(netlib_headers *headers);
 
-/** Returns the number of fields; a repeated name counts each time. */
+/** Returns the number of header fields; a name that occurs several times counts each time. */
 size_t netlib_headers_count(const netlib_headers *headers);
 
-/** Returns the name of a field, in the case it was given. */
+/** Returns the name of a header field, with the letter case with which the field was added. */
 const char *netlib_headers_name(const netlib_headers *headers, size_t index, size_t *len);
 
-/** Returns the value of a field. */
+/** Returns the value of a header field. */
 const char *netlib_headers_value(const netlib_headers *headers, size_t index, size_t *len);
 
-/** Returns the first value of a name; NULL when no field has the name.
- * @param name the name, case-insensitive. May be NULL: NULL is returned.
- */
+/** Returns the value of the first field with a given name; NULL when no field has this name.
+ * @param name the name of the field, case-insensitive. May be NULL: NULL is returned. */
 const char *netlib_headers_get(const netlib_headers *headers, const char *name, size_t *len);
 
-/** Returns the number of fields with a name.
- * @param name the name, case-insensitive. May be NULL: 0 is returned.
- */
+/** Returns the number of fields with a given name.
+ * @param name the name of the fields, case-insensitive. May be NULL: 0 is returned. */
 size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
 
-/** Returns a value of a name, in the order of the list.
- * @param name the name, case-insensitive. May be NULL: NULL is returned.
- * @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
- */
+/** Returns the value of one of the fields with a given name, which are counted in their order in the list.
+ * @param name the name of the fields, case-insensitive. May be NULL: NULL is returned.
+ * @param n 0 to `netlib_headers_get_count` - 1; for a larger number, NULL is returned. */
 const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
 
-/** Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
- * empty list; NULL when memory is short. The first call makes the text; later calls return the same text.
- */
+/** Returns the headers as bytes to send: "name: value" and CRLF for each field, without the empty line that ends the
+ * head of a request; "" for an empty list; NULL when memory is short. The first call makes the text; later calls
+ * return the same text. */
 const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
- * response: Parsing response heads, and the framing of bodies.
+ * response: Response heads, and the framing of bodies.
  * ================================================================================================================== */
 
-/** How to find the end of a body. Stored by `netlib_response_framing`. */
+/** Body framings: the ways to find the end of a body. `netlib_response_framing` stores one of them. */
 enum netlib_body_framing NETLIB_INT32 {
     /** There is no body: the next response begins right after the head. */
     NETLIB_BODY_FRAMING_NONE = 0,
     /** The body has a known length. */
     NETLIB_BODY_FRAMING_LENGTH = 1,
-    /** The body comes in chunks (RFC 9112 section 7.1). The last chunk is empty. */
+    /** The body has the chunked transfer coding (RFC 9112 section 7.1). The last chunk is empty. */
     NETLIB_BODY_FRAMING_CHUNKED = 2,
     /** The body lasts until the peer closes the connection. */
     NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3
 };
 
-/** The head of a response, and the method of the request it answers: the input of the retry policy and of a body
- * reader. **Immutable**.
- */
+/** The head of a response, and the method of its request. The retry policy and the reader of the body need these.
+ * **Immutable**. */
 struct netlib_response;
 
 /** Makes a response from the result of another HTTP parser, for the retry policy.
- * @param request_method the method of the request that the response answers, a token such as "GET".
- * @param status 100 to 999.
+ * @param request_method the method of the request, a token such as "GET".
+ * @param status the status code of the response, 100 to 999.
  * @param headers the response's headers.
- * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range. */
 NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, int32_t status,
                                                   const netlib_headers *headers, netlib_response **response,
                                                   netlib_error **err);
 
-/** Parses a response head at the start of the received bytes: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+/** Parses a response head at the start of the received bytes, for HTTP/1.0 and HTTP/1.1 (RFC 9112 sections 4 and 5).
  *
- * While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
- * buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
- * one `state` per buffer, initially 0. After every other result `state` is 0 again, ready for the next head.
+ * While the head is incomplete, the call returns `NETLIB_WANT_READ`: receive more bytes, append them to the buffer,
+ * and call again with the whole buffer. `state` records how much of the head the last call parsed, so that the next
+ * call does not start over. Keep one `state` per buffer, initially 0. After every other result, `state` is 0 again,
+ * ready for the next head.
  *
  *     uint64_t state = 0;
  *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -2202,26 +2123,26 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  *         used += (size_t)n;
  *     }
  *
- * Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
- * once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
- * an interim response: the next head begins at `head_len`, so call again from there.
+ * Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
+ * are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
+ * except 101, is an interim response: another head begins at `head_len`, so call again with the bytes from there.
  *
- * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
- * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
- * or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
- * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
- * without waiting for more.
- * @param request_method the method of the request that the response answers, a token such as "GET".
+ * The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
+ * phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses a CR not
+ * followed by LF, NUL, whitespace before a colon or before the first header, a line without a colon, a name that is no
+ * token, more than 1000 fields or 2000 lines, and more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH
+ * greeting) are refused at the first such byte, without waiting for more.
+ * @param request_method the method of the request, a token such as "GET".
  * @param head the bytes received so far.
- * @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
+ * @param len the number of bytes in `head`, or `NETLIB_NTS`, with which each call measures the text.
  * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
  *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
  *        stores 0. May be NULL: each call parses `head` from its start.
- * @param head_len out: the length of the head in bytes, its empty line included.
+ * @param head_len out: the length of the head in bytes, including the empty line.
  * @param err the error's offset is the position of the defect in `head`.
- * @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
+ * @return `NETLIB_WANT_READ` while the head is incomplete; `NETLIB_PROTOCOL` if the bytes are not a response head;
  *         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
- *         bytes. A wrong state that is not detected can delay the response but not change it.
+ *         bytes. A wrong `state` that is not detected can delay the response but not change it.
  */
 NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, const char *head, size_t len,
                                                     uint64_t *state, netlib_response **response, size_t *head_len,
@@ -2233,175 +2154,173 @@ NETLIB_MUST_USE netlib_response *netlib_response_clone(const netlib_response *re
 /** Releases a response. */
 void netlib_response_free(netlib_response *response);
 
-/** Returns the status code: 100 to 999. */
+/** Returns the status code of a response: 100 to 999. */
 int32_t netlib_response_status(const netlib_response *response);
 
-/** Returns the headers, in the order they came. `netlib_headers_clone` makes a reference that outlives the response. */
+/** Returns the headers of a response, in the order in which they were received. `netlib_headers_clone` makes a
+ * reference that outlives the response. */
 const netlib_headers *netlib_response_headers(const netlib_response *response);
 
-/** Returns the method of the request that it answers, as it was given. */
+/** Returns the method of the request to which the response belongs, unchanged. */
 const char *netlib_response_request_method(const netlib_response *response, size_t *len);
 
-/** Returns the reason phrase after the status code, which has no meaning for a program: bytes, not always UTF-8; ""
- * when the peer sent none; NULL when the response was not parsed.
- */
+/** Returns the reason phrase after the status code, which has no meaning for a program. The bytes need not be UTF-8. ""
+ * when the server sent none; NULL when the response was made by `netlib_response_new`. */
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
 
-/** Returns the minor version of HTTP/1 that the peer sent, 0 or 1; -1 when the response was not parsed and for NULL. */
+/** Returns the minor version of HTTP/1 that the server sent, 0 or 1; -1 when the response was made by
+ * `netlib_response_new` and for NULL. */
 int32_t netlib_response_minor_version(const netlib_response *response);
 
-/** Returns the Location of a 301, 302, 303, 307 or 308: a reference, which `netlib_url_resolve` resolves. NULL for
- * another status, or if the Location is absent or empty. The text is always UTF-8: other bytes, which older servers
- * send, are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
- */
+/** Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
+ * `netlib_url_resolve` resolves. NULL for another status, or if the Location is absent or empty. The text is always
+ * UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same bytes.
+ * Several Location headers are joined with ", ". */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
-/** Determines how to find the end of the body (RFC 9112 section 6.3).
+/** Determines how to find the end of a response's body (RFC 9112 section 6.3).
  *
- * A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
- * status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
- * HEAD. Otherwise a Transfer-Encoding determines the framing: if its last coding is chunked, the body comes in chunks;
- * with another last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there
- * is a Transfer-Encoding. After a response with both, or with a Transfer-Encoding in HTTP/1.0, the connection must not
- * be used again. Without a Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts
- * until the peer closes the connection.
+ * A response has no body if the request's method is HEAD, or if the status is 100 to 199, 204 or 304. A response to
+ * CONNECT with a status of 200 to 299 has no body either: the connection is then a tunnel. Methods are case-sensitive:
+ * "head" is not HEAD. All other responses have a body. If there is a Transfer-Encoding whose last coding is chunked,
+ * the body comes in chunks; with another last coding, the body lasts until the peer closes the connection. A
+ * Content-Length is ignored if there is a Transfer-Encoding. After a response with both headers, or with a
+ * Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is
+ * the length of the body. Without both headers, the body lasts until the peer closes the connection.
  *
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
- * find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
- * unterminated quote.
- * @param length out: the length in bytes for a `framing` of `NETLIB_BODY_FRAMING_LENGTH`, else -1.
- * @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
- *         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
- *         Nothing more can then be read from the connection.
+ * find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter
+ * without a value, and an unterminated quote.
+ * @param length out: the length of the body in bytes if `framing` is `NETLIB_BODY_FRAMING_LENGTH`, else -1.
+ * @return `NETLIB_PROTOCOL` if there are different Content-Length values, if a Content-Length is not a number or does
+ *         not fit an int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is
+ *         not the last coding. After this failure, nothing more can be read from the connection.
  */
 NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *response,
                                                       enum netlib_body_framing *framing, int64_t *length,
                                                       netlib_error **err);
 
 /** Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
- * body use `netlib_response_framing`, which compares methods case-sensitively.
- */
+ * body, use `netlib_response_framing`, which compares methods case-sensitively. */
 int32_t netlib_is_response_to_head(const netlib_response *response);
 
 /* ==================================================================================================================
  * body: Request bodies that can be rewound.
  * ================================================================================================================== */
 
-/** The body of a request. **Single**. Before it is sent for the first time, record its position with
- * `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
- * a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails, before a byte is sent, if the body
- * cannot be moved.
- */
+/** The body of a request. **Single**. Before you send a body for the first time, record its position with
+ * `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`. Before you send the body again, after a redirect
+ * or for a retry, move it back to that position with `netlib_rewind_body(body, pos, &err)`, which fails if the body
+ * cannot be moved back. */
 struct netlib_body;
 
-/** Reads from an application-defined body (`netlib_body_new`). Called only during `netlib_body_read`, on its thread. A
- * call on the body itself fails with `NETLIB_BUSY`.
+/** Reads from an application-defined body (`netlib_body_new`). The callback is called only during `netlib_body_read`,
+ * on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
- * @param len the room in bytes, at least 1.
- * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
+ * @param len the size of `buf` in bytes, at least 1.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
  *        `SIZE_MAX`, and the callback must store a value.
- * @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
- *         as `NETLIB_CALLBACK_FAILED`.
+ * @return 0 on success; any other number on failure. After a failure, or 0 without storing `n`, `netlib_body_read`
+ *         fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
-/** Reports the read position of an application-defined body (`netlib_body_new`). Called only during
- * `netlib_set_file_position`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
- * @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
- * @return 0 on success; any other number if the position is unknown. An unknown position, or 0 without a stored `pos`,
- *         is recorded as `NETLIB_POSITION_FAILED`.
+/** Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
+ * `netlib_set_file_position`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+ * @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
+ *        and the callback must store a value.
+ * @return 0 on success; any other number if the position is unknown. For an unknown position, or 0 without storing
+ *         `pos`, netlib records `NETLIB_POSITION_FAILED`.
  */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
-/** Moves an application-defined body (`netlib_body_new`) to a position. Called only during `netlib_rewind_body` and
- * `netlib_set_file_position`, on their thread. A call on the body itself fails with `NETLIB_BUSY`.
- * @param pos bytes from the start, 0 or more.
- * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
- *         reported as `NETLIB_UNREWINDABLE_BODY`.
+/** Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
+ * `netlib_rewind_body` and `netlib_set_file_position`, on the same thread. A call that the callback makes on the body
+ * fails with `NETLIB_BUSY`.
+ * @param pos the position in bytes from the start of the body, 0 or more.
+ * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
+ *         reports as `NETLIB_UNREWINDABLE_BODY`.
  */
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
-/** Reports whether an application-defined body (`netlib_body_new`) has been closed. Called only during
- * `netlib_is_fp_closed`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
- * @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
- * @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
- *         `NETLIB_CALLBACK_FAILED`.
+/** Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
+ * `netlib_is_fp_closed`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+ * @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
+ *        value.
+ * @return 0 on success; any other number on failure. After a failure, or 0 without storing `closed`,
+ *         `netlib_is_fp_closed` fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
 
-/** Makes a body of bytes in memory, at its start.
- * @return `NETLIB_OK`.
- */
+/** Makes a body from a copy of bytes in memory. The body's position is at its start.
+ * @return `NETLIB_OK`. */
 NETLIB_MUST_USE netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body,
                                                       netlib_error **err);
 
-/** Makes a body that is read from a file, a pipe or a socket, from the descriptor's current position. Reading and
- * rewinding the body moves the descriptor's position; netlib changes nothing else about the descriptor.
+/** Makes a body that is read from a file, a pipe or a socket, beginning at the descriptor's current position. Reading
+ * and rewinding the body moves the descriptor's position; netlib changes nothing else about the descriptor.
  * @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
- * @param body out: `netlib_body_free` does not close `fd`.
- * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
- */
+ * @param body out: the body; `netlib_body_free` does not close `fd`.
+ * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor. */
 NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 
-/** Makes a body that the application's callbacks read and move.
+/** Makes an application-defined body, which the application's callbacks read and move.
  * @param read reads the body.
- * @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
+ * @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves the body. May be NULL: the body cannot be moved back.
- * @param is_closed reports whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
+ * @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
  * @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
  *        must stay usable until the body is freed.
- * @param body out: `netlib_body_free` calls no callback except `ctx_free`.
- * @return `NETLIB_OK`.
- */
+ * @param body out: the body; `netlib_body_free` calls no callback except `ctx_free`.
+ * @return `NETLIB_OK`. */
 NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell,
                                               netlib_body_seek_fn seek, netlib_body_is_closed_fn is_closed, void *ctx,
                                               netlib_ctx_free_fn ctx_free, netlib_body **body, netlib_error **err);
 
-/** Releases a body. A descriptor stays open. */
+/** Releases a body. The descriptor of a body from `netlib_body_from_fd` stays open. */
 void netlib_body_free(netlib_body *body);
 
-/** Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
- * Default: none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
+/** Sets the limit that ends reads of this body, and keeps a reference to the limit. Later calls obey the limit.
+ * Default: none, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
  *
- * A descriptor is polled before it is read, so no other code may read it meanwhile. A read callback is not called once
- * the limit has ended, but a running one is not interrupted.
- */
+ * With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor meanwhile.
+ * The read callback is not called once the limit has ended, but a running callback is not interrupted. */
 void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 
-/** Reads the next bytes of a body. For a blocking descriptor it waits, until the limit of `netlib_body_set_limit` if
- * there is one; a signal does not end the wait.
- * @param len the room in bytes; with 0 nothing is read, and `NETLIB_OK` is returned.
- * @param n out: the number of bytes read, which may be fewer than `len` anywhere in the body.
- * @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a non-blocking descriptor has no data yet;
- *         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
- *         the limit has ended, after which the read can be tried again.
+/** Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
+ * limit of `netlib_body_set_limit` ends; a signal does not end the wait.
+ * @param len the size of `buf` in bytes; with 0, nothing is read, and the call returns `NETLIB_OK`.
+ * @param n out: the number of bytes read, which may be less than `len` even before the end of the body.
+ * @return `NETLIB_END_OF_STREAM` at the end of the body; `NETLIB_WANT_READ` when a non-blocking descriptor has no data
+ *         yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`
+ *         when the limit has ended: the body can still be read later.
  */
 NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, size_t len, size_t *n,
                                                netlib_error **err);
 
 /** Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
- * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or an
- *        application-defined body.
- * @return `NETLIB_IO`, with errno.
- */
+ * @param length out: the number of bytes; -1 when the length is unknown, as for a pipe or an application-defined body.
+ * @return `NETLIB_IO`, with errno. */
 NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
 
 /** Records the position of a body, or moves it to a position as `netlib_rewind_body` does.
- * @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
- * @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
- *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
+ * @param pos a position in bytes from the start of the body, to move the body there; or `NETLIB_POSITION_NONE`, to
+ *        record the position.
+ * @param out_pos out: `pos`, or the recorded position, which you later pass to `netlib_rewind_body`:
+ *        `NETLIB_POSITION_FAILED` if the body could not report its position, `NETLIB_POSITION_NONE` if the body has no
+ *        `tell` callback.
  * @return `NETLIB_OK`, even when no position could be recorded, because most bodies are sent only once;
  *         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
- *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
- *         from `tell`.
+ *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` if `tell` stored a negative
+ *         position.
  */
 NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos,
                                                        netlib_error **err);
 
 /** Moves a body back to a recorded position, so that it can be sent again.
- * @param pos the position that `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file
- *        there is nothing to read.
- * @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded: `pos` is
+ * @param pos the position that `netlib_set_file_position` recorded. At a position beyond the end of the memory or the
+ *        file, there is nothing to read.
+ * @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded, that is, `pos` is
  *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
  */
 NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos, netlib_error **err);
@@ -2444,8 +2363,7 @@ NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t
 struct netlib_connect_options;
 
 /** Makes options that hold the defaults.
- * @return Never NULL.
- */
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 
 /** Releases options. */
@@ -2464,8 +2382,7 @@ void netlib_connect_options_set_timeout(netlib_connect_options *options, double 
  * With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share the
  * port, for which `SO_REUSEADDR` is set.
  * @param host an address or name of this machine; "" leaves the address to the system.
- * @param port 0 to 65535; 0 leaves the port to the system.
- */
+ * @param port 0 to 65535; 0 leaves the port to the system. */
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
 
 /** Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
@@ -2483,8 +2400,7 @@ void netlib_connect_options_set_interface(netlib_connect_options *options, const
 
 /** Sets `TCP_NODELAY`, which turns Nagle's algorithm off: small packets are sent before earlier ones are acknowledged.
  * Default: not set; the system's default is off. Turn it on in a client that writes a request in pieces.
- * @param enable 1: send at once; 0: the system may wait for more data.
- */
+ * @param enable 1: send at once; 0: the system may wait for more data. */
 void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
 
 /** Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
@@ -2519,8 +2435,7 @@ void netlib_connect_options_set_user_timeout(netlib_connect_options *options, do
  * @param level the level, as for setsockopt(2), for example `IPPROTO_TCP`.
  * @param name the option, as for setsockopt(2), for example `TCP_NODELAY`.
  * @param value the option's value.
- * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
- */
+ * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text. */
 void netlib_connect_options_add_socket_option(netlib_connect_options *options, int32_t level, int32_t name,
                                               const void *value, size_t len);
 
@@ -2533,13 +2448,11 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options, i
  * IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
  * of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network).
  * ::ffff:127.0.0.1 is LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64
- * prefix cannot be distinguished from a global one.
- */
+ * prefix cannot be distinguished from a global one. */
 enum netlib_address_class NETLIB_INT32 {
     /** A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
      * and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
-     * OpenStack. The address also has its other class, unless that is GLOBAL.
-     */
+     * OpenStack. The address also has its other class, unless that is GLOBAL. */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** This machine: 127.0.0.0/8, ::1. */
     NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
@@ -2548,8 +2461,7 @@ enum netlib_address_class NETLIB_INT32 {
     /** Link-local addresses: 169.254.0.0/16, fe80::/10. */
     NETLIB_ADDRESS_CLASS_LINK_LOCAL = 8,
     /** Private networks: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10
-     * (deprecated).
-     */
+     * (deprecated). */
     NETLIB_ADDRESS_CLASS_PRIVATE = 16,
     /** Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598). */
     NETLIB_ADDRESS_CLASS_SHARED = 32,
@@ -2562,16 +2474,14 @@ enum netlib_address_class NETLIB_INT32 {
     /** For benchmarks: 198.18.0.0/15, 2001:2::/48. */
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 512,
     /** Used by a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23,
-     * 2002::/16, 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
-     */
+     * 2002::/16, 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9. */
     NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
     /** Not an IP address, but a Unix domain socket. */
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
     /** All other addresses. An address of this class has no other class. */
     NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
     /** Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
-     * sources.
-     */
+     * sources. */
     NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL = 4095
 };
 
@@ -2603,16 +2513,14 @@ void netlib_connect_options_refuse_addresses(netlib_connect_options *options, in
 
 /** Sets a callback that decides about each address whose class is not refused. Default: none, so that all these
  * addresses are allowed.
- * @param callback May be NULL: none.
- */
+ * @param callback May be NULL: none. */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
 /** Determines the classes of an address.
  * @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
- * @return `NETLIB_INVALID_ARGUMENT` for another family, or if `len` is too small for the family.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for another family, or if `len` is too small for the family. */
 NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes,
                                                       netlib_error **err);
 
@@ -2620,14 +2528,12 @@ NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_
  * connect resolves: see `netlib_connect_options_refuse_addresses`.
  * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
  * @param classes out: bits of `netlib_address_class`, one at least.
- * @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
 
 /** Returns the name of a class as a constant, such as "link-local"; for several classes, the name of the first one in
  * `netlib_address_class`; NULL for 0, and for unknown bits.
- * @param classes bits of `netlib_address_class`.
- */
+ * @param classes bits of `netlib_address_class`. */
 const char *netlib_address_class_name(int32_t classes);
 
 /* ---- Custom resolvers: lists of addresses, and a resolver callback. ---- */
@@ -2656,8 +2562,7 @@ typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, 
                                      netlib_addresses *addresses);
 
 /** Makes an empty list.
- * @return Never NULL.
- */
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_addresses *netlib_addresses_new(void);
 
 /** Releases a list. */
@@ -2682,8 +2587,7 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
  * host that is an address needs no resolver, and the system still resolves the name of a source address.
  *
  * With an asynchronous resolver, find the addresses first, then use `netlib_connect_new_addresses`.
- * @param resolve May be NULL: the system's resolver.
- */
+ * @param resolve May be NULL: the system's resolver. */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
@@ -2717,15 +2621,13 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *     if (status == NETLIB_OK) use(fd);
  *
  * Every step checks every attempt, so it does not matter which descriptor was ready. A failure is final; make a new
- * connect to try again.
- */
+ * connect to try again. */
 struct netlib_connect;
 
 /** Sets the time between the starts of two attempts of a race: the Connection Attempt Delay of RFC 8305, with the
  * bounds of its section 5. After an attempt that fails sooner, the next one starts at once. `netlib_create_connection`
  * does not race and ignores it.
- * @param seconds 0.01 to 2; 0.25 is the default.
- */
+ * @param seconds 0.01 to 2; 0.25 is the default. */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
 /** Makes a connect to a host. Nothing starts before the first step.
@@ -2743,16 +2645,14 @@ NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
  * @param host the name of the host, for messages: as for `netlib_create_connection`, but not resolved.
  * @param port 0 to 65535: for addresses without a port, and for messages.
  * @param addresses at least one.
- * @return as `netlib_connect_new`; `NETLIB_INVALID_ARGUMENT` also for an empty list.
- */
+ * @return as `netlib_connect_new`; `NETLIB_INVALID_ARGUMENT` also for an empty list. */
 NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int32_t port,
                                                            const netlib_addresses *addresses,
                                                            const netlib_connect_options *options,
                                                            netlib_connect **connect, netlib_error **err);
 
 /** Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
- * waiting for it. A connection that the connect returned belongs to the caller and stays open.
- */
+ * waiting for it. A connection that the connect returned belongs to the caller and stays open. */
 void netlib_connect_free(netlib_connect *connect);
 
 /** Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
@@ -2762,8 +2662,7 @@ void netlib_connect_free(netlib_connect *connect);
  * Each connect has its own descriptor for the limit, so that connects that share a limit can be in the same epoll(7).
  * After fork(2), set the limit again in a child that continues the connect, because a cancellation wakes only the
  * process that set the limit. A lookup in progress starts again in the child's first step.
- * @return `NETLIB_IO` if no descriptor can be opened; the previous limit then stays.
- */
+ * @return `NETLIB_IO` if no descriptor can be opened; the previous limit then stays. */
 NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
                                                        netlib_error **err);
 
@@ -2787,8 +2686,7 @@ NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *
  * @param limit set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
  * @param fd out: as from `netlib_connect_step`; -1 on failure.
  * @param err as from `netlib_connect_step`.
- * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
- */
+ * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`. */
 NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd,
                                                  netlib_error **err);
 
@@ -2804,30 +2702,25 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * same descriptor. A descriptor that is no longer listed stays open until the next step: remove it before that step.
  * No other connect uses the descriptor, not even a connect with the same limit. The last step, and
  * `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue forget them. The
- * connection keeps its number and is still watched: remove it from the event loop, or change its events.
- */
+ * connection keeps its number and is still watched: remove it from the event loop, or change its events. */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /** Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
- * (`SO_ERROR`), which the system reports only once.
- */
+ * (`SO_ERROR`), which the system reports only once. */
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
 /** Returns the event to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), which equal Linux's `EPOLLIN` and
- * `EPOLLOUT`.
- */
+ * `EPOLLOUT`. */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /** Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready. When it has
  * passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full
  * is tried again. 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor
- * is ready, or never if the connect has ended. Round the time up to the resolution of your loop's timer.
- */
+ * is ready, or never if the connect has ended. Round the time up to the resolution of your loop's timer. */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
 /** Returns the number of addresses tried so far. Attempts are in the order in which they began. This can be called at
- * any time, even after the connect has ended.
- */
+ * any time, even after the connect has ended. */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
 
 /** Returns the index of the attempt that won; -1 while there is none and for NULL. */
@@ -2835,8 +2728,7 @@ int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /** Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
  * abstract name "@name". In paths and abstract names, "\xff" stands for a byte that cannot be shown, and "\\" for a
- * backslash.
- */
+ * backslash. */
 const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
 /** Returns the port of an attempt, 0 to 65535; -1 for a Unix domain socket and for NULL. */
@@ -2846,16 +2738,14 @@ int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index)
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
 /** Returns the time at which the end of an attempt was noticed, in seconds since the first step of the connect; -1.0
- * while it is under way and for NULL.
- */
+ * while it is under way and for NULL. */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
 /** Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
  * under way when another won; `NETLIB_CONNECT_FAILED` or `NETLIB_CONNECT_TIMEOUT`: it failed;
  * `NETLIB_ADDRESS_REFUSED`: the policy of the options forbids the address; `NETLIB_CANCELLED` or
  * `NETLIB_DEADLINE_EXCEEDED`: the limit ended it; `NETLIB_CALLBACK_FAILED`: the address callback failed, for this
- * address or another one; `NETLIB_INVALID_ARGUMENT` beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
- */
+ * address or another one; `NETLIB_INVALID_ARGUMENT` beyond the count; `NETLIB_NULL_ARGUMENT` for NULL. */
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
 /** Returns the errno of a failed attempt, such as `ECONNREFUSED`; 0 if no system call failed. */
@@ -2892,8 +2782,7 @@ NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, si
  * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
  * @param path as for `netlib_create_unix_connection`.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
- * @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`. */
 NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t len,
                                                       const netlib_connect_options *options, netlib_connect **connect,
                                                       netlib_error **err);
@@ -2917,8 +2806,7 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const
  *
  * A hang-up and an error count as writable: the next write reports which one it is. A socket that is connecting
  * becomes writable when it is connected or has failed.
- * @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable.
- */
+ * @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable. */
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
                                                     netlib_error **err);
 
@@ -2931,8 +2819,7 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, cons
  *        negative number except `NETLIB_FD_MANAGED`, which stands for a connection that the application's platform
  *        manages, and is never reported as dropped.
  * @param dropped out: 0 or 1.
- * @return `NETLIB_IO` if the system could not check the descriptor.
- */
+ * @return `NETLIB_IO` if the system could not check the descriptor. */
 NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
 
 /* ---- Minimum throughput for reads of a descriptor. ---- */
@@ -2949,15 +2836,13 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  * In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period begins. Only
  * the time in `netlib_throughput_wait_for_read` is counted and, after it returned `NETLIB_TIMED_OUT`, the time until
  * the next call. The time in which the caller processes data is not counted. For a TLS stream use
- * `netlib_tls_stream_set_minimum_throughput`.
- */
+ * `netlib_tls_stream_set_minimum_throughput`. */
 struct netlib_throughput;
 
 /** Makes a guard for one connection.
  * @param bytes 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
- * @return `NETLIB_INVALID_ARGUMENT`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT`. */
 NETLIB_MUST_USE netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput,
                                                     netlib_error **err);
 
@@ -2980,9 +2865,9 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * tls: Contexts, and streams on a socket you already have.
  * ================================================================================================================== */
 
-/** Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
- * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of streams from
- * any threads.
+/** Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. Corresponds to
+ * OpenSSL's SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of
+ * streams from any threads.
  *
  * A client makes a context with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
  * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
@@ -2993,25 +2878,22 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * Further functions: `netlib_tls_options_add_pin` accepts only certain keys; a `netlib_tls_session` resumes a
  * particular session (a context resumes sessions by itself); `netlib_tls_options_set_early_data` allows a request to
  * be sent with the first message; `netlib_tls_context_with_ech` hides the server's name on the wire;
- * `netlib_tls_context_verify_chain` verifies certificates without a session; `netlib_connection_key` is for pools.
- */
+ * `netlib_tls_context_verify_chain` verifies certificates without a session; `netlib_connection_key` is for pools. */
 struct netlib_tls_context;
 
 /** The settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and
- * reads the files.
- */
+ * reads the files. */
 struct netlib_tls_options;
 
 /** Makes options that hold the defaults.
- * @return Never NULL.
- */
+ * @return Never NULL. */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 
 /** Releases options. Contexts made from them are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
 
-/** Makes a context. Files and the system's store are read during this call and never again. As OpenSSL's SSL_CTX_new
- * and urllib3's create_urllib3_context.
+/** Makes a context. Files and the system's store are read during this call and never again. Corresponds to OpenSSL's
+ * SSL_CTX_new and urllib3's create_urllib3_context.
  * @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, a client
  *        with TLS 1.2 and 1.3 that trusts the system's authorities.
  * @param err the error's message begins with the setter that was given a bad value.
@@ -3031,8 +2913,8 @@ void netlib_tls_context_free(netlib_tls_context *context);
 
 /* ---- Trusted authorities. ---- */
 
-/** Trusts the authorities in a file, in addition to those of earlier calls. As OpenSSL's CAfile, curl's --cacert.
- * Default: none. Once an authority is added, the system's authorities are not trusted by default: see
+/** Trusts the authorities in a file, in addition to those of earlier calls. Corresponds to OpenSSL's CAfile and curl's
+ * --cacert. Default: none. Once an authority is added, the system's authorities are not trusted by default: see
  * `netlib_tls_options_set_system_trust`.
  *
  * A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain`
@@ -3057,8 +2939,8 @@ void netlib_tls_context_free(netlib_tls_context *context);
  */
 void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
 
-/** Trusts the authorities in the files of a directory, in addition to those of earlier calls. As OpenSSL's CApath, but
- * all files are read when the context is made. Default: none.
+/** Trusts the authorities in the files of a directory, in addition to those of earlier calls. Corresponds to OpenSSL's
+ * CApath, but all files are read when the context is made. Default: none.
  *
  * If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
  * read, so that netlib and OpenSSL trust the same authorities. Otherwise every file that is not hidden is read;
@@ -3066,22 +2948,20 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *pat
  * `netlib_tls_context_trust_source_skipped`; a directory that cannot be read, or without any usable certificate, makes
  * `netlib_tls_context_new` fail, with the path in the message. CRLs under hashed names such as `5ed36f99.r0` are also
  * skipped and listed: use `netlib_tls_options_add_crl_file` to add CRLs.
- * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
- */
+ * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. */
 void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path);
 
-/** Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. As Python's cadata. Default:
- * none.
- * @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
- */
+/** Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. Corresponds to Python's
+ * cadata. Default: none.
+ * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. */
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
-/** Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
- * authorities were added or the built-in ones were requested, or no certificates are verified (`NETLIB_CERT_NONE`, or
- * `netlib_tls_options_set_server_only` without client certificates). With 1, the system's authorities are trusted in
- * addition to the others. If the system has no authorities, the ones built into netlib are used instead. Certificates
- * of the system's store have the same limits as the certificates of `netlib_tls_options_add_ca_file`.
- */
+/** Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: yes, unless
+ * other authorities were added or the built-in ones were requested, or no certificates are verified
+ * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). With 1, the system's
+ * authorities are trusted in addition to the others. If the system has no authorities, the ones built into netlib are
+ * used instead. Certificates of the system's store have the same limits as the certificates of
+ * `netlib_tls_options_add_ca_file`. */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. With
@@ -3089,25 +2969,23 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on
  * client certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a
  * client with a certificate has the same settings. This saves a server the few milliseconds that it takes to read a
  * store of 140 authorities. With 1 and without a certificate, `netlib_tls_context_new` fails with
- * `NETLIB_INVALID_ARGUMENT`.
- */
+ * `NETLIB_INVALID_ARGUMENT`. */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: they are the same on
- * every machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only if
- * the system has no authorities. With 1 they replace the system's authorities unless
+ * every machine, and as old as this library. Corresponds to Python's package certifi. Default: 0, so that they are
+ * trusted only if the system has no authorities. With 1 they replace the system's authorities unless
  * `netlib_tls_options_set_system_trust` asks for both.
  *
  * netlib has the name, the key and the nameConstraints of each of these authorities, but not its certificate. So their
- * validity is not checked, and none of them is accepted as a peer's own certificate.
- */
+ * validity is not checked, and none of them is accepted as a peer's own certificate. */
 void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
 
 /* ---- The certificate and key of this side. ---- */
 
 /** Sets the certificate of this side and its private key, from files. A server needs both; a client sends the
- * certificate to a server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key.
- * Default: none.
+ * certificate to a server that requests a certificate. Corresponds to Python's `load_cert_chain`, and to curl's --cert
+ * and --key. Default: none.
  *
  * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
  * encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
@@ -3129,13 +3007,12 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  * N*r*p = 2,097,152 of scrypt.
  * @param chain_path the file with this side's certificate, then the certificates that lead to an authority, in PEM or
  *        DER; or the PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
- * @param key_path the file with the key, with the same limits. May be NULL: the key is in the same file.
- */
+ * @param key_path the file with the key, with the same limits. May be NULL: the key is in the same file. */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
 /** Sets the certificate of this side and its private key from memory, as `netlib_tls_options_set_identity_files` does
- * from files. Default: none. As OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey; with PKCS#12 as its
- * PKCS12_parse.
+ * from files. Default: none. Corresponds to OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for
+ * PKCS#12 to PKCS12_parse.
  * @param chain this side's certificate, then the certificates that lead to an authority, in PEM, or in DER one after
  *        the other; or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
@@ -3144,9 +3021,9 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options, const ch
 void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
                                      const void *key, size_t key_len);
 
-/** Sets the password of the private key or of the PKCS#12 file. The password can be set before or after the key. As the
- * `password` of Python's `load_cert_chain`, curl's --pass. Default: none. The password is ignored when nothing is
- * encrypted.
+/** Sets the password of the private key or of the PKCS#12 file. The password can be set before or after the key.
+ * Corresponds to the `password` of Python's `load_cert_chain` and to curl's --pass. Default: none. The password is
+ * ignored when nothing is encrypted.
  *
  * The schemes of PKCS#12 take the password as text. netlib reads it as UTF-8, as OpenSSL does. If it is not UTF-8, or
  * does not open the file as UTF-8, each byte is read as one character, as in older programs. An empty password, or
@@ -3163,16 +3040,14 @@ enum netlib_verify_mode NETLIB_INT32 {
     /** No verification. A server does not request a certificate. */
     NETLIB_CERT_NONE = 0,
     /** A client: the same as REQUIRED, because a server always has a certificate. A server: requests a certificate,
-     * accepts a client without one, and refuses a wrong one.
-     */
+     * accepts a client without one, and refuses a wrong one. */
     NETLIB_CERT_OPTIONAL = 1,
     /** A certificate is required, and must be issued by a trusted authority. */
     NETLIB_CERT_REQUIRED = 2
 };
 
 /** Bits for `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
- * `ssl.VerifyFlags`.
- */
+ * `ssl.VerifyFlags`. */
 enum netlib_verify_flag NETLIB_INT32 {
     /** No check beyond a chain to a trusted authority. */
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
@@ -3183,34 +3058,31 @@ enum netlib_verify_flag NETLIB_INT32 {
     /** Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280 and have: a positive
      * serial number of at most 20 bytes, an authorityKeyIdentifier, a name; an authority's certificate also a
      * subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign; the peer's own certificate, if
-     * it has a keyUsage, also digitalSignature in it.
-     */
+     * it has a keyUsage, also digitalSignature in it. */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
     /** Allows proxy certificates (RFC 3820). With it, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
     /** Trusted authorities are tried before certificates that the peer sent. This flag is always in force. */
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 32768,
     /** A trusted authority ends the chain, even if another authority issued its certificate. This flag is always in
-     * force.
-     */
+     * force. */
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 524288
 };
 
-/** Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
- * requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
- * `netlib_tls_options_set_check_hostname` with 1.
- */
+/** Sets the verification of the peer's certificate. Corresponds to Python's `ssl.SSLContext.verify_mode`. Default: a
+ * client requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
+ * `netlib_tls_options_set_check_hostname` with 1. */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
 
-/** Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
- * `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
- * accepted, and `netlib_tls_wrap_fd` needs no name.
- */
+/** Sets whether a server must prove its name. Corresponds to Python's `check_hostname`. Default: yes, unless the verify
+ * mode is `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name
+ * is accepted, and `netlib_tls_wrap_fd` needs no name. */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
 
 /** Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
- * As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
- * is written. One matching pin is enough, so also pin a key that you keep in reserve (RFC 7469). Default: none.
+ * Corresponds to curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but netlib checks pins in every
+ * handshake, before any application data is sent. One matching pin is enough, so also pin a key that you keep in
+ * reserve (RFC 7469). Default: none.
  *
  * Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the trusted authority
  * at its end (its key, and its certificate if this was added to the options). Other certificates that the peer sent
@@ -3229,18 +3101,17 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
 void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
 /** Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
- * self-issued certificate. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both are
- * required. With 1 and without a pin, `netlib_tls_context_new` fails.
+ * self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no,
+ * both are required. With 1 and without a pin, `netlib_tls_context_new` fails.
  *
  * With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
  * checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
  * enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the check
- * of the name.
- */
+ * of the name. */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
-/** Adds CRLs (RFC 5280) from a file to those of earlier calls. As curl's --crlfile and Python's load_verify_locations.
- * Default: none; netlib never downloads a CRL.
+/** Adds CRLs (RFC 5280) from a file to those of earlier calls. Corresponds to curl's --crlfile and Python's
+ * load_verify_locations. Default: none; netlib never downloads a CRL.
  *
  * Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the
  * peer's own. A revoked certificate is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. If no CRL of its
@@ -3259,22 +3130,20 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  */
 void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *path);
 
-/** Adds CRLs from memory, as `netlib_tls_options_add_crl_file` does from a file. As OpenSSL's X509_STORE_add_crl.
- * Default: none.
- * @param data CRLs in PEM, or in DER one after the other; up to 16 MiB.
- */
+/** Adds CRLs from memory, as `netlib_tls_options_add_crl_file` does from a file. Corresponds to OpenSSL's
+ * X509_STORE_add_crl. Default: none.
+ * @param data CRLs in PEM, or in DER one after the other; up to 16 MiB. */
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
 
-/** Sets additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
- * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
- * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python
- * 3.13 or newer.
- * @param flags bits of `enum netlib_verify_flag`.
- */
+/** Sets additional checks of certificates, for clients and servers. Corresponds to Python's
+ * `ssl.SSLContext.verify_flags`. Default: `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once
+ * CRLs were added. A CRL flag without a CRL makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is
+ * off by default; urllib3 sets it with Python 3.13 or newer.
+ * @param flags bits of `enum netlib_verify_flag`. */
 void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t flags);
 
-/** Sets the clock for the validity of certificates and CRLs. As OpenSSL's X509_VERIFY_PARAM_set_time. Default: the
- * system's clock.
+/** Sets the clock for the validity of certificates and CRLs. Corresponds to OpenSSL's X509_VERIFY_PARAM_set_time.
+ * Default: the system's clock.
  *
  * The clock is called once per handshake, before the handshake starts, on the calling thread. It may run on several
  * threads at once, and is called as long as a context or options hold it. No lock is held: the clock may use the
@@ -3298,73 +3167,67 @@ enum netlib_tls_version NETLIB_INT32 {
     /** No version is negotiated yet. This is a result only, not a setting. */
     NETLIB_TLS_VERSION_NONE = 0,
     /** TLS 1.2 (RFC 5246) with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has
-     * it.
-     */
+     * it. */
     NETLIB_TLS_VERSION_1_2 = 771,
     /** TLS 1.3 (RFC 8446). */
     NETLIB_TLS_VERSION_1_3 = 772
 };
 
-/** Sets the oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS
- * 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that
- * netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum above the maximum is reported by
- * `netlib_tls_context_new`.
- */
+/** Sets the oldest version that is accepted. Corresponds to Python's `minimum_version` and urllib3's
+ * ssl_minimum_version. Default: TLS 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to
+ * TLS 1.2, the oldest version that netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum
+ * above the maximum is reported by `netlib_tls_context_new`. */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
-/** Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
- * 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not speak, `netlib_tls_context_new`
- * fails with `NETLIB_UNSUPPORTED`.
- */
+/** Sets the newest version that is offered. Corresponds to Python's `maximum_version` and urllib3's
+ * ssl_maximum_version. Default: TLS 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not
+ * speak, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
-/** Adds an application protocol (ALPN, RFC 7301), the most preferred first. As Python's `set_alpn_protocols`, but one
- * name per call: "h2,http/1.1" is refused, and so is the length-prefixed list of OpenSSL's SSL_CTX_set_alpn_protos.
- * Default: none.
+/** Adds an application protocol (ALPN, RFC 7301), the most preferred first. Corresponds to Python's
+ * `set_alpn_protocols`, but takes one name per call: it refuses "h2,http/1.1" and the length-prefixed list of
+ * OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
  * @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma; all names together at
  *        most 8192 bytes.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
-/** Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. As OpenSSL's
- * SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF, and also turns tickets off. Default: yes,
- * between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send sessions after the
- * handshake: a client that never reads gets none.
- */
+/** Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. Corresponds to
+ * OpenSSL's SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF and also turns off session tickets.
+ * Default: yes, between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send
+ * sessions after the handshake: a client that never reads gets none. */
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
-/** Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this function and the
- * bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default: no, as in urllib3, because such
- * tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2 sessions are then resumed by their
- * id. The tickets of TLS 1.3 are not affected.
- */
+/** Sets whether TLS 1.2 has session tickets (RFC 5077). Corresponds to OpenSSL's SSL_OP_NO_TICKET with the opposite
+ * value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default:
+ * no, as in urllib3, because such tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2
+ * sessions are then resumed by their id. The tickets of TLS 1.3 are not affected. */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
 /** Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
- * Anyone who can read the file can read the sessions. As Python's `keylog_filename`. Default: the file that the
- * environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
+ * Anyone who can read the file can read the sessions. Corresponds to Python's `keylog_filename`. Default: the file
+ * that the environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
  * `netlib_tls_options_set_use_environment`.
  *
  * `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
  * streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, each in
  * one write(2); a line that cannot be written does not end the session. A pipe must have a reader; netlib does not
  * wait for it, so lines for which the pipe has no room are lost.
- * @param path the file. May be NULL: secrets are written nowhere, even if SSLKEYLOGFILE is set.
- */
+ * @param path the file. May be NULL: secrets are written nowhere, even if SSLKEYLOGFILE is set. */
 void netlib_tls_options_set_keylog_file(netlib_tls_options *options, const char *path);
 
 /** Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
  * and whether SSLKEYLOGFILE names the file to which secrets are written. Default: yes, except in a program with raised
  * privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads these variables. It fails with
- * `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate.
- */
+ * `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate. */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
 /* ---- Cipher suites and key exchange groups. ---- */
 
-/** Sets the cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
- * suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
- * ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
+/** Sets the cipher suites, in OpenSSL's string language. Corresponds to Python's `set_ciphers` and curl's --ciphers.
+ * Default: the nine suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM,
+ * AES-256-GCM, ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM
+ * on others.
  *
  * The string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A word is
  * a suite's name, OpenSSL's ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE",
@@ -3384,13 +3247,12 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * `NETLIB_NO_CIPHER_SUITES`, and the message lists the available suites. For text that is not a cipher string, it
  * fails with `NETLIB_INVALID_ARGUMENT` and the offset. The server's key also limits the suites: "aECDSA" needs an EC
  * key.
- * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
- */
+ * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default. */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
-/** Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
- * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group also
- * resists quantum computers.
+/** Sets the groups for the key exchange, in order of preference. Corresponds to OpenSSL's SSL_CTX_set1_groups_list,
+ * Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group
+ * also resists quantum computers.
  *
  * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), case-insensitive, separated by `:`. In
  * addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. These three and
@@ -3402,8 +3264,7 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *cip
  * client also sends a share for x25519, at no extra cost. A server that prefers another group requests a share for it,
  * which takes one more round trip; the next handshake with that server sends a share for that group at once. A server
  * selects the client's most preferred group that is in its own list.
- * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default.
- */
+ * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default. */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
 /* ---- Servers with several names (SNI). ---- */
@@ -3427,23 +3288,22 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
 
-/** Sets a callback with which a server chooses its context by the name that the client requests. As Python's
- * `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client gets this
- * context.
+/** Sets a callback with which a server chooses its context by the name that the client requests. Corresponds to
+ * Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client
+ * gets this context.
  *
  * This context also needs an identity, for clients that get no other context. A ClientHello is buffered until it is
  * complete, up to 64 KiB. On a client the setting has no effect.
- * @param callback May be NULL: none.
- */
+ * @param callback May be NULL: none. */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
                                                 void *ctx, netlib_ctx_free_fn ctx_free);
 
 /* ---- TLS streams: a session on a descriptor. ---- */
 
 /** A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
- * (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
- * writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`. Shutting
- * down counts as writing. The settings and getters may be called from any thread at any time.
+ * (`netlib_tls_wrap_callbacks`). Corresponds to OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader
+ * and one writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`.
+ * Shutting down counts as writing. The settings and getters may be called from any thread at any time.
  *
  * The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
  * closes afterwards. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether
@@ -3454,8 +3314,7 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options, net
  * session, which can continue.
  *
  * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
- * down or changes a setting fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
- */
+ * down or changes a setting fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory. */
 struct netlib_tls_stream;
 
 /** One piece of the data of a write; as POSIX's iovec, but read-only. */
@@ -3475,8 +3334,8 @@ typedef struct netlib_slice {
  * is dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same
  * context, name and offered application protocols.
  *
- * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
- * SSL_set_tlsext_host_name.
+ * Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
+ * SSL_set1_host and SSL_set_tlsext_host_name.
  * @param fd a connected stream socket, borrowed. An invalid descriptor is reported by the handshake as `NETLIB_IO`.
  * @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
  *        not check names (`netlib_tls_options_set_check_hostname` with 0).
@@ -3489,8 +3348,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
                                                  netlib_error **err);
 
 /** Makes a server's stream on an accepted descriptor. Like `netlib_tls_wrap_fd`, it does no I/O. If the context has
- * application protocols and the client offers some, the two lists must have a protocol in common. As Python's
- * `wrap_socket` with server_side=True.
+ * application protocols and the client offers some, the two lists must have a protocol in common. Corresponds to
+ * Python's `wrap_socket` with server_side=True.
  * @param context the context, with an identity.
  * @param fd as for `netlib_tls_wrap_fd`: for an invalid descriptor, the handshake fails with `NETLIB_IO`.
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
@@ -3500,8 +3359,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *con
                                                    netlib_tls_stream **stream, netlib_error **err);
 
 /** Releases a stream. The call does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
- * descriptor. No other call may be using the stream.
- */
+ * descriptor. No other call may be using the stream. */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
 /** Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
@@ -3513,22 +3371,21 @@ void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *
 /** Sets the longest time that a read waits for the next bytes. The timeout bounds the gap between two reads of the
  * socket, not the whole call. It also applies to reads of the handshake. Default: `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
- * @return `NETLIB_INVALID_ARGUMENT`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT`. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream, double seconds,
                                                                  netlib_error **err);
 
 /** Sets the longest time that a write waits until the transport accepts more bytes. Default: `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
- * @return `NETLIB_INVALID_ARGUMENT`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT`. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream, double seconds,
                                                                   netlib_error **err);
 
 /** Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
  * timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
  * begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
- * none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is not counted.
+ * none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is
+ * not counted.
  *
  * The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
  * stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
@@ -3538,8 +3395,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_str
  * use a limit for that.
  * @param bytes 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
- * @return `NETLIB_INVALID_ARGUMENT`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT`. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream, size_t bytes,
                                                                        double seconds, netlib_error **err);
 
@@ -3547,14 +3403,13 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tl
  * `NETLIB_WANT_WRITE`, as OpenSSL's SSL_ERROR_WANT_READ: poll the descriptor for the event, then make the same call
  * again. During the handshake, a read may return `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll
  * for input, read until `NETLIB_WANT_READ`: plaintext may be buffered although the descriptor has no more data.
- * @return `NETLIB_INVALID_ARGUMENT`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT`. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
                                                              netlib_error **err);
 
 /** Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
- * anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread. As
- * SSL_do_handshake, Python's `do_handshake`.
+ * anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread.
+ * Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
  *
  * If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
  * it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
@@ -3574,20 +3429,18 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *
 NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream, netlib_error **err);
 
 /** Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
- * records are decrypted directly into them. As SSL_read_ex.
+ * records are decrypted directly into them. Corresponds to OpenSSL's SSL_read_ex.
  * @param len the room in bytes; with 0 nothing is read.
  * @param n out: the number of bytes read.
  * @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
  *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
  *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
- * @threads one reader and one writer at the same time
- */
+ * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
 /** Returns the number of bytes that a read would return without I/O; there may be more after them. To find out, it
- * decrypts a record that has already been received. As SSL_pending.
- */
+ * decrypts a record that has already been received. Corresponds to OpenSSL's SSL_pending. */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /** Checks whether an idle connection can no longer carry a request and should be closed. `netlib_is_connection_dropped`
@@ -3609,14 +3462,13 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
  *         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
  *         the statuses that its callbacks report.
- * @threads one call at a time, which counts as reading and as writing
- */
+ * @threads one call at a time, which counts as reading and as writing */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream, int32_t *dropped,
                                                            netlib_status *why, netlib_error **err);
 
 /** Writes data. A blocking stream writes all of it, a non-blocking stream as much as can be sent: `n` counts the bytes
- * that the operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
- * SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+ * that the operating system, or the callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
+ * SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
  * Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
  * even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
@@ -3625,39 +3477,36 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *st
  * @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
  *         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than were encrypted but not counted; all
  *         that `netlib_tls_stream_handshake` returns.
- * @threads one reader and one writer at the same time
- */
+ * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
-/** Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. As writev(2). Small pieces share
- * records, so that they cost no more than one piece of the same total length; a piece that fills a record is encrypted
- * in place. After a write that did not count everything, the next write must continue with the same bytes, divided
- * into pieces in any way.
+/** Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
+ * share records, so that they cost no more than one piece of the same total length; a piece that fills a record is
+ * encrypted in place. After a write that did not count everything, the next write must continue with the same bytes,
+ * divided into pieces in any way.
  * @param slices the pieces, in order.
  * @param count the number of pieces, at most 1024.
  * @param n out: the number of bytes written from all pieces; less than their sum only if non-blocking.
  * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
  *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and
  *         not empty.
- * @threads one reader and one writer at the same time
- */
+ * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream, const netlib_slice *slices,
                                                        size_t count, size_t *n, netlib_error **err);
 
 /** Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
  * can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
- * handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
+ * handshake is done nothing is sent. Calling it again is harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
  * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the failure of
  *         the session.
- * @threads one reader and one writer at the same time
- */
+ * @threads one reader and one writer at the same time */
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
 
 /** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
- * if the transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
- * returns 1.
+ * if the transport is used for something else afterwards. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's
+ * SSL_shutdown, called until it returns 1.
  *
  * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If there may be more,
  * read to the end instead. Before the handshake is done nothing is sent or awaited.
@@ -3665,55 +3514,47 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error
  *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
  *         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
  *         `netlib_tls_stream_shutdown` and `netlib_tls_stream_read` return.
- * @threads one call at a time, which counts as reading and as writing
- */
+ * @threads one call at a time, which counts as reading and as writing */
 netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_error **err);
 
 /* ---- Negotiated parameters of a stream. ---- */
 
 /** Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
- * failed. A resumed session has the certificates of the session that it resumes.
- */
+ * failed. A resumed session has the certificates of the session that it resumes. */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
 /** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
- * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified. As
- * Python's `getpeercert(True)`, SSL_get_peer_cert_chain.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- */
+ * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified.
+ * Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned. */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /** Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
- * is done. As Python's `selected_alpn_protocol`.
- */
+ * is done. Corresponds to Python's `selected_alpn_protocol`. */
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
 /** Returns the server's name; NULL when there is none, and before the handshake is done. On a client, it is the host
  * that the server has proved to be, in the form in which names are compared: lower case, IDNA as ASCII, no trailing
  * dot; with Encrypted Client Hello the hidden name. On a server, it is the DNS name that the client requested (SNI).
- * As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
- */
+ * Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername. */
 const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
 /** Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
- * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. As SSL_version, which has the same numbers.
- */
+ * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. Corresponds to OpenSSL's SSL_version, which has
+ * the same numbers. */
 enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
 /** Returns the cipher suite that was negotiated, by its name in the IANA registry, for example
- * "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. As SSL_CIPHER_standard_name.
- */
+ * "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name. */
 const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
 
 /** Returns the key exchange group, by its name in the IANA registry, for example "X25519MLKEM768" (which also resists a
  * quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
- * which exchanges no keys. As SSL_get0_group_name.
- */
+ * which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name. */
 const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
 
 /** Returns 1 if the session resumes an earlier session of the same context and name (`netlib_tls_session`), without a
- * new proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
- */
+ * new proof of identity, else 0; 0 before the handshake is done. Corresponds to Python's `SSLSocket.session_reused`. */
 int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
 /* ---- TLS streams inside another stream, or on callbacks. ---- */
@@ -3743,8 +3584,8 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
  */
 typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
-/** Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy. As
- * urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
+/** Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy.
+ * Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
  * `netlib_tls_stream_handshake`, makes the handshake, and also the handshake of the outer stream if it is not done
  * yet. Each of the two peers proves its own name. First read exactly the proxy's answer from the outer stream: the
  * bytes after the answer belong to the inner stream.
@@ -3776,8 +3617,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *c
 NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
                                                        netlib_tls_stream **stream, netlib_error **err);
 
-/** Makes a client's stream on an application-defined transport. As a BIO of OpenSSL. The call does no I/O and calls
- * neither callback.
+/** Makes a client's stream on an application-defined transport. Corresponds to OpenSSL's BIO. The call does no I/O and
+ * calls neither callback.
  *
  * netlib cannot wait for such a transport: `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
  * the caller, even by a blocking stream, and a write may count fewer bytes than it was given. If the callbacks wait,
@@ -3790,8 +3631,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context 
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until then.
  * @param stream out: `netlib_tls_stream_free` calls no callback except `ctx_free`.
- * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name.
- */
+ * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
                                                         const char *server_hostname, netlib_tls_read_fn read_fn,
                                                         netlib_tls_write_fn write_fn, void *ctx,
@@ -3804,8 +3644,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until then.
- * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context.
- */
+ * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context. */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
                                                           void *ctx, netlib_ctx_free_fn ctx_free,
@@ -3813,9 +3652,9 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
 
 /* ---- TLS engines: a session over a transport of your own. ---- */
 
-/** A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
- * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and reads the
- * time only to verify certificates. **Single**.
+/** A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. Corresponds
+ * to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and
+ * reads the time only to verify certificates. **Single**.
  *
  * Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
  * network. Drain after every other call, even after a failed one: the output may contain an alert for the peer.
@@ -3824,8 +3663,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
  * A failure of the session is final: every later call except drain fails with the same error. The engine's buffers are
  * bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the output of the handshake.
  *
- * An engine belongs to the process that made it: in a forked child its calls fail with `NETLIB_CLOSED`.
- */
+ * An engine belongs to the process that made it: in a forked child its calls fail with `NETLIB_CLOSED`. */
 struct netlib_tls_engine;
 
 /** Makes a client's engine. Its first output is available after `netlib_tls_engine_handshake`, a read or a write.
@@ -3838,8 +3676,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_new_client(const netlib_tls_cont
                                                            netlib_error **err);
 
 /** Makes a server's engine. The `context` must have an identity.
- * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and requests no certificate.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and requests no certificate. */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
                                                            netlib_tls_engine **engine, netlib_error **err);
 
@@ -3860,14 +3697,12 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine, 
 
 /** Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
  * close_notify, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`.
- * Calling it again is harmless.
- */
+ * Calling it again is harmless. */
 void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
 /** Copies the bytes to be sent to the peer into `buf`, in order, and removes them from the engine.
  * @param n out: the number of bytes copied; 0 if there are none.
- * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
- */
+ * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child. */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                       netlib_error **err);
 
@@ -3899,8 +3734,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, 
                                                      netlib_error **err);
 
 /** Returns the number of bytes that a read would return without more input; there may be more after them. To find out,
- * it decrypts a record that has been fed.
- */
+ * it decrypts a record that has been fed. */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
 /** Encrypts data into the output, as much as there is room for. While 256 KiB or more of output wait to be drained, no
@@ -3917,16 +3751,14 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
 /** Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards. Reads continue until
  * `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify is appended when the handshake ends. Calling it
  * again is harmless.
- * @return `NETLIB_OK`; the failure of the session.
- */
+ * @return `NETLIB_OK`; the failure of the session. */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
 /** Returns the same as `netlib_tls_stream_peer_certificate_count`: 0 before the handshake is done. */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
 /** Returns the same as `netlib_tls_stream_peer_certificate`.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- */
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned. */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
 /** Returns the same as `netlib_tls_stream_alpn_protocol`. */
@@ -3936,8 +3768,7 @@ const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, siz
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
 /** Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
- * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
- */
+ * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
 /** Returns the same as `netlib_tls_stream_cipher_suite`. */
@@ -3951,8 +3782,8 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Session resumption. ---- */
 
-/** A session that a client can resume with a later handshake without certificates, which is cheaper for both sides. As
- * Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+/** A session that a client can resume with a later handshake without certificates, which is cheaper for both sides.
+ * Corresponds to Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
  *
  * Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
  * (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
@@ -3963,8 +3794,7 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  *
  * A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
  * 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
- * the process. A forked child has a copy of each session; use a ticket in only one of the two processes.
- */
+ * the process. A forked child has a copy of each session; use a ticket in only one of the two processes. */
 struct netlib_tls_session;
 
 /** Returns another reference to the same session. When one of them is used up, so is the other. */
@@ -3974,42 +3804,37 @@ NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_se
 void netlib_tls_session_free(netlib_tls_session *session);
 
 /** Returns the name that the server has proved (the unchecked name if the context does not check names), in the form of
- * `netlib_tls_stream_server_name`.
- */
+ * `netlib_tls_stream_server_name`. */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
 /** Returns the TLS version of the session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
- * `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
- */
+ * `NETLIB_TLS_VERSION_NONE` for NULL. Corresponds to OpenSSL's SSL_SESSION_get_protocol_version. */
 enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
 /** Returns the time at which the server sent the session, in seconds since 1970-01-01 00:00:00 UTC, by the system's
- * clock. As Python's `SSLSession.time`, SSL_SESSION_get_time.
- */
+ * clock. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time. */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
 /** Returns 1 if the session can still be resumed, else 0: it must not be used up or older than seven days, and the
  * server's certificates and CRLs must not have expired. When it is resumed, a shorter lifetime set by the server and
  * the wall clock of the options are also applied. If the session is too old by them, or if the server has forgotten
- * it, the handshake is a full one.
- */
+ * it, the handshake is a full one. */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
-/** Takes a session out of the context's cache: the newest session that the server has sent to this client's stream. As
- * Python's `SSLSocket.session` and SSL_get1_session, but each session is taken once.
+/** Takes a session out of the context's cache: the newest session that the server has sent to this client's stream.
+ * Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
  *
  * TLS 1.3 servers send sessions after the handshake, usually two, with the first data: read before this call. The
  * context remembers only the latest sessions, at most 8 per name and 256 in all, so take a session soon.
  * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed the
  *        session, the context has forgotten it or does not resume sessions, or the stream verifies no name.
- * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
- */
+ * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream. */
 netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_tls_session **session,
                                              netlib_error **err);
 
-/** Sets the session that this client's stream resumes. Call it before the handshake. As Python's
- * `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one.
- * Setting another session, or none, replaces this default.
+/** Sets the session that this client's stream resumes. Call it before the handshake. Corresponds to Python's
+ * `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session that the context remembers, if there is
+ * one. Setting another session, or none, replaces this default.
  *
  * If the server does not accept the session, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS
  * 1.3 session is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is
@@ -4027,8 +3852,7 @@ netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const net
 
 /** Takes a session of a client's engine, as `netlib_tls_stream_take_session` does for a stream.
  * @param session NULL if there is none.
- * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
- */
+ * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine. */
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_tls_session **session,
                                              netlib_error **err);
 
@@ -4036,18 +3860,17 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_t
  * session that the context remembers.
  * @param session May be NULL: nothing is resumed.
  * @param err the reason for which the session cannot be resumed here.
- * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
- */
+ * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session. */
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/** Returns the number of remembered sessions that a client could resume, at most 256. As SSL_CTX_sess_number. */
+/** Returns the number of remembered sessions that a client could resume, at most 256. Corresponds to OpenSSL's
+ * SSL_CTX_sess_number. */
 size_t netlib_tls_context_session_count(const netlib_tls_context *context);
 
 /** Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
- * handshake, in which the server proves its identity again. Sessions that were taken out remain usable. As
- * SSL_CTX_flush_sessions.
- */
+ * handshake, in which the server proves its identity again. Sessions that were taken out remain usable. Corresponds to
+ * OpenSSL's SSL_CTX_flush_sessions. */
 void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
 /* ---- Early data (0-RTT). ---- */
@@ -4057,14 +3880,12 @@ enum netlib_early_data_status NETLIB_INT32 {
     /** No early data was written. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /** The server ignored the early data: write it again, if it is still wanted. As with all early data, another server
-     * may have accepted a copy.
-     */
+     * may have accepted a copy. */
     NETLIB_EARLY_DATA_REJECTED = 1,
     /** The server accepted the early data as the first part of the data. */
     NETLIB_EARLY_DATA_ACCEPTED = 2,
     /** The server has not answered yet. If the session has failed, the server may or may not have acted on the early
-     * data.
-     */
+     * data. */
     NETLIB_EARLY_DATA_UNDECIDED = 3
 };
 
@@ -4088,12 +3909,12 @@ enum netlib_early_data_status NETLIB_INT32 {
 void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 
 /** Returns 1 if clients may send early data, else 0: see `netlib_tls_options_set_early_data`. A context with an
- * ECHConfigList resumes no session and sends no early data.
- */
+ * ECHConfigList resumes no session and sends no early data. */
 int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
 /** Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
- * `netlib_tls_options_set_early_data` for data that must never be sent in this way. As SSL_write_early_data.
+ * `netlib_tls_options_set_early_data` for data that must never be sent in this way. Corresponds to OpenSSL's
+ * SSL_write_early_data.
  *
  * If early data is not possible, the call succeeds with `n` 0. It is not possible if the session is not resumed, if
  * its ticket allows no early data or no more of it, if the server has already refused it, after the handshake, and on
@@ -4116,19 +3937,17 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
  *         bytes accepted.
- * @threads one reader and one writer at the same time
- */
+ * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/** Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. As
- * OpenSSL's SSL_get_early_data_status.
- */
+/** Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
+ * Corresponds to OpenSSL's SSL_get_early_data_status. */
 enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
-/** Returns the number of bytes of early data that may still be written; 0 when none may be sent. As
- * SSL_SESSION_get_max_early_data, minus the bytes already written. The number is known before the first byte is sent.
- */
+/** Returns the number of bytes of early data that may still be written; 0 when none may be sent. Corresponds to
+ * OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first byte
+ * is sent. */
 size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
 
 /** Returns the number of bytes of early data that were written, including by calls that failed. */
@@ -4156,9 +3975,8 @@ size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
 /* ---- Encrypted Client Hello. ---- */
 
-/** The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. As OpenSSL's
- * SSL_ech_get1_status.
- */
+/** The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
+ * SSL_ech_get1_status. */
 enum netlib_ech_status NETLIB_INT32 {
     /** The ClientHello had no Encrypted Client Hello extension. This is also the outcome of every server's session. */
     NETLIB_ECH_NOT_OFFERED = 0,
@@ -4169,16 +3987,15 @@ enum netlib_ech_status NETLIB_INT32 {
     /** The server decrypted the ClientHello: no observer has seen the server's name. */
     NETLIB_ECH_ACCEPTED = 3,
     /** The server could not decrypt the ClientHello. No observer has seen the server's name, and there is no
-     * session.
-     */
+     * session. */
     NETLIB_ECH_REJECTED = 4
 };
 
 /** Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
  * of the connection sees the list's public name instead of the server's name. A list is for one name: it is the `ech`
  * parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over TLS; otherwise the name
- * can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
- * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
+ * can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. Corresponds to
+ * OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
  *
  * Such a context speaks only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
  * exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the
@@ -4200,9 +4017,8 @@ void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const v
 
 /** Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
  * RFC 9849 section 6.2), so that clients with an ECHConfigList do not stand out. The name is not hidden, and the
- * server need not support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no,
- * because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it.
- */
+ * server need not support anything. Corresponds to OpenSSL's SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease".
+ * Default: no, because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it. */
 void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
 
 /** Makes a context that differs only in its ECHConfigList, for one server name: see
@@ -4219,21 +4035,18 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_conte
                                                           netlib_error **err);
 
 /** Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
- * `netlib_tls_options_set_ech_config_list`; NULL when there is none.
- */
+ * `netlib_tls_options_set_ech_config_list`; NULL when there is none. */
 const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
 
 /** Returns the public name of the configuration in use, which clients send instead of the server's name; NULL when
- * there is no list.
- */
+ * there is no list. */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
 /** Returns 1 if `netlib_tls_options_set_ech_grease` is on, else 0. */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
 /** Returns the outcome of Encrypted Client Hello, even after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
- * NULL.
- */
+ * NULL. */
 enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
 
 /** Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL. */
@@ -4244,8 +4057,7 @@ enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *eng
  * context without Encrypted Client Hello, and connect once more; a second rejection is final. If there is no list, or
  * no supported configuration in it (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the
  * application may connect without it and reveal the name. The server of the public name is authenticated only if the
- * context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
- */
+ * context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody. */
 const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t *len);
 
 /* ---- Certificates as text, and fingerprints. ---- */
@@ -4269,12 +4081,11 @@ enum netlib_certificate_name_kind NETLIB_INT32 {
  *
  * Returned texts contain no NUL and no control character. These bytes, invalid UTF-8, CR, LF and other line
  * separators, and characters that change the writing direction are shown as a backslash and two hex digits per byte, a
- * backslash as two backslashes.
- */
+ * backslash as two backslashes. */
 struct netlib_certificate;
 
-/** Parses one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate that breaks a
- * rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
+/** Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
+ * that breaks a rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
  * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
  *        and the rest is ignored.
  * @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
@@ -4295,29 +4106,25 @@ void netlib_certificate_free(netlib_certificate *certificate);
  * The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
  * Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is shown as
  * "1.2.3=#0C0161", with its value in DER. Verification ignores the subject: `netlib_certificate_name` returns the
- * hosts of a certificate.
- */
+ * hosts of a certificate. */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name. */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". As Python's
- * serialNumber.
- */
+/** Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". Corresponds to
+ * Python's serialNumber. */
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the version of X.509, usually 3; the number in the certificate is one less. */
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 
 /** Returns the first second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for
- * an earlier time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
- */
+ * an earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notBefore. */
 double netlib_certificate_not_before(const netlib_certificate *certificate);
 
 /** Returns the last second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an
- * earlier time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
- */
+ * earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notAfter. */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
 
 /** Returns `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC". */
@@ -4327,70 +4134,60 @@ const char *netlib_certificate_not_before_text(const netlib_certificate *certifi
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the number of names in the certificate's subjectAltName. Only the kinds of `enum
- * netlib_certificate_name_kind` are counted. As Python's subjectAltName.
- */
+ * netlib_certificate_name_kind` are counted. Corresponds to Python's subjectAltName. */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
 /** Returns a name in the certificate's subjectAltName, such as "example.com", "*.example.com", "192.0.2.1",
- * "2001:db8::1". An IP address with a wrong length is returned as "#" and its bytes in hex.
- */
+ * "2001:db8::1". An IP address with a wrong length is returned as "#" and its bytes in hex. */
 const char *netlib_certificate_name(const netlib_certificate *certificate, size_t index, size_t *len);
 
 /** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
 enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
 /** Returns the algorithm of the certificate's public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as
- * OpenSSL's EVP_PKEY_get0_type_name; or, if it is unknown, the object identifier, such as "1.2.3".
- */
+ * OpenSSL's EVP_PKEY_get0_type_name; or, if it is unknown, the object identifier, such as "1.2.3". */
 const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the curve of an EC key as a constant, by its name in IANA's registry of TLS groups: "secp256r1", which
- * OpenSSL calls prime256v1; NULL for other keys and unknown curves.
- */
+ * OpenSSL calls prime256v1; NULL for other keys and unknown curves. */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the size of the certificate's public key in bits: the modulus of an RSA key, the field of an EC key, 256 for
- * Ed25519; 0 for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
- */
+ * Ed25519; 0 for an unknown kind of key or curve. Corresponds to OpenSSL's EVP_PKEY_get_bits, which returns 253 for
+ * Ed25519. */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
 /** Returns the certificate's signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
- * "rsassaPss", "ED25519"; or, if it is unknown, the object identifier, such as "1.2.3".
- */
+ * "rsassaPss", "ED25519"; or, if it is unknown, the object identifier, such as "1.2.3". */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
 /** Returns 1 if the certificate claims to be an authority's, else 0: its basicConstraints say CA:TRUE, or it is
- * self-issued and older than that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not
- * verified.
- */
+ * self-issued and older than that extension. Corresponds to OpenSSL's X509_check_ca with the results 1 and 3. The
+ * claim is not verified. */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
-/** Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's
- * EXFLAG_SI. The signature is not checked.
- */
+/** Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. Corresponds to
+ * OpenSSL's EXFLAG_SI. The signature is not checked. */
 int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
 /** Returns the certificate in DER.
- * @param len out: the length in bytes. May be NULL.
- */
+ * @param len out: the length in bytes. May be NULL. */
 const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, as
- * `netlib_assert_fingerprint` takes it. As `openssl x509 -fingerprint -sha256`, which has colons.
- */
+ * `netlib_assert_fingerprint` takes it. `openssl x509 -fingerprint -sha256` prints the same digest in upper case and
+ * with colons. */
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the pin of the certificate's key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
  * `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. The pin stays the same when a certificate is
- * renewed with the same key.
- */
+ * renewed with the same key. */
 const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate, size_t *len);
 
 /* ---- Verifying certificate chains without a session. ---- */
 
-/** The purpose that a certificate must have. As Python's `ssl.Purpose`, with OpenSSL's numbers of
- * X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER.
- */
+/** The purpose that a certificate must have. Corresponds to Python's `ssl.Purpose`, with OpenSSL's numbers of
+ * X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER. */
 enum netlib_purpose NETLIB_INT32 {
     /** The certificate is for the client of a session. */
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
@@ -4399,9 +4196,9 @@ enum netlib_purpose NETLIB_INT32 {
 };
 
 /** Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
- * flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It also verifies if the
- * context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only after
- * `netlib_tls_options_set_system_trust` with 1.
+ * flags and clock. Corresponds to OpenSSL's X509_verify_cert, `openssl verify` and Go's Certificate.Verify. It also
+ * verifies if the context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only
+ * after `netlib_tls_options_set_system_trust` with 1.
  *
  * Only a handshake proves possession of the certificate's key.
  * @param chain the peer's own certificate first, then others in any order: in PEM, whose other sections are skipped,
@@ -4426,70 +4223,59 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_c
 /* ---- Getters of a context. ---- */
 
 /** Kinds of sources of trust: `netlib_tls_context_trust_source_kind` returns one, `netlib_tls_context_trust_kinds` a
- * sum of bits.
- */
+ * sum of bits. */
 enum netlib_trust_kind NETLIB_INT32 {
     /** No such source, or no source at all. */
     NETLIB_TRUST_NONE = 0,
     /** The operating system's store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
     /** The authorities of Mozilla's programme that are built into netlib, because the options request them or the
-     * system has no store.
-     */
+     * system has no store. */
     NETLIB_TRUST_EMBEDDED = 2,
     /** The sources of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
     NETLIB_TRUST_CUSTOM = 4
 };
 
 /** Returns options that make an equal context. Change some of them to make a different context, which reads files and
- * the environment again and has its own sessions.
- */
+ * the environment again and has its own sessions. */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
 /** Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key are
- * counted once, even if several sources have them. As the length of Python's `get_ca_certs()`.
- */
+ * counted once, even if several sources have them. Corresponds to the length of Python's `get_ca_certs()`. */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
 /** Returns the kinds of all sources of trust together, as bits of `enum netlib_trust_kind`; 0 when nothing is trusted
- * because nothing is verified.
- */
+ * because nothing is verified. */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
 /** Returns the number of sources of trust that were loaded: the sources that the options name, in their order; then
- * each source of the system; then the built-in authorities.
- */
+ * each source of the system; then the built-in authorities. */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 
 /** Returns the kind of a source; `NETLIB_TRUST_NONE` for NULL. */
 enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
 
 /** Returns the location of a source: the path of a file or directory, byte for byte; "CA data"; "system" for a store
- * that is not a file; "embedded".
- */
+ * that is not a file; "embedded". */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
 /** Returns the number of trusted certificates in a source, including certificates that other sources also have; 0 only
  * for a source of the system that could not be read or contains none. Certificates with the same name and key are
- * counted once.
- */
+ * counted once. */
 size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
 
 /** Returns the number of lines that `netlib_tls_context_trust_source_skipped` has for a source, at most 101: after a
- * hundred, the last line states how many more there are.
- */
+ * hundred, the last line states how many more there are. */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
 /** Returns one line of text about an item of a source that is not trusted: the file (for a directory), the certificate,
  * and the reason.
- * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
- */
+ * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned. */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
                                                     size_t *len);
 
 /** Returns the mode in which a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server
- * requests a client's certificate only if the mode was set explicitly.
- */
+ * requests a client's certificate only if the mode was set explicitly. */
 enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
 
 /** Returns 1 if a server must prove its name, else 0; 1 for NULL. */
@@ -4502,18 +4288,15 @@ size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
 /** Returns the verify flags in force, as bits of `enum netlib_verify_flag`: the flags that were set, those that are
- * always in force, and those that CRLs turn on; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
- */
+ * always in force, and those that CRLs turn on; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL. */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
 /** Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
- * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
- */
+ * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored. */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /** Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
- * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
- */
+ * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored. */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /** Returns the number of application protocols that are offered. */
@@ -4522,35 +4305,30 @@ size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context)
 /** Returns an application protocol that is offered; index 0 is the most preferred. */
 const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns the number of cipher suites that are offered. As the length of Python's `get_ciphers()`. */
+/** Returns the number of cipher suites that are offered. Corresponds to the length of Python's `get_ciphers()`. */
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
 /** Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
- * a constant. Index 0 is the most preferred; the TLS 1.3 suites come first.
- */
+ * a constant. Index 0 is the most preferred; the TLS 1.3 suites come first. */
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
 /** Returns the words of the cipher string that name no suite of netlib, misspelt words included, in their order,
- * separated by ":"; NULL when there are none.
- */
+ * separated by ":"; NULL when there are none. */
 const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
 /** Returns the number of key exchange groups that are offered. */
 size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
 
 /** Returns a group that is offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` does: a
- * constant. Index 0 is the most preferred.
- */
+ * constant. Index 0 is the most preferred. */
 const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
 
 /** Returns 1 if sessions are resumed, else 0; 1 for NULL. A context with an ECHConfigList resumes none. See
- * `netlib_tls_options_set_resumption`.
- */
+ * `netlib_tls_options_set_resumption`. */
 int32_t netlib_tls_context_resumption(const netlib_tls_context *context);
 
-/** Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. As Python's
- * `keylog_filename`.
- */
+/** Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. Corresponds to
+ * Python's `keylog_filename`. */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
 /* ---- Keys for connection pools. ---- */
@@ -4560,7 +4338,7 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
 /** Computes the key under which a pool keeps a connection. A connection may serve a request only if the keys of both
  * are equal: then the connection leads to the same server, over the same proxy, with the same trust, pins and
- * identities. As urllib3's `PoolKey`.
+ * identities. Corresponds to urllib3's `PoolKey`.
  *
  * The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
  * port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared
@@ -4592,8 +4370,7 @@ NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const
  * address and their `ctx`. Each context still has its own sessions.
  *
  * The digest covers the identity, but not the password that opens it. The first call computes the digest. Compare
- * digests only within one process.
- */
+ * digests only within one process. */
 const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t *len);
 
 /* ==================================================================================================================
@@ -4608,8 +4385,7 @@ const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t 
  *        Retry is used instead.
  * @param redirect 1 to follow redirects, else 0. It does not apply to the default Retry.
  * @param default_retry the default Retry. May be NULL: a Retry with total 3.
- * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redirect,
                                                     const netlib_retry *default_retry, netlib_retry **retry,
                                                     netlib_error **err);
@@ -4617,14 +4393,12 @@ NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redir
 /** Chooses the Retry of a request: its own, else its pool's, else a Retry with total 3.
  * @param per_request the request's own Retry. May be NULL: `pool_default` is returned.
  * @param pool_default the pool's Retry. May be NULL: a Retry with total 3 replaces it.
- * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
- */
+ * @return borrowed: one of the two, or a constant that is never freed. Never NULL. */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
 /** Makes a timeout from one value, which becomes the connect limit and the read limit, without a total.
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
 NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
 
 /** Checks a raw header block for defects. The block is the lines after the status line, up to the empty line. Bytes
@@ -4637,25 +4411,21 @@ NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_t
  * @param block the lines.
  * @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
  *        from 1; its offset is the start of the line.
- * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
- */
+ * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`. */
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
 /** Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor counts as closed
  * when it is not open.
  * @param closed out: 0 or 1.
- * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
 /** Returns the address family for name lookups: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can
- * bind the IPv6 loopback address, or has no descriptor left for the test; else `AF_INET`. Each call asks the system.
- */
+ * bind the IPv6 loopback address, or has no descriptor left for the test; else `AF_INET`. Each call asks the system. */
 int32_t netlib_allowed_gai_family(void);
 
 /** Returns the time of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only the difference of two such times is
- * meaningful.
- */
+ * meaningful. */
 double netlib_current_time(void);
 
 /** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
@@ -4733,8 +4503,7 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
  * @param candidate the text. May be NULL: CERT_REQUIRED.
  * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
  *        checks it.
- * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
 /** Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
@@ -4743,38 +4512,35 @@ NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, in
  * @param candidate the text. May be NULL: PROTOCOL_TLS, 2.
  * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
  *        checks it.
- * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
 
 /** Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates the
- * version, like the contexts that urllib3 makes.
- */
+ * version, like the contexts that urllib3 makes. */
 enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
-/** Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default:
- * none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/** Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. Corresponds to Python's
+ * `set_npn_protocols`. Default: none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  * @param protocols an array of `count` names.
- * @param count the number of names; 0 is the default.
- */
+ * @param count the number of names; 0 is the default. */
 void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
 
-/** Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
- * `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new` fails with
- * `NETLIB_UNSUPPORTED`.
- */
+/** Sets whether a certificate without subject alternative names may prove a name by its common name. Corresponds to
+ * Python's `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new`
+ * fails with `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
 
-/** Returns 0: a name is never proven by a certificate's common name. As Python's `hostname_checks_common_name`. */
+/** Returns 0: a name is never proven by a certificate's common name. Corresponds to Python's
+ * `hostname_checks_common_name`. */
 int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
-/** Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
- * `post_handshake_auth`, which urllib3 sets to true. Default: 0. With 1, `netlib_tls_context_new` fails with
- * `NETLIB_UNSUPPORTED`.
- */
+/** Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). Corresponds to
+ * Python's `post_handshake_auth`, which urllib3 sets to true. Default: 0. With 1, `netlib_tls_context_new` fails with
+ * `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
-/** Returns 0: a server may not request a certificate after the handshake. As Python's `post_handshake_auth`. */
+/** Returns 0: a server may not request a certificate after the handshake. Corresponds to Python's
+ * `post_handshake_auth`. */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
 /* ---- Option bits and cipher suite names of OpenSSL. ---- */
@@ -4784,18 +4550,15 @@ int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context
 
 /** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
  * OpenSSL's other bits are also accepted if they are always in force or make no difference; otherwise they are
- * `NETLIB_UNSUPPORTED`.
- */
+ * `NETLIB_UNSUPPORTED`. */
 enum netlib_tls_option NETLIB_INT32 {
     /** Connects to servers without RFC 5746. Always in force: that RFC protects renegotiation, which netlib does not
-     * have.
-     */
+     * have. */
     NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
     /** Uses the kernel's TLS, which netlib does not support: `NETLIB_UNSUPPORTED`. */
     NETLIB_OP_ENABLE_KTLS = 8,
     /** Treats an end without close_notify as a clean end: `NETLIB_UNSUPPORTED`. A read then always fails with
-     * `NETLIB_TLS_TRUNCATED`, which the application may ignore.
-     */
+     * `NETLIB_TLS_TRUNCATED`, which the application may ignore. */
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
     /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
     NETLIB_OP_NO_TICKET = 16384,
@@ -4804,8 +4567,7 @@ enum netlib_tls_option NETLIB_INT32 {
     /** The middlebox compatibility mode of TLS 1.3. Always in force. */
     NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
     /** A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no effect for a
-     * client.
-     */
+     * client. */
     NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
     /** No SSL 3.0. Always in force. */
     NETLIB_OP_NO_SSLv3 = 33554432,
@@ -4832,19 +4594,16 @@ enum netlib_tls_option NETLIB_INT32 {
  * off. Bits that are always in force may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`.
  * Unknown bits are `NETLIB_INVALID_ARGUMENT`, as are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave
  * no version.
- * @param bits of `enum netlib_tls_option`, joined by `|`.
- */
+ * @param bits of `enum netlib_tls_option`, joined by `|`. */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
 
 /** Returns the bits of `enum netlib_tls_option` in force: the bits that were set, and those that are always in force.
- * (Python's `SSLContext.options` has only what was set.)
- */
+ * (Python's `SSLContext.options` has only what was set.) */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
 /** Returns the name, in OpenSSL and Python, of a cipher suite that is offered (`netlib_tls_context_cipher_suite`): a
  * constant.
- * @param index 0, the most preferred, to count - 1; beyond, NULL is returned.
- */
+ * @param index 0, the most preferred, to count - 1; beyond, NULL is returned. */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
                                                          size_t *len);
 
@@ -4852,41 +4611,35 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 
 /** The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
  * @param methods an array of `count` method names, compared case-insensitively.
- * @param count the number of methods; 0 allows none.
- */
+ * @param count the number of methods; 0 allows none. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
 void netlib_retry_options_set_method_whitelist(netlib_retry_options *options, const char *const *methods,
                                                size_t count);
 
 /** The old name of `netlib_retry_default_allowed_methods`.
- * @return a constant array of constant strings. Never NULL.
- */
+ * @return a constant array of constant strings. Never NULL. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_allowed_methods")
 const char *const *netlib_retry_default_method_whitelist(size_t *count);
 
 /** The old name of `netlib_retry_default_remove_headers_on_redirect`.
- * @return a constant array of constant strings. Never NULL.
- */
+ * @return a constant array of constant strings. Never NULL. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_remove_headers_on_redirect")
 const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count);
 
 /** Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
- * the getter of a Retry.)
- */
+ * the getter of a Retry.) */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
 double netlib_backoff_max(void);
 
 /** Returns the old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not
- * `netlib_retry_recommended`. It is borrowed and never freed. Never NULL. `netlib_retry_resolve` falls back to it.
- */
+ * `netlib_retry_recommended`. It is borrowed and never freed. Never NULL. `netlib_retry_resolve` falls back to it. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 
 /** Parses a URL, and gives it the scheme "http" if it has no scheme.
  * @param url the text, in UTF-8.
  * @param out its scheme, host and port are the results of the old function.
- * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
- */
+ * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`. */
 NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
 NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
@@ -4900,8 +4653,7 @@ NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netli
  * @param before_end out: the offset in bytes at which the text before ends.
  * @param after_start out: the offset in bytes at which the text after begins.
  * @param delimiter out: the index of the delimiter found; -1 when no delimiter was found.
- * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
- */
+ * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`. */
 NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
 NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, const char *const *delimiters,
                                                  size_t count, size_t *before_end, size_t *after_start,
@@ -4912,8 +4664,7 @@ NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, c
  * only. With SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  * `NETLIB_SSL_VERSION_TLSv1_2` and, as in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with
  * `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`.
- * @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
- */
+ * @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`. */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
 void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib_ssl_version version);
 

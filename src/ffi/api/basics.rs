@@ -12,58 +12,60 @@ use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::status::{RetryKind, Status, StatusClass};
 
-/// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
-/// `netlib_status_class` gives the class of an unknown code.
+/// The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
+/// `netlib_status_class` returns a class for an unknown code.
 pub type netlib_status = i32;
 
-/// Groups of statuses. Returned by `netlib_status_class`.
+/// Classes of statuses. `netlib_status_class` returns the class of a status.
 #[repr(C)]
 pub enum netlib_class {
-    /// `NETLIB_OK`.
+    /// The status `NETLIB_OK`.
     NETLIB_CLASS_SUCCESS = 0,
-    /// No error, and no error object: more input, more output, a wait that ended, a clean end.
+    /// The call did not fail, and stores no error: it needs more input or more output, its wait ended, or the stream
+    /// ended cleanly.
     NETLIB_CLASS_PROGRESS = 1,
-    /// The caller passed something that cannot be used; the message names the parameter.
+    /// The caller passed an argument that the function cannot use; the error message names the parameter.
     NETLIB_CLASS_ARGUMENT = 2,
-    /// The handle is not in a state in which this call can be made.
+    /// The handle's present state does not allow this call.
     NETLIB_CLASS_STATE = 3,
-    /// A failure of the operating system, or a bug of netlib that was caught.
+    /// The operating system reported a failure, or netlib caught a bug of its own.
     NETLIB_CLASS_SYSTEM = 4,
-    /// A time limit passed, or the wait was cancelled.
+    /// A time limit passed, or a `netlib_limit` was cancelled.
     NETLIB_CLASS_TIME = 5,
     /// The text is not a URL.
     NETLIB_CLASS_URL = 6,
-    /// No connection could be made: the name lookup, the connect or a proxy failed.
+    /// No connection could be made: the name lookup, connect(2) or a proxy failed.
     NETLIB_CLASS_CONNECT = 7,
-    /// A failure of TLS: verification, names, alerts, a broken stream.
+    /// TLS failed: the certificate was refused, an alert ended the session, or the peer broke the protocol.
     NETLIB_CLASS_TLS = 8,
-    /// A defect of the peer's HTTP, or the status of its response.
+    /// The peer broke HTTP's rules, or its response has an error status.
     NETLIB_CLASS_HTTP = 9,
     /// The retry policy ended the request.
     NETLIB_CLASS_RETRY = 10,
 }
 
-/// The counter of a `netlib_retry` that a failure consumes. `netlib_error_retry_kind` returns it for an error,
-/// `netlib_status_retry_kind` for a status alone.
+/// Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
+/// `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status.
 #[repr(C)]
 pub enum netlib_retry_kind {
-    /// Not a failure of the request: never retried. `netlib_retry_increment` fails with the error itself.
+    /// The failure is not one of the request, so it is never retried. `netlib_retry_increment` fails with the error
+    /// itself.
     NETLIB_RETRY_KIND_NEVER = 0,
-    /// The request did not reach the server: the `connect` counter.
+    /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
-    /// The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
-    /// only if its method is in `allowed_methods`.
+    /// The request was sent in whole or in part, and its effect is unknown. The failure, called a read error,
+    /// decrements the `read` counter. The request is repeated only if its method is in `allowed_methods`.
     NETLIB_RETRY_KIND_READ = 2,
-    /// Any other failure, such as a refused certificate: the `other` counter. It applies to every method, including a
-    /// method that is not in `allowed_methods`.
+    /// Any other failure, such as a refused certificate, decrements the `other` counter. The request is repeated even
+    /// if its method is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// The kind of the status `NETLIB_PROXY_FAILED`, never of an error: an error with this status has the kind of its
-    /// first cause, or OTHER if it has no cause. If its cause is also a proxy failure, the innermost cause determines
-    /// the kind.
+    /// The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with this status has the kind of
+    /// its first cause, or OTHER if it has no cause. If the first cause is also a proxy failure, the innermost cause
+    /// determines the kind.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
-/// The reason for which a peer's certificate was refused. Returned by `netlib_error_certificate_problem`.
+/// The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason of an error.
 #[repr(C)]
 pub enum netlib_certificate_problem {
     /// The error is not about a certificate.
@@ -73,9 +75,9 @@ pub enum netlib_certificate_problem {
     /// The certificate is not valid yet.
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
     /// No trusted certificate issued the last certificate of the chain, for example because a private authority was not
-    /// added. The advice names the authority.
+    /// added. `netlib_error_advice` names the authority.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
-    /// The certificate is for other hosts than the requested one.
+    /// The certificate is not for the requested host.
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
     /// The issuer has revoked the certificate.
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
@@ -85,16 +87,16 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /// The certificate cannot be parsed.
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
-    /// Any other problem, which the message describes.
+    /// Any other problem with the certificate, which the error message describes.
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
-    /// The certificate is its own issuer, and was not added as trusted.
+    /// The certificate is its own issuer and is not a trusted certificate.
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /// The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
     /// and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
     /// or the peer's certificate names a location from which its issuer's certificate can be downloaded (caIssuers).
-    /// Otherwise it reports UNKNOWN_ISSUER.
+    /// Without such a sign, netlib reports UNKNOWN_ISSUER.
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
-    /// The peer's own certificate is an authority's (CA:TRUE) instead of a server's or a client's.
+    /// The peer's own certificate is that of an authority (CA:TRUE), not that of a server or a client.
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
     /// The certificate's key is too small, or of a kind that is no longer safe.
     NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
@@ -106,7 +108,7 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /// No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`.
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /// The certificate has a name that an authority above it may not certify (nameConstraints).
+    /// The certificate has a name that the nameConstraints of an authority above it in the chain exclude.
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
     /// A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows.
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
@@ -114,61 +116,64 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
     /// The chain is too long, or takes too much work to verify.
     NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /// A certificate of the chain has issued another certificate, but may not: its basicConstraints lack CA:TRUE, or
-    /// its keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
+    /// A certificate of the chain issued another certificate without permission: its basicConstraints lack CA:TRUE, or
+    /// its keyUsage lacks keyCertSign. The certificate may be the trusted one at the end of the chain.
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
-/// The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
-/// foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
-/// that raises must not let anything through. Any number that is not listed here also means failure.
+/// The results of a callback that allows or refuses: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure
+/// because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception,
+/// and a filter that raises an exception must not allow anything. Any number that is not listed here also means
+/// failure.
 #[repr(C)]
 pub enum netlib_verdict {
-    /// The callback failed. The call fails with `NETLIB_CALLBACK_FAILED`.
+    /// The callback failed, and so does the call during which it ran, with `NETLIB_CALLBACK_FAILED`.
     NETLIB_VERDICT_FAILED = 0,
-    /// Go on.
+    /// The operation continues.
     NETLIB_VERDICT_ALLOW = 1,
-    /// Do not go on. The comment of the callback states the effect.
+    /// The callback refuses. The comment of the callback's type states the effect.
     NETLIB_VERDICT_REFUSE = 2,
 }
 
-/// The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
-/// means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here also means failure.
+/// The results of a callback that acts and has no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 means failure,
+/// for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means failure.
 ///
-/// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
-/// invalid value, so a callback that raised an exception before it stored a result also counts as failed.
+/// A callback that has an output, stored through a pointer, returns 0 for success instead. netlib presets the output to
+/// an invalid value, so a callback that raised an exception before it stored the output also counts as failed.
 #[repr(C)]
 pub enum netlib_outcome {
-    /// The action failed.
+    /// The callback's action failed.
     NETLIB_OUTCOME_FAILED = 0,
-    /// The action succeeded.
+    /// The callback's action succeeded.
     NETLIB_OUTCOME_DONE = 1,
 }
 
-/// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes a `ctx_free`, and
-/// takes ownership of `ctx`, whatever it returns. `ctx_free` is called exactly once **for each such call**, when
-/// nothing holds the callback any more. It is called at once if the function cannot keep the callback (NULL options, a
-/// failure), or if there is no callback for `ctx`. So give one `ctx` with a `ctx_free` to one call only. To share a
-/// `ctx` between several calls, count its references, or pass NULL as `ctx_free`: then `ctx` must stay usable as long
-/// as anything holds the callback, and you release it yourself.
+/// Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. The
+/// function takes ownership of `ctx`, whether it succeeds or fails. netlib calls `ctx_free` exactly once **for each
+/// such call**, as soon as nothing holds the callback any more. If the function cannot keep the callback (NULL options,
+/// a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a `ctx` that has a
+/// `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass NULL as
+/// `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
 ///
-/// Objects made from options also hold their callbacks. So the last holder may be a context, a stream, a
-/// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
-/// callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
+/// Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
+/// a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
+/// again releases the callback of the earlier call, unless something else holds that callback. Several callbacks passed
+/// to one call share one `ctx`.
 ///
-/// `ctx_free` runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile,
+/// `ctx_free` runs during a netlib call, on the thread that releases the last holder. netlib holds no lock meanwhile,
 /// so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
-/// its own.
+/// its own copy.
 ///
-/// A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
-/// free the handle that the setter was called for. During other calls that may change a handle, a call of `ctx_free` on
-/// that handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the
-/// outer call ends. A `ctx_free` that runs in a `_free` must not use the handle being freed.
+/// A setter of a callback releases an earlier `ctx` after it has changed the options (or the timeout), so `ctx_free`
+/// may use and free the handle passed to that setter. During any other call that may change a handle, a call of
+/// `ctx_free` on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes
+/// effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being
+/// freed.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
-/// An error with its cause, message and context. **Immutable**. Functions that fail store an error through their last
-/// parameter, `err`; free it with `netlib_error_free`. Make your own error with `netlib_error_new` to report a failure
-/// of your HTTP layer to the retry policy.
+/// An error: a status, a message, and the errors that caused it. **Immutable**. A function that fails stores an error
+/// through its last parameter, `err`; free the error with `netlib_error_free`. `netlib_error_new` makes an error with
+/// which you report a failure of your HTTP layer to the retry policy.
 pub struct netlib_error {
     _private: [u8; 0],
 }
@@ -178,8 +183,8 @@ impl Handle for netlib_error {
     type Ownership = Shared;
 }
 
-/// Optional properties of an error that you make: its cause and its retry kind. **Single**. Without any call to a
-/// setter the error has no cause, and its status determines its retry kind.
+/// Optional properties of an error that you make: its cause and its retry kind. **Single**. Without a call to a setter,
+/// the error has no cause, and its status determines its retry kind.
 pub struct netlib_error_options {
     _private: [u8; 0],
 }
@@ -189,7 +194,7 @@ impl Handle for netlib_error_options {
     type Ownership = Unique;
 }
 
-/// Returns `NETLIB_NTS`, for languages that cannot read C macros.
+/// Returns the value of the macro `NETLIB_NTS`, for languages that cannot read C macros.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_nts() -> usize {
     guard::value(NTS, || Ok(NTS))
@@ -236,7 +241,7 @@ pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
 }
 
 /// Returns the meaning of a status in one sentence, as a constant string; "unknown status" for a number that is no
-/// status of this release. Never NULL. `netlib_error_message` says more about an error.
+/// status of this release. Never NULL. `netlib_error_message` describes a particular failure.
 ///
 /// @param status any number.
 #[unsafe(no_mangle)]
@@ -254,9 +259,9 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_clas
     guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
 
-/// Returns the retry counter that a failure with this status consumes if nothing else is known about it;
-/// `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release. An error records more, for example whether
-/// the request was sent before the failure: see `netlib_error_retry_kind`.
+/// Returns the retry kind of a failure of which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
+/// is no status of this release. An error records more than its status, for example whether the request was sent before
+/// the failure: see `netlib_error_retry_kind`.
 ///
 /// @param status any number.
 #[unsafe(no_mangle)]
@@ -264,7 +269,7 @@ pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib
     guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
 }
 
-/// Makes options with the defaults.
+/// Makes error options that hold the defaults.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -279,8 +284,8 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 }
 
 /// Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
-/// because its own retry kind was set to READ, the new error is also a read error. This does not apply if the kind of
-/// the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets the kind.
+/// because its own retry kind was set to READ, the new error is also a read error, except if the kind of its status is
+/// NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
 ///
 /// @param cause May be NULL: no cause.
 #[unsafe(no_mangle)]
@@ -294,14 +299,15 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
     });
 }
 
-/// Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
-/// `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
-/// and for every failure after a response arrived. An error that netlib made already has the right kind. If this is
-/// READ, an error that has it as its cause is also READ.
+/// Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
+/// `netlib_status_retry_kind` returns for the error's status. Choose `NETLIB_RETRY_KIND_READ` for every failure after
+/// the first byte of the request was passed to a socket or a stream, and for every failure after a response arrived.
+/// Errors made by netlib already have the right kind. An error whose cause has the kind READ set by this function also
+/// has the kind READ.
 ///
 /// An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
-/// failed, the request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated after a
-/// read error of the proxy.
+/// failed, the request to the server was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated
+/// after a read error on the connection to the proxy.
 ///
 /// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; any other value makes
 ///        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
@@ -317,14 +323,14 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
 
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
 ///
-/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
-///        failure is counted, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. The status determines the retry kind
+///        of the error, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
 ///        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
-///        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
-/// @param message one line saying what failed; it must not contain credentials.
-/// @param options the cause and the retry kind. May be NULL: no cause, and the retry kind of `status`.
+///        `NETLIB_READ_TIMEOUT` for a server that does not respond in time.
+/// @param message one line that says what failed; it must not contain credentials.
+/// @param options the cause and the retry kind. May be NULL: the error has no cause, and the retry kind of `status`.
 /// @param error the new error.
-/// @param err the reason for which no error could be made.
+/// @param err the reason why no error could be made.
 /// @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
 ///         `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
@@ -364,32 +370,33 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
     read(error, Status::Ok as i32, |error| error.status() as i32)
 }
 
-/// Returns the retry counter that the failure consumes, never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER`
-/// for NULL. `netlib_retry_increment` and `netlib_retry_decide` use it.
+/// Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
+/// `netlib_retry_increment` and `netlib_retry_decide` use this kind.
 ///
-/// By default it is the kind of the error's status. Once a TLS stream or engine has accepted application data for
-/// sending, early data included, or has received application data from the peer, each failure that would be CONNECT or
-/// OTHER is READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams
-/// have carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot
-/// be sent is NEVER.
+/// By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
+/// sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
+/// OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
+/// the outer streams have carried only its handshake and a proxy's CONNECT. A response that breaks HTTP's rules has the
+/// kind READ. A request header that cannot be sent has the kind NEVER.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
 }
 
-/// Returns the failure in one line of UTF-8: what failed, on which input, and at which byte. The message never contains
-/// credentials.
+/// Returns the error message: one line of UTF-8 that says what failed, on which input, and at which byte. The message
+/// never contains credentials.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, |error| Some(error.message_c()))
 }
 
 /// Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
-/// trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the message,
-/// because end users may read the message. The advice never recommends switching verification off.
+/// trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the error
+/// message, because end users may read the message. The advice never recommends switching verification off.
 ///
 /// For an unknown issuer, the advice names the authority to add. For a hostname mismatch, it lists the names of the
-/// certificate, at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
+/// certificate, at most eight. The authority and the names come from a peer that is not authenticated, so neither is a
+/// reason to trust the peer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, Error::advice_text)
@@ -408,13 +415,13 @@ pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) 
 }
 
 /// Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
-/// 255; -1 when there was none and for NULL.
+/// 255; -1 when there was no alert and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
     read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
 }
 
-/// Returns the reason for which the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
+/// Returns the reason why the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_problem(
     error: *const netlib_error,
@@ -422,24 +429,24 @@ pub unsafe extern "C" fn netlib_error_certificate_problem(
     read(error, 0, |error| error.certificate_problem() as i32)
 }
 
-/// Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own; -1 when the
-/// error is not about one of these certificates and for NULL.
+/// Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own certificate;
+/// -1 when the error is not about a certificate that the peer sent and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// Returns the byte offset in the input at which the problem is; -1 when the error is not about a place in an input and
-/// for NULL.
+/// Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input and for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// Returns the number of causes of an error. A failed connect has one cause per address tried. A `NETLIB_MAX_RETRY`
-/// error has its reason as a cause (for its history, see `netlib_error_retry`). When a limit ends a chain of requests,
-/// the error has one cause per request. The tree of an error and its causes holds at most 1,024 errors: a cause that
-/// would exceed this is kept without its own causes.
+/// Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`
+/// error has one cause, the failure that was not retried; for the history of requests, see `netlib_error_retry`. When a
+/// limit ends a chain of requests, the error has one cause per request. The tree of an error and its causes holds at
+/// most 1,024 errors: a cause that would exceed this maximum is kept without its own causes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
     read(error, 0, |error| error.causes().len())

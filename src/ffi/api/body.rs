@@ -14,10 +14,10 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::status::Status;
 
-/// The body of a request. **Single**. Before it is sent for the first time, record its position with
-/// `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
-/// a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails, before a byte is sent, if the body
-/// cannot be moved.
+/// The body of a request. **Single**. Before you send a body for the first time, record its position with
+/// `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`. Before you send the body again, after a redirect
+/// or for a retry, move it back to that position with `netlib_rewind_body(body, pos, &err)`, which fails if the body
+/// cannot be moved back.
 pub struct netlib_body {
     _private: [u8; 0],
 }
@@ -27,43 +27,46 @@ impl Handle for netlib_body {
     type Ownership = Unique;
 }
 
-/// Reads from an application-defined body (`netlib_body_new`). Called only during `netlib_body_read`, on its thread. A
-/// call on the body itself fails with `NETLIB_BUSY`.
+/// Reads from an application-defined body (`netlib_body_new`). The callback is called only during `netlib_body_read`,
+/// on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
-/// @param len the room in bytes, at least 1.
-/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
+/// @param len the size of `buf` in bytes, at least 1.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
 ///        `SIZE_MAX`, and the callback must store a value.
-/// @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
-///         as `NETLIB_CALLBACK_FAILED`.
+/// @return 0 on success; any other number on failure. After a failure, or 0 without storing `n`, `netlib_body_read`
+///         fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Reports the read position of an application-defined body (`netlib_body_new`). Called only during
-/// `netlib_set_file_position`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
+/// Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
+/// `netlib_set_file_position`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
 ///
-/// @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
-/// @return 0 on success; any other number if the position is unknown. An unknown position, or 0 without a stored `pos`,
-///         is recorded as `NETLIB_POSITION_FAILED`.
+/// @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
+///        and the callback must store a value.
+/// @return 0 on success; any other number if the position is unknown. For an unknown position, or 0 without storing
+///         `pos`, netlib records `NETLIB_POSITION_FAILED`.
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
-/// Moves an application-defined body (`netlib_body_new`) to a position. Called only during `netlib_rewind_body` and
-/// `netlib_set_file_position`, on their thread. A call on the body itself fails with `NETLIB_BUSY`.
+/// Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
+/// `netlib_rewind_body` and `netlib_set_file_position`, on the same thread. A call that the callback makes on the body
+/// fails with `NETLIB_BUSY`.
 ///
-/// @param pos bytes from the start, 0 or more.
-/// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
-///         reported as `NETLIB_UNREWINDABLE_BODY`.
+/// @param pos the position in bytes from the start of the body, 0 or more.
+/// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
+///         reports as `NETLIB_UNREWINDABLE_BODY`.
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
-/// Reports whether an application-defined body (`netlib_body_new`) has been closed. Called only during
-/// `netlib_is_fp_closed`, on its thread. A call on the body itself fails with `NETLIB_BUSY`.
+/// Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
+/// `netlib_is_fp_closed`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
 ///
-/// @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
-/// @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
-///         `NETLIB_CALLBACK_FAILED`.
+/// @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
+///        value.
+/// @return 0 on success; any other number on failure. After a failure, or 0 without storing `closed`,
+///         `netlib_is_fp_closed` fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32>;
 
-/// Makes a body of bytes in memory, at its start.
+/// Makes a body from a copy of bytes in memory. The body's position is at its start.
 ///
 /// @return `NETLIB_OK`.
 #[unsafe(no_mangle)]
@@ -80,11 +83,11 @@ pub unsafe extern "C" fn netlib_body_from_memory(
     })
 }
 
-/// Makes a body that is read from a file, a pipe or a socket, from the descriptor's current position. Reading and
-/// rewinding the body moves the descriptor's position; netlib changes nothing else about the descriptor.
+/// Makes a body that is read from a file, a pipe or a socket, beginning at the descriptor's current position. Reading
+/// and rewinding the body moves the descriptor's position; netlib changes nothing else about the descriptor.
 ///
 /// @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
-/// @param body out: `netlib_body_free` does not close `fd`.
+/// @param body out: the body; `netlib_body_free` does not close `fd`.
 /// @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_from_fd(
@@ -99,15 +102,15 @@ pub unsafe extern "C" fn netlib_body_from_fd(
     })
 }
 
-/// Makes a body that the application's callbacks read and move.
+/// Makes an application-defined body, which the application's callbacks read and move.
 ///
 /// @param read reads the body.
-/// @param tell reports the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
+/// @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
 /// @param seek moves the body. May be NULL: the body cannot be moved back.
-/// @param is_closed reports whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
+/// @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
 /// @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
 ///        must stay usable until the body is freed.
-/// @param body out: `netlib_body_free` calls no callback except `ctx_free`.
+/// @param body out: the body; `netlib_body_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_new(
@@ -129,17 +132,17 @@ pub unsafe extern "C" fn netlib_body_new(
     })
 }
 
-/// Releases a body. A descriptor stays open.
+/// Releases a body. The descriptor of a body from `netlib_body_from_fd` stays open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
     guard::nothing(|| handle::free(body));
 }
 
-/// Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
-/// Default: none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
+/// Sets the limit that ends reads of this body, and keeps a reference to the limit. Later calls obey the limit.
+/// Default: none, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
 ///
-/// A descriptor is polled before it is read, so no other code may read it meanwhile. A read callback is not called once
-/// the limit has ended, but a running one is not interrupted.
+/// With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor meanwhile.
+/// The read callback is not called once the limit has ended, but a running callback is not interrupted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *const netlib_limit) {
     guard::value((), || {
@@ -148,14 +151,14 @@ pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *c
     });
 }
 
-/// Reads the next bytes of a body. For a blocking descriptor it waits, until the limit of `netlib_body_set_limit` if
-/// there is one; a signal does not end the wait.
+/// Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
+/// limit of `netlib_body_set_limit` ends; a signal does not end the wait.
 ///
-/// @param len the room in bytes; with 0 nothing is read, and `NETLIB_OK` is returned.
-/// @param n out: the number of bytes read, which may be fewer than `len` anywhere in the body.
-/// @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a non-blocking descriptor has no data yet;
-///         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
-///         the limit has ended, after which the read can be tried again.
+/// @param len the size of `buf` in bytes; with 0, nothing is read, and the call returns `NETLIB_OK`.
+/// @param n out: the number of bytes read, which may be less than `len` even before the end of the body.
+/// @return `NETLIB_END_OF_STREAM` at the end of the body; `NETLIB_WANT_READ` when a non-blocking descriptor has no data
+///         yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`
+///         when the limit has ended: the body can still be read later.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_read(
     body: *mut netlib_body,
@@ -180,8 +183,7 @@ pub unsafe extern "C" fn netlib_body_read(
 
 /// Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
 ///
-/// @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or an
-///        application-defined body.
+/// @param length out: the number of bytes; -1 when the length is unknown, as for a pipe or an application-defined body.
 /// @return `NETLIB_IO`, with errno.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_length(
@@ -198,13 +200,15 @@ pub unsafe extern "C" fn netlib_body_length(
 
 /// Records the position of a body, or moves it to a position as `netlib_rewind_body` does.
 ///
-/// @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
-/// @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
-///        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
+/// @param pos a position in bytes from the start of the body, to move the body there; or `NETLIB_POSITION_NONE`, to
+///        record the position.
+/// @param out_pos out: `pos`, or the recorded position, which you later pass to `netlib_rewind_body`:
+///        `NETLIB_POSITION_FAILED` if the body could not report its position, `NETLIB_POSITION_NONE` if the body has no
+///        `tell` callback.
 /// @return `NETLIB_OK`, even when no position could be recorded, because most bodies are sent only once;
 ///         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
-///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
-///         from `tell`.
+///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` if `tell` stored a negative
+///         position.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_set_file_position(
     body: *mut netlib_body,
@@ -222,9 +226,9 @@ pub unsafe extern "C" fn netlib_set_file_position(
 
 /// Moves a body back to a recorded position, so that it can be sent again.
 ///
-/// @param pos the position that `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file
-///        there is nothing to read.
-/// @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded: `pos` is
+/// @param pos the position that `netlib_set_file_position` recorded. At a position beyond the end of the memory or the
+///        file, there is nothing to read.
+/// @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded, that is, `pos` is
 ///         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rewind_body(

@@ -1,4 +1,4 @@
-//! Request headers, ready for the wire.
+//! Request headers, and their bytes to send.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::headers::{HeaderOptions, Headers, make_headers};
 
-/// Settings of `netlib_make_headers`. **Single**. Without any call to a setter there are no headers. A value with CR,
-/// LF or NUL, or a name that is not a token, is refused with `NETLIB_INVALID_HEADER` by `netlib_make_headers`: the
-/// message names the header and the byte, never the value.
+/// Settings from which `netlib_make_headers` makes request headers. **Single**. Without a call to a setter, there are
+/// no headers. For a value with CR, LF or NUL, or a name that is not a token, `netlib_make_headers` fails with
+/// `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value.
 pub struct netlib_headers_options {
     _private: [u8; 0],
 }
@@ -23,8 +23,9 @@ impl Handle for netlib_headers_options {
     type Ownership = Unique;
 }
 
-/// An ordered list of header fields. **Immutable**. Names are case-insensitive, and keep the case in which they were
-/// given; a name may occur several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
+/// An ordered list of header fields. **Immutable**. Names of fields are case-insensitive, but keep the letter case with
+/// which they were added; a name may occur several times. Values of fields are bytes, which need not be UTF-8, but
+/// never contain CR, LF or NUL.
 pub struct netlib_headers {
     _private: [u8; 0],
 }
@@ -34,7 +35,7 @@ impl Handle for netlib_headers {
     type Ownership = Shared;
 }
 
-/// Makes options without any header.
+/// Makes options for an empty list of headers.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -48,7 +49,7 @@ pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_header
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets whether to send `connection: keep-alive`. Default: 0.
+/// Sets whether the headers include `connection: keep-alive`. Default: 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     options: *mut netlib_headers_options,
@@ -60,9 +61,9 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     });
 }
 
-/// Sets the value of `accept-encoding`, for example "gzip;q=0.5, br". It replaces the result of
-/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`. The default is no
-/// such header.
+/// Sets the value of the header `accept-encoding`, for example "gzip;q=0.5, br". The value replaces the result of
+/// earlier calls of `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`.
+/// By default, there is no `accept-encoding`.
 ///
 /// @param value "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
@@ -75,11 +76,11 @@ pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     });
 }
 
-/// Sets whether `accept-encoding` lists the codings that the application can decode: "gzip,deflate", followed by the
-/// codings given to `netlib_headers_options_add_supported_coding`. It replaces the result of the other two setters of
-/// `accept-encoding`.
+/// Sets whether the header `accept-encoding` lists the codings that the application can decode: "gzip,deflate",
+/// followed by the codings that `netlib_headers_options_add_supported_coding` declares. The list replaces the result of
+/// earlier calls of the other two setters of `accept-encoding`.
 ///
-/// @param enable 0 or 1. Default: 0, no header.
+/// @param enable 0 or 1. Default: 0, no `accept-encoding`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     options: *mut netlib_headers_options,
@@ -91,10 +92,10 @@ pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     });
 }
 
-/// Appends an element to `accept-encoding`, after a comma. The first call replaces the result of the other two setters
-/// of `accept-encoding`.
+/// Appends a coding to the header `accept-encoding`, after a comma. The first call replaces the result of earlier calls
+/// of the other two setters of `accept-encoding`.
 ///
-/// @param coding for example "gzip" or "br;q=0.5".
+/// @param coding the coding, for example "gzip" or "br;q=0.5".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     options: *mut netlib_headers_options,
@@ -105,11 +106,11 @@ pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     });
 }
 
-/// Declares a coding other than gzip and deflate that the application can decode. `accept-encoding` lists it when
-/// `netlib_headers_options_enable_accept_encoding` is on. Without that setting it has no effect.
+/// Declares a coding other than gzip and deflate that the application can decode. The header `accept-encoding` lists
+/// this coding if `netlib_headers_options_enable_accept_encoding` is on; otherwise the declaration has no effect.
 ///
-/// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). A coding that is already known changes
-///        nothing.
+/// @param coding the coding, a token (RFC 9110 section 5.6.2), for example "br" or "zstd". Declaring a coding again
+///        changes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     options: *mut netlib_headers_options,
@@ -120,9 +121,9 @@ pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     });
 }
 
-/// Sets the value of `user-agent`. The default is no such header.
+/// Sets the value of the header `user-agent`. By default, there is no `user-agent`.
 ///
-/// @param user_agent May be NULL: no header, as for "".
+/// @param user_agent the value; "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
     options: *mut netlib_headers_options,
@@ -133,11 +134,11 @@ pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
     });
 }
 
-/// Sets credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64
-/// form of the bytes. The server determines the encoding of the credentials: usually UTF-8, ISO 8859-1 for older
-/// servers. The default is no such header.
+/// Sets the credentials for the server, in the header `authorization` with the Basic scheme (RFC 7617): "Basic " and
+/// the base64 form of the credentials. The server determines the character encoding of the credentials: usually UTF-8,
+/// but ISO 8859-1 for older servers. By default, there is no `authorization`.
 ///
-/// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
+/// @param credentials "user:password", any bytes; "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
     options: *mut netlib_headers_options,
@@ -148,10 +149,10 @@ pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
     });
 }
 
-/// Sets credentials for a proxy: `proxy-authorization`, as `netlib_headers_options_set_basic_auth` sets
-/// `authorization`. The default is no such header.
+/// Sets the credentials for a proxy, in the header `proxy-authorization`, as `netlib_headers_options_set_basic_auth`
+/// sets `authorization`. By default, there is no `proxy-authorization`.
 ///
-/// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
+/// @param credentials "user:password", any bytes; "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
     options: *mut netlib_headers_options,
@@ -162,7 +163,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
     });
 }
 
-/// Sets whether to send `cache-control: no-cache`. Default: 0.
+/// Sets whether the headers include `cache-control: no-cache`. Default: 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     options: *mut netlib_headers_options,
@@ -174,11 +175,11 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     });
 }
 
-/// Adds a header. It follows the headers of the other setters and those added by earlier calls. A name may be added
-/// several times.
+/// Adds a header field after the headers of the other setters and after the fields added by earlier calls. A name may
+/// be added several times.
 ///
-/// @param name a token (RFC 9110 section 5.1), sent in the case given.
-/// @param value any bytes except CR and LF; "" is an empty value.
+/// @param name the name, a token (RFC 9110 section 5.1), sent with its letter case unchanged.
+/// @param value the value: any bytes except CR and LF; "" is an empty value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_header(
     options: *mut netlib_headers_options,
@@ -190,15 +191,15 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
     });
 }
 
-/// Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
-/// `proxy-authorization`, `cache-control`, each with its name in lower case and only if it was set, then the added
-/// headers.
+/// Makes request headers: those of `accept-encoding`, `user-agent`, `connection`, `authorization`,
+/// `proxy-authorization` and `cache-control` that were set, in this order and with names in lower case, then the
+/// headers that were added.
 ///
 /// @param options May be NULL: an empty list is made.
-/// @param err the error's offset is the position of the bad byte in the name or value that its message names.
+/// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
 ///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
-///         not UTF-8. The message begins with the setter's name.
+///         not UTF-8. The error message begins with the setter's name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_make_headers(
     options: *const netlib_headers_options,
@@ -213,8 +214,9 @@ pub unsafe extern "C" fn netlib_make_headers(
     })
 }
 
-/// Returns options that make the same headers again; NULL when memory is short. To change or remove a header that a
-/// setter made, call the setter again. The other headers were added with `netlib_headers_options_add_header`.
+/// Returns options from which `netlib_make_headers` makes the same headers; NULL when memory is short. To change or
+/// remove a header that a setter made, call the setter again. All other headers were added with
+/// `netlib_headers_options_add_header`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))
@@ -232,13 +234,13 @@ pub unsafe extern "C" fn netlib_headers_free(headers: *mut netlib_headers) {
     guard::nothing(|| handle::free(headers));
 }
 
-/// Returns the number of fields; a repeated name counts each time.
+/// Returns the number of header fields; a name that occurs several times counts each time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_count(headers: *const netlib_headers) -> usize {
     read(headers, 0, Headers::len)
 }
 
-/// Returns the name of a field, in the case it was given.
+/// Returns the name of a header field, with the letter case with which the field was added.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_name(
     headers: *const netlib_headers,
@@ -248,7 +250,7 @@ pub unsafe extern "C" fn netlib_headers_name(
     lend_text(headers, len, |headers| headers.at(index).map(|(name, _)| name))
 }
 
-/// Returns the value of a field.
+/// Returns the value of a header field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_value(
     headers: *const netlib_headers,
@@ -258,9 +260,9 @@ pub unsafe extern "C" fn netlib_headers_value(
     lend_text(headers, len, |headers| headers.at(index).map(|(_, value)| value))
 }
 
-/// Returns the first value of a name; NULL when no field has the name.
+/// Returns the value of the first field with a given name; NULL when no field has this name.
 ///
-/// @param name the name, case-insensitive. May be NULL: NULL is returned.
+/// @param name the name of the field, case-insensitive. May be NULL: NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get(
     headers: *const netlib_headers,
@@ -270,18 +272,18 @@ pub unsafe extern "C" fn netlib_headers_get(
     lend_text(headers, len, |headers| headers.get(bytes_or_none(name)?))
 }
 
-/// Returns the number of fields with a name.
+/// Returns the number of fields with a given name.
 ///
-/// @param name the name, case-insensitive. May be NULL: 0 is returned.
+/// @param name the name of the fields, case-insensitive. May be NULL: 0 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers, name: *const c_char) -> usize {
     read(headers, 0, |headers| bytes_or_none(name).map_or(0, |name| headers.get_all(name).count()))
 }
 
-/// Returns a value of a name, in the order of the list.
+/// Returns the value of one of the fields with a given name, which are counted in their order in the list.
 ///
-/// @param name the name, case-insensitive. May be NULL: NULL is returned.
-/// @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
+/// @param name the name of the fields, case-insensitive. May be NULL: NULL is returned.
+/// @param n 0 to `netlib_headers_get_count` - 1; for a larger number, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_at(
     headers: *const netlib_headers,
@@ -292,8 +294,9 @@ pub unsafe extern "C" fn netlib_headers_get_at(
     lend_text(headers, len, |headers| headers.get_all(bytes_or_none(name)?).nth(n))
 }
 
-/// Returns the bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head; "" for an
-/// empty list; NULL when memory is short. The first call makes the text; later calls return the same text.
+/// Returns the headers as bytes to send: "name: value" and CRLF for each field, without the empty line that ends the
+/// head of a request; "" for an empty list; NULL when memory is short. The first call makes the text; later calls
+/// return the same text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
     lend_text(headers, len, |headers| headers.wire().ok())

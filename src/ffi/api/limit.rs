@@ -9,10 +9,11 @@ use crate::limit::Limit;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// A deadline and a cancel trigger. **Thread-safe**. Every call that blocks takes or holds a limit, and returns within
-/// 20 ms of its deadline or its cancellation.
+/// A deadline and a cancel trigger. **Thread-safe**. Every call that blocks obeys a limit, if one is passed to the call
+/// or set on its handle, and returns within 20 ms of the limit's deadline or cancellation.
 ///
-/// After fork(2) parent and child each have a limit with the same deadline. Cancelling one does not cancel the other.
+/// After fork(2), parent and child each have a limit with the same deadline. Cancelling the limit in one process does
+/// not cancel the limit in the other.
 pub struct netlib_limit {
     _private: [u8; 0],
 }
@@ -22,10 +23,10 @@ impl Handle for netlib_limit {
     type Ownership = Shared;
 }
 
-/// Makes a limit. Its clock starts now.
+/// Makes a limit. The time until its deadline starts to run at this call.
 ///
 /// @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
-///        `netlib_limit_cancel` ends it.
+///        `netlib_limit_cancel` ends the limit.
 /// @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_new(
@@ -40,20 +41,21 @@ pub unsafe extern "C" fn netlib_limit_new(
     })
 }
 
-/// Returns another reference to the same limit: cancelling through one of them cancels both.
+/// Returns another reference to the same limit. Cancelling the limit through one reference cancels it for all
+/// references.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_clone(limit: *const netlib_limit) -> *mut netlib_limit {
     handle::clone(limit)
 }
 
-/// Releases a limit. A stream that holds it keeps its own reference.
+/// Releases a limit. A stream for which the limit is set keeps a reference of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
     guard::nothing(|| handle::free(limit));
 }
 
-/// Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
-/// called from a signal handler.
+/// Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. The function is
+/// async-signal-safe: a signal handler may call it.
 ///
 /// @threads any, and signal handlers
 #[unsafe(no_mangle)]
@@ -62,9 +64,9 @@ pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
     guard::nothing(|| read(limit, (), Limit::cancel));
 }
 
-/// Checks whether waiting must stop.
+/// Checks whether a limit was cancelled or its deadline has passed.
 ///
-/// @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
+/// @return `NETLIB_OK` if neither has happened; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_check(
     limit: *const netlib_limit,
@@ -73,17 +75,17 @@ pub unsafe extern "C" fn netlib_limit_check(
     guard::status(err, || arg!(limit).check())
 }
 
-/// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. The descriptor is for an
-/// event loop that itself waits for a non-blocking TLS stream. The deadline does not make it readable: use a timer with
-/// the time of `netlib_limit_remaining`. All references to the limit share this descriptor, which epoll accepts once; a
-/// `netlib_connect` has a descriptor of its own.
+/// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. An application that waits
+/// for a non-blocking TLS stream in its own event loop adds this descriptor to the loop. The deadline does not make the
+/// descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to the limit share this
+/// descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
 ///
-/// Do not read from the descriptor, write to it or close it. After fork(2), call this again in the child: its copy of
-/// the limit has a descriptor of its own.
+/// Do not read from the descriptor, write to it or close it. After fork(2), call this function again in the child: the
+/// child's copy of the limit has a descriptor of its own.
 ///
 /// @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
-/// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if the descriptor cannot be opened; the first call or the first
-///         wait opens it.
+/// @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
+///         first call of this function, or the first wait that obeys the limit, opens the descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,

@@ -1,4 +1,4 @@
-//! Parsing response heads, and the framing of bodies.
+//! Response heads, and the framing of bodies.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::ffi::{Handle, Shared, handle};
 use crate::response::{Framing, Response, check_status};
 use crate::status::Status;
 
-/// The head of a response, and the method of the request it answers: the input of the retry policy and of a body
-/// reader. **Immutable**.
+/// The head of a response, and the method of its request. The retry policy and the reader of the body need these.
+/// **Immutable**.
 pub struct netlib_response {
     _private: [u8; 0],
 }
@@ -25,14 +25,14 @@ impl Handle for netlib_response {
     type Ownership = Shared;
 }
 
-/// How to find the end of a body. Stored by `netlib_response_framing`.
+/// Body framings: the ways to find the end of a body. `netlib_response_framing` stores one of them.
 #[repr(C)]
 pub enum netlib_body_framing {
     /// There is no body: the next response begins right after the head.
     NETLIB_BODY_FRAMING_NONE = 0,
     /// The body has a known length.
     NETLIB_BODY_FRAMING_LENGTH = 1,
-    /// The body comes in chunks (RFC 9112 section 7.1). The last chunk is empty.
+    /// The body has the chunked transfer coding (RFC 9112 section 7.1). The last chunk is empty.
     NETLIB_BODY_FRAMING_CHUNKED = 2,
     /// The body lasts until the peer closes the connection.
     NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3,
@@ -40,8 +40,8 @@ pub enum netlib_body_framing {
 
 /// Makes a response from the result of another HTTP parser, for the retry policy.
 ///
-/// @param request_method the method of the request that the response answers, a token such as "GET".
-/// @param status 100 to 999.
+/// @param request_method the method of the request, a token such as "GET".
+/// @param status the status code of the response, 100 to 999.
 /// @param headers the response's headers.
 /// @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
 #[unsafe(no_mangle)]
@@ -60,11 +60,12 @@ pub unsafe extern "C" fn netlib_response_new(
     })
 }
 
-/// Parses a response head at the start of the received bytes: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+/// Parses a response head at the start of the received bytes, for HTTP/1.0 and HTTP/1.1 (RFC 9112 sections 4 and 5).
 ///
-/// While the head is incomplete, it returns `NETLIB_WANT_READ`: receive more, append it, and call again with the whole
-/// buffer. `state` records how much of the head the last call parsed, so that the next call does not start over. Keep
-/// one `state` per buffer, initially 0. After every other result `state` is 0 again, ready for the next head.
+/// While the head is incomplete, the call returns `NETLIB_WANT_READ`: receive more bytes, append them to the buffer,
+/// and call again with the whole buffer. `state` records how much of the head the last call parsed, so that the next
+/// call does not start over. Keep one `state` per buffer, initially 0. After every other result, `state` is 0 again,
+/// ready for the next head.
 ///
 ///     uint64_t state = 0;
 ///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -74,27 +75,27 @@ pub unsafe extern "C" fn netlib_response_new(
 ///         used += (size_t)n;
 ///     }
 ///
-/// Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
-/// once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
-/// an interim response: the next head begins at `head_len`, so call again from there.
+/// Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
+/// are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
+/// except 101, is an interim response: another head begins at `head_len`, so call again with the bytes from there.
 ///
-/// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
-/// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
-/// or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
-/// more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
-/// without waiting for more.
+/// The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
+/// phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses a CR not
+/// followed by LF, NUL, whitespace before a colon or before the first header, a line without a colon, a name that is no
+/// token, more than 1000 fields or 2000 lines, and more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH
+/// greeting) are refused at the first such byte, without waiting for more.
 ///
-/// @param request_method the method of the request that the response answers, a token such as "GET".
+/// @param request_method the method of the request, a token such as "GET".
 /// @param head the bytes received so far.
-/// @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
+/// @param len the number of bytes in `head`, or `NETLIB_NTS`, with which each call measures the text.
 /// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
 ///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
 ///        stores 0. May be NULL: each call parses `head` from its start.
-/// @param head_len out: the length of the head in bytes, its empty line included.
+/// @param head_len out: the length of the head in bytes, including the empty line.
 /// @param err the error's offset is the position of the defect in `head`.
-/// @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
+/// @return `NETLIB_WANT_READ` while the head is incomplete; `NETLIB_PROTOCOL` if the bytes are not a response head;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
-///         bytes. A wrong state that is not detected can delay the response but not change it.
+///         bytes. A wrong `state` that is not detected can delay the response but not change it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_parse(
     request_method: *const c_char,
@@ -134,19 +135,20 @@ pub unsafe extern "C" fn netlib_response_free(response: *mut netlib_response) {
     guard::nothing(|| handle::free(response));
 }
 
-/// Returns the status code: 100 to 999.
+/// Returns the status code of a response: 100 to 999.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_status(response: *const netlib_response) -> i32 {
     read(response, 0, |response| response.status().into())
 }
 
-/// Returns the headers, in the order they came. `netlib_headers_clone` makes a reference that outlives the response.
+/// Returns the headers of a response, in the order in which they were received. `netlib_headers_clone` makes a
+/// reference that outlives the response.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_headers(response: *const netlib_response) -> *const netlib_headers {
     read(response, std::ptr::null(), |response| handle::lend(Some(response.headers())))
 }
 
-/// Returns the method of the request that it answers, as it was given.
+/// Returns the method of the request to which the response belongs, unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_request_method(
     response: *const netlib_response,
@@ -155,22 +157,24 @@ pub unsafe extern "C" fn netlib_response_request_method(
     lend_text(response, len, |response| Some(response.request_method()))
 }
 
-/// Returns the reason phrase after the status code, which has no meaning for a program: bytes, not always UTF-8; ""
-/// when the peer sent none; NULL when the response was not parsed.
+/// Returns the reason phrase after the status code, which has no meaning for a program. The bytes need not be UTF-8. ""
+/// when the server sent none; NULL when the response was made by `netlib_response_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response, len: *mut usize) -> *const c_char {
     lend_text(response, len, Response::reason)
 }
 
-/// Returns the minor version of HTTP/1 that the peer sent, 0 or 1; -1 when the response was not parsed and for NULL.
+/// Returns the minor version of HTTP/1 that the server sent, 0 or 1; -1 when the response was made by
+/// `netlib_response_new` and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_response) -> i32 {
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
 }
 
-/// Returns the Location of a 301, 302, 303, 307 or 308: a reference, which `netlib_url_resolve` resolves. NULL for
-/// another status, or if the Location is absent or empty. The text is always UTF-8: other bytes, which older servers
-/// send, are percent-encoded, so that the server gets them back. Several Location headers are joined with ", ".
+/// Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
+/// `netlib_url_resolve` resolves. NULL for another status, or if the Location is absent or empty. The text is always
+/// UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same bytes.
+/// Several Location headers are joined with ", ".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_redirect_location(
     response: *const netlib_response,
@@ -179,24 +183,24 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
     lend_text(response, len, Response::redirect_location)
 }
 
-/// Determines how to find the end of the body (RFC 9112 section 6.3).
+/// Determines how to find the end of a response's body (RFC 9112 section 6.3).
 ///
-/// A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
-/// status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
-/// HEAD. Otherwise a Transfer-Encoding determines the framing: if its last coding is chunked, the body comes in chunks;
-/// with another last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there
-/// is a Transfer-Encoding. After a response with both, or with a Transfer-Encoding in HTTP/1.0, the connection must not
-/// be used again. Without a Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts
-/// until the peer closes the connection.
+/// A response has no body if the request's method is HEAD, or if the status is 100 to 199, 204 or 304. A response to
+/// CONNECT with a status of 200 to 299 has no body either: the connection is then a tunnel. Methods are case-sensitive:
+/// "head" is not HEAD. All other responses have a body. If there is a Transfer-Encoding whose last coding is chunked,
+/// the body comes in chunks; with another last coding, the body lasts until the peer closes the connection. A
+/// Content-Length is ignored if there is a Transfer-Encoding. After a response with both headers, or with a
+/// Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is
+/// the length of the body. Without both headers, the body lasts until the peer closes the connection.
 ///
 /// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
-/// find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
-/// unterminated quote.
+/// find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter
+/// without a value, and an unterminated quote.
 ///
-/// @param length out: the length in bytes for a `framing` of `NETLIB_BODY_FRAMING_LENGTH`, else -1.
-/// @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
-///         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
-///         Nothing more can then be read from the connection.
+/// @param length out: the length of the body in bytes if `framing` is `NETLIB_BODY_FRAMING_LENGTH`, else -1.
+/// @return `NETLIB_PROTOCOL` if there are different Content-Length values, if a Content-Length is not a number or does
+///         not fit an int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is
+///         not the last coding. After this failure, nothing more can be read from the connection.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_framing(
     response: *const netlib_response,
@@ -219,7 +223,7 @@ pub unsafe extern "C" fn netlib_response_framing(
 }
 
 /// Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
-/// body use `netlib_response_framing`, which compares methods case-sensitively.
+/// body, use `netlib_response_framing`, which compares methods case-sensitively.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_response) -> i32 {
     read_bool(response, false, Response::is_response_to_head)

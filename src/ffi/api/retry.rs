@@ -21,19 +21,21 @@ use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{Handle, Options, Shared, guard, handle, options as ffi_options};
 use crate::retry::Retry;
 
-/// The reason for the wait before the next request. Stored by `netlib_retry_delay`.
+/// The reasons for the wait before the next request. `netlib_retry_delay` stores one of them.
 #[repr(C)]
 pub enum netlib_delay_reason {
-    /// There is no wait.
+    /// There is no wait before the next request.
     NETLIB_DELAY_NONE = 0,
-    /// The exponential backoff.
+    /// The wait is the exponential backoff.
     NETLIB_DELAY_BACKOFF = 1,
-    /// The server asked for it with Retry-After.
+    /// The server asked for the wait with a Retry-After header.
     NETLIB_DELAY_RETRY_AFTER = 2,
 }
 
-/// A retry policy with its remaining counts and its history of requests. **Immutable**: `netlib_retry_increment` makes
-/// a new Retry and does not change the old one, so one Retry serves any number of requests.
+/// A Retry: a retry policy with its counters and its history of requests. **Immutable**. The counter `total` holds the
+/// number of retries that are left in all, and the counters `connect`, `read`, `redirect`, `status` and `other` the
+/// number that is left for each kind of event. `netlib_retry_increment` does not change a Retry but makes a new one, so
+/// one Retry serves any number of requests.
 pub struct netlib_retry {
     _private: [u8; 0],
 }
@@ -45,7 +47,7 @@ impl Handle for netlib_retry {
 
 /// Makes a Retry.
 ///
-/// @param options the settings; options can be used for several calls. May be NULL: urllib3's defaults, see
+/// @param options the settings, which can be used for several calls. May be NULL: urllib3's defaults, see
 ///        `netlib_retry_options_new`.
 /// @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -73,40 +75,42 @@ pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
     guard::nothing(|| handle::free(retry));
 }
 
-/// Returns options that make an equal Retry, history included. Change some of them to make a different Retry.
+/// Returns options from which `netlib_retry_new` makes an equal Retry, history included. Change some of the options to
+/// make a different Retry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> *mut netlib_retry_options {
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
 }
 
-/// Records a failed attempt and makes the Retry for the next request. `netlib_retry_decide` does this and more; call
-/// this only if the application decides itself what to send again.
+/// Records a request that failed or is to be repeated, and makes the Retry for the next request. `netlib_retry_decide`
+/// does this and more: call `netlib_retry_increment` only if the application itself decides what to send again.
 ///
-/// The call consumes one of `total` and one of another count, which the first of these that is given determines: an
-/// error consumes the count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if a response is
-/// also given; a redirect's Location consumes `redirect`; any other response consumes `status`. Without an error and a
-/// response, only `total` is consumed. The call also adds an entry to the history.
+/// The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
+/// if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
+/// Location decrements `redirect`, and any other response decrements `status`. Without an error and a response, the
+/// call decrements `total` only. The call also adds an entry to the history.
 ///
-/// The call fails with `NETLIB_MAX_RETRY` when a count is used up, regardless of `raise_on_redirect` and
-/// `raise_on_status`. The cause of this error is the reason, and `netlib_error_retry` lends the exhausted Retry with
-/// the whole history. The call fails with `error` itself if that error must not be retried: `total` is
-/// `NETLIB_RETRY_DISABLED`; the count of its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error
-/// and the method is not allowed, or NULL. An `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`
-/// gets the outcomes of the earlier requests as further causes, see `netlib_retry_decide`. If `total` is
-/// `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with `NETLIB_MAX_RETRY`, but with the status
-/// that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
+/// The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
+/// `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
+/// the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
+/// `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
+/// error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
+/// `NETLIB_DEADLINE_EXCEEDED`, the call adds the outcomes of earlier requests to the error's causes, see
+/// `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with
+/// `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+/// `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: unknown.
-/// @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
-///        NULL: unknown.
+/// @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
+///        be NULL: unknown.
 /// @param response the response. May be NULL: there was none.
-/// @param error the failure. It takes precedence over `response`; a response given in addition means that the request
-///        was sent. May be NULL: nothing failed.
+/// @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
+///        May be NULL: nothing failed.
 /// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
 ///         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
-///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
-///         numbers.
+///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
+///         random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_increment(
     retry: *const netlib_retry,
@@ -128,9 +132,10 @@ pub unsafe extern "C" fn netlib_retry_increment(
     })
 }
 
-/// Decides whether a response is retried: the method must be allowed, and the status in `status_forcelist` or in
-/// `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a Retry-After
-/// header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+/// Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist` or in
+/// the list of `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a
+/// Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
+/// `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
 /// @param status_code the response's status.
@@ -155,18 +160,21 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
     })
 }
 
-/// Returns 1 if more retries were made than one of the counts allows, else 0; 1 for NULL.
+/// Returns 1 if a counter of a Retry is negative, that is, more retries were recorded than it allows, else 0; 1 for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -> i32 {
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n is the number of entries
-/// at the end of the history that are not redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn
-/// anew by each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
+/// `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect.
+/// While n is 0 or 1, the backoff is 0. Each call draws a new random number. This is the default formula; `enum
+/// netlib_jitter_kind` lists the other formulas.
 ///
 /// @param seconds out: the backoff.
-/// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
+/// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
+///         numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_get_backoff_time(
     retry: *const netlib_retry,
@@ -180,12 +188,12 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
     })
 }
 
-/// Reads the wait that a response asks for in its Retry-After header (RFC 9110 section 10.2.3), whatever its status.
+/// Parses the Retry-After header of a response (RFC 9110 section 10.2.3), regardless of the response's status.
 ///
 /// @param response the response.
-/// @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
-///        the server asks for; 0 for a date that has passed; -1.0 without the header, or if the header is malformed and
-///        malformed headers are ignored.
+/// @param seconds out: the wait that the server asks for, in seconds from now, at most `retry_after_max`, or without
+///        this maximum if `NETLIB_LONG_RETRY_AFTER_STOP` is set; 0 for a date that has passed; -1.0 if the header is
+///        absent, or malformed and malformed headers are ignored.
 /// @return `NETLIB_INVALID_HEADER` if the header is neither a number nor a date, unless malformed headers are ignored;
 ///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
@@ -203,12 +211,13 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
     })
 }
 
-/// Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
-/// section 5.6.7) or close to one of them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+/// Parses the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+/// section 5.6.7). In a date, the weekday and the time zone may be missing, and the zone may be an offset from UTC;
+/// without a zone, the date is in UTC.
 ///
-/// @param value the header's value.
-/// @param seconds out: seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` the wait that
-///        the value asks for; 0 for a date that has passed.
+/// @param value the value of the header.
+/// @param seconds out: the wait that the value asks for, in seconds from now, at most `retry_after_max`, or without
+///        this maximum if `NETLIB_LONG_RETRY_AFTER_STOP` is set; 0 for a date that has passed.
 /// @return `NETLIB_INVALID_HEADER` if the value is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_parse_retry_after(
@@ -225,21 +234,22 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
     })
 }
 
-/// Computes the wait of `netlib_retry_sleep` and its reason, for applications that wait in their own event loop.
+/// Computes the time that `netlib_retry_sleep` waits, and the reason for the wait, for applications that wait in their
+/// own event loop.
 ///
-/// The wait is the one that Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
-/// `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
-/// `netlib_retry_get_backoff_time`.
+/// The wait is the one that the Retry-After header asks for, if `respect_retry_after_header` is set and the status is
+/// one of `netlib_retry_options_set_retry_after_statuses`. If the header is absent or asks for no wait, the wait is the
+/// backoff of `netlib_retry_get_backoff_time`.
 ///
-/// @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
+/// @param retry the Retry for the next request, which `netlib_retry_increment` has made.
 /// @param response the last response. May be NULL: there was none.
-/// @param seconds out: 0 for no wait.
-/// @param reason out: the reason.
-/// @param uncapped out: `seconds` without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
-///        exceeds a double.
+/// @param seconds out: the wait in seconds; 0 for no wait.
+/// @param reason out: the reason for the wait.
+/// @param uncapped out: the wait without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
+///        exceeds the range of a double.
 /// @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless malformed headers are ignored;
-///         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends the retries;
-///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+///         `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and therefore ends the retries;
+///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_delay(
     retry: *const netlib_retry,
@@ -260,13 +270,13 @@ pub unsafe extern "C" fn netlib_retry_delay(
     })
 }
 
-/// Sleeps before the next request for the time that `netlib_retry_delay` computes; with a `backoff_factor` and a
-/// `backoff_jitter` of 0 and no Retry-After it returns at once.
+/// Sleeps before the next request for the time that `netlib_retry_delay` computes. The call returns at once if
+/// `backoff_factor` and `backoff_jitter` are 0 and there is no Retry-After header.
 ///
-/// @param retry as for `netlib_retry_delay`.
+/// @param retry the Retry for the next request, which `netlib_retry_increment` has made.
 /// @param response the last response. May be NULL: there was none.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
-///         requests in the history as causes; as `netlib_retry_delay` otherwise.
+///         requests in the history as causes; the failures of `netlib_retry_delay`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep(
     retry: *const netlib_retry,
@@ -280,14 +290,14 @@ pub unsafe extern "C" fn netlib_retry_sleep(
     })
 }
 
-/// Sleeps for the time of the response's Retry-After header, whatever its status.
+/// Sleeps for the time that a response's Retry-After header asks for, regardless of the response's status.
 ///
 /// @param response the last response. May be NULL: there was none, so there is no wait.
-/// @param slept out: 0 or 1; 0 when there is no such header, or the header asks for no wait.
+/// @param slept out: 1 if the call slept; 0 if there is no Retry-After header, or the header asks for no wait.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
 ///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
-///         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and therefore ends
-///         the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+///         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and
+///         therefore ends the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     retry: *const netlib_retry,
@@ -304,8 +314,8 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     })
 }
 
-/// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests; NULL for every other error.
-/// That Retry is exhausted, unless a Retry-After ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
+/// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all requests; NULL for every other error. The
+/// returned Retry is exhausted, unless a Retry-After header ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

@@ -10,14 +10,15 @@ use crate::ffi::strings::read;
 use crate::ffi::{Handle, Unique, callback, guard, handle};
 use crate::timeout::{self, Timeout};
 
-/// Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
-/// attempt does. **Single**. Keep one as your default and clone it for each request: the clone has the same limits, and
-/// its clock has not been started.
+/// Three time limits, called connect, read and total, and a clock. The connect limit bounds connecting, the read limit
+/// bounds each read, and the total limit bounds both together. The application starts the clock when it begins to
+/// connect. **Single**. Keep one timeout as your default and clone it for each request: a clone has the same limits,
+/// and its clock is not running.
 ///
-/// Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
-/// `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
-/// two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole
-/// response, use a `netlib_limit`.
+/// Each time limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for no limit; the connect and read limits
+/// may also be `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit bounds the
+/// time between two reads, not the time for a whole response: a server that sends a byte now and then never exceeds the
+/// read limit. To bound the whole response, use a `netlib_limit`.
 pub struct netlib_timeout {
     _private: [u8; 0],
 }
@@ -27,18 +28,19 @@ impl Handle for netlib_timeout {
     type Ownership = Unique;
 }
 
-/// Reads a clock that replaces the system's. If it fails, stores no finite number, or goes backward, the call that
-/// reads it fails with `NETLIB_CALLBACK_FAILED`.
+/// Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
+/// before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
 ///
-/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
-///        the callback must store a value.
+/// @param seconds out: the time since any fixed moment, in seconds, never less than before. netlib presets it to NaN,
+///        and the callback must store a value.
 /// @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.
 ///
-/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. The time that connecting leaves
-///        bounds each read. If `connect` or `read` is also given, the shorter limit applies.
+/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. A read may take what is left of
+///        this time since the clock was started. If `connect` or `read` is also a number of seconds, the shorter limit
+///        applies.
 /// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -57,10 +59,10 @@ pub unsafe extern "C" fn netlib_timeout_new(
     })
 }
 
-/// Makes a timeout with the same limits and the same clock function. Its clock has not been started. Make one clone for
-/// each request.
+/// Makes a timeout with the same limits and the same clock function as another timeout, and with a clock that is not
+/// running. Make one clone for each request.
 ///
-/// @return the copy.
+/// @return the clone.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_clone(timeout: *const netlib_timeout) -> *mut netlib_timeout {
     read(timeout, std::ptr::null_mut(), |timeout| handle::give(Box::new(timeout.unstarted())))
@@ -72,11 +74,11 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
     guard::nothing(|| handle::free(timeout));
 }
 
-/// Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
+/// Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
 ///
-/// @param clock the clock function, which clones also use. May be NULL: the system's.
-/// @param ctx_free is called once the timeout and its clones are freed or have another clock, or before this call
-///        returns if it fails. May be NULL: `ctx` must stay usable until then.
+/// @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
+/// @param ctx_free is called once the timeout and all its clones are freed or have another clock function, or before
+///        this call returns if it fails. May be NULL: `ctx` must stay usable until then.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_set_clock(
@@ -96,9 +98,9 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
     })
 }
 
-/// Starts the clock. Call it when the connection attempt begins.
+/// Starts the clock. Call this function when you begin to connect.
 ///
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already; it then keeps running;
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock was already running, which it continues to do;
 ///         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(
@@ -108,9 +110,9 @@ pub unsafe extern "C" fn netlib_timeout_start_connect(
     guard::status(err, || arg_mut!(timeout).start_connect())
 }
 
-/// Stores the time since the clock was started.
+/// Stores the time since `netlib_timeout_start_connect` started the clock.
 ///
-/// @param seconds out: seconds, 0 or more.
+/// @param seconds out: the time in seconds, 0 or more.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
@@ -125,20 +127,20 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
     })
 }
 
-/// Returns the limit for a connection attempt, the shorter of connect and total: seconds above 0;
-/// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value without a total, and for NULL. A connect
-/// of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total. The result does not depend on the clock. Pass it to
-/// `netlib_connect_options_set_timeout`.
+/// Returns the time limit for connecting, the shorter one of the connect and total limits: seconds above 0;
+/// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if the connect limit has that value and there is no total limit, and
+/// for NULL. A connect limit of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total limit. The result does not depend on
+/// the clock. Pass the result to `netlib_connect_options_set_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect_timeout)
 }
 
-/// Stores the limit for the next read: the shorter of read and the rest of total since the clock was started.
+/// Stores the time limit for the next read: the read limit, or what is left of the total limit if that is shorter.
 ///
-/// @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if read
-///        has that value without a total.
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
+/// @param seconds out: seconds, 0 when nothing is left of the total limit; `NETLIB_TIMEOUT_NONE`;
+///        `NETLIB_TIMEOUT_DEFAULT` if the read limit has that value and there is no total limit.
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock has not been started;
 ///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_read_timeout(
@@ -153,33 +155,34 @@ pub unsafe extern "C" fn netlib_timeout_read_timeout(
     })
 }
 
-/// Returns the total limit as it was given; `NETLIB_TIMEOUT_NONE` for none and for NULL.
+/// Returns the total limit that was passed to `netlib_timeout_new`; `NETLIB_TIMEOUT_NONE` if there is none and for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_total(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::NONE, Timeout::total)
 }
 
-/// Returns the connect limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
-/// `NETLIB_TIMEOUT_DEFAULT` for NULL. To connect, use `netlib_timeout_connect_timeout`.
+/// Returns the connect limit that was passed to `netlib_timeout_new`: seconds, `NETLIB_TIMEOUT_NONE` or
+/// `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL. To connect, use `netlib_timeout_connect_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_connect(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect)
 }
 
-/// Returns the read limit as it was given: seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`;
-/// `NETLIB_TIMEOUT_DEFAULT` for NULL. To read, use `netlib_timeout_read_timeout`.
+/// Returns the read limit that was passed to `netlib_timeout_new`: seconds, `NETLIB_TIMEOUT_NONE` or
+/// `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL. To read, use `netlib_timeout_read_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::read)
 }
 
-/// Returns `NETLIB_TIMEOUT_NONE`, which is infinity, for languages that cannot read C macros.
+/// Returns infinity, the value of the macro `NETLIB_TIMEOUT_NONE`, for languages that cannot read C macros.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_timeout_none() -> f64 {
     guard::value(timeout::NONE, || Ok(timeout::NONE))
 }
 
-/// Sets the value of `NETLIB_TIMEOUT_DEFAULT` for all threads of this process, from now on.
+/// Sets the process default, the timeout for which `NETLIB_TIMEOUT_DEFAULT` stands, for later calls on all threads.
 ///
 /// @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, the initial value.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -188,7 +191,8 @@ pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut
     guard::status(err, || timeout::set_process_default(seconds))
 }
 
-/// Returns the value of `NETLIB_TIMEOUT_DEFAULT` in this process: seconds, or `NETLIB_TIMEOUT_NONE`.
+/// Returns the process default, the timeout for which `NETLIB_TIMEOUT_DEFAULT` stands: seconds, or
+/// `NETLIB_TIMEOUT_NONE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_default_timeout() -> f64 {
     guard::value(timeout::DEFAULT, || Ok(timeout::process_default()))

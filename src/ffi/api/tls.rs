@@ -25,9 +25,9 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options as builder};
 use crate::tls::{Context, TlsOptions};
 
-/// Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. As OpenSSL's
-/// SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of streams from
-/// any threads.
+/// Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. Corresponds to
+/// OpenSSL's SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of
+/// streams from any threads.
 ///
 /// A client makes a context with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
 /// `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
     guard::nothing(|| handle::free(options));
 }
 
-/// Makes a context. Files and the system's store are read during this call and never again. As OpenSSL's SSL_CTX_new
-/// and urllib3's create_urllib3_context.
+/// Makes a context. Files and the system's store are read during this call and never again. Corresponds to OpenSSL's
+/// SSL_CTX_new and urllib3's create_urllib3_context.
 ///
 /// @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, a client
 ///        with TLS 1.2 and 1.3 that trusts the system's authorities.

@@ -14,7 +14,7 @@ use crate::ffi::{Counted, Handle, handle};
 use crate::status::Status;
 use crate::url::{Component, Composite, MAX_LENGTH, Url, UrlParts};
 
-/// The longest text that is read as a URL, in bytes: 16 MiB.
+/// The maximum length of a URL that netlib parses, in bytes: 16 MiB.
 pub const NETLIB_URL_MAX: usize = 16_777_216;
 
 const _: () = assert!(NETLIB_URL_MAX == MAX_LENGTH);
@@ -23,8 +23,8 @@ const _: () = assert!(NETLIB_URL_MAX == MAX_LENGTH);
 ///
 /// If the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower case
 /// and in its ASCII form (IDNA: UTS 46, non-transitional), characters that a component may not contain are
-/// percent-encoded, and "." and ".." segments are removed. For other schemes only the scheme is lower-cased. No
-/// component contains CR, LF or NUL.
+/// percent-encoded, and "." and ".." segments are removed. For other schemes, only the scheme is converted to lower
+/// case. No component contains CR, LF or NUL.
 pub struct netlib_url {
     _private: [u8; 0],
 }
@@ -34,17 +34,17 @@ impl Handle for netlib_url {
     type Ownership = Counted;
 }
 
-/// Parses a URL (RFC 3986, RFC 6874). An incomplete URL is parsed by best effort.
+/// Parses a URL (RFC 3986, RFC 6874). The parser also accepts an incomplete URL, such as "example.com/a".
 ///
-/// Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
-/// "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
-/// "localhost:8080/a". The host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
-/// follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time is
-/// linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
+/// Text that begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and
+/// its port if the digits are a valid port and "/", "?", "#" or nothing follows them, as in "localhost:8080/a". A
+/// backslash ends the host: the host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
+/// follows it; an empty query or fragment is present. Text of length 0 is a URL whose components are all absent. The
+/// running time is linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
 ///
 /// @param url the text, in UTF-8.
-/// @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
-///        nothing of the text, which may contain credentials.
+/// @param err the error's offset is the position of the problem in `url`. The error message names the URL's component,
+///        but quotes nothing from the URL, which may contain credentials.
 /// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url(
@@ -61,27 +61,30 @@ pub unsafe extern "C" fn netlib_parse_url(
     })
 }
 
-/// Parses an absolute http or https URL from an untrusted source. The call refuses text that `netlib_parse_url` would
-/// repair and text that programs are known to read differently. `netlib_parse_url` and the readers of both standards
-/// (`netlib_url_compare_readers`) read every accepted URL with the same scheme, host and port. The result equals that
-/// of `netlib_parse_url`. Parsing does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+/// Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
+/// repair, and text that other programs are known to parse differently. All readers of `enum netlib_url_reader` find
+/// the same scheme, host and port in a URL that this function accepts. The result equals that of `netlib_parse_url`.
+/// The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
 /// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
-/// stray "%" or bracket. Only the host may contain non-ASCII letters. Further rules:
-/// - "//" follows the scheme.
-/// - Userinfo is optional. It is not empty, has no encoded control character, and one "@" at most.
+/// stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, these rules apply:
+/// - "//" follows the scheme and its colon.
+/// - Userinfo, if present, is not empty and contains no percent-encoded control character. The authority contains at
+///   most one "@".
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
 ///   zone.
-/// - A name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its labels
-///   have 1 to 63 bytes and neither begin nor end with "-". The last label is not a number, decimal or hexadecimal.
-/// - A non-ASCII label is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and 2008 agree on it. An
-///   "xn--" label is allowed if it is the encoding of its own Unicode form.
+/// - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its
+///   labels have 1 to 63 bytes and neither begin nor end with "-". Its last label is neither a decimal nor a
+///   hexadecimal number.
+/// - A non-ASCII label of a host name is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and IDNA
+///   2008 map it to the same label. A label that begins with "xn--" is allowed if decoding it and encoding it again
+///   yields the same label.
 /// - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
 /// - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
 ///
 /// @param url the text, in UTF-8.
-/// @param err the error's offset is the byte at which the problem is. Its message names the component and quotes
-///        nothing of the text.
+/// @param err the error's offset is the position of the problem in `url`. The error message names the URL's component,
+///        but quotes nothing from the URL.
 /// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url_strict(
@@ -98,20 +101,21 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
     })
 }
 
-/// Makes a URL from its parts, normalised as by `netlib_parse_url`. The URL written as text parses back into the same
-/// parts: a value that would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
-/// and so are CR, LF and NUL.
+/// Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
+/// the same components. The function therefore refuses a value that would change another component, such as a path with
+/// a "?", userinfo without a host, or the host "a:80". It also refuses CR, LF and NUL.
 ///
 /// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
-/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, as is "".
-/// @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". May be NULL:
-///        absent.
-/// @param port 0 to 65535; -1: absent.
-/// @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
-/// @param query the query, without its "?". May be NULL: absent; "" is present.
-/// @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
-/// @param err the error's offset, if any, counts from the start of the part that its message names.
-/// @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
+/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, the same
+///        as "".
+/// @param host a name, an IPv4 address, or an IPv6 address in brackets, with an optional zone after "%" or "%25". May
+///        be NULL: absent.
+/// @param port 0 to 65535; -1 if the port is absent.
+/// @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: absent.
+/// @param query the query, without its "?"; "" is an empty query. May be NULL: absent.
+/// @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: absent.
+/// @param err the error's offset, if any, counts from the start of the component that the error message names.
+/// @return `NETLIB_INVALID_URL`, also for a component longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
 ///         `NETLIB_INVALID_ARGUMENT` for a port out of range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_new(
@@ -163,24 +167,24 @@ pub unsafe extern "C" fn netlib_url_free(url: *mut netlib_url) {
     guard::nothing(|| handle::free(url));
 }
 
-/// Returns the scheme, in lower case, without its colon; NULL when absent.
+/// Returns the scheme of a URL, in lower case, without its colon; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Scheme))
 }
 
-/// Returns the userinfo, as "user:password", percent-encoded as it stands in the URL; NULL when absent.
+/// Returns the userinfo, such as "user:password", percent-encoded as in the URL; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Auth))
 }
 
-/// Stores the user: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may include an
-/// encoded ":".
+/// Stores the user name: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may
+/// include a ":" that was encoded in the URL.
 ///
-/// @param username out: borrowed from `url`; NULL when there is no userinfo.
-/// @param len out: its length without the NUL. May be NULL.
-/// @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
+/// @param username out: the user name, borrowed from `url`; NULL when there is no userinfo.
+/// @param len out: the length of the user name, without the NUL. May be NULL.
+/// @param err the error's offset is the position of an encoded NUL, counted from the start of the userinfo.
 /// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_username(
@@ -197,11 +201,12 @@ pub unsafe extern "C" fn netlib_url_username(
     })
 }
 
-/// Stores the password: the userinfo after its first ":", percent-decoded. The bytes need not be UTF-8.
+/// Stores the password: the userinfo after its first ":", percent-decoded. The password's bytes need not be UTF-8.
 ///
-/// @param password out: borrowed from `url`; "" for "user:@host", NULL when there is no userinfo or no ":" in it.
-/// @param len out: its length without the NUL. May be NULL.
-/// @param err the error's offset is the position of the encoded NUL, counted from the start of the userinfo.
+/// @param password out: the password, borrowed from `url`; "" for "user:@host"; NULL when there is no userinfo, or no
+///        ":" in the userinfo.
+/// @param len out: the length of the password, without the NUL. May be NULL.
+/// @param err the error's offset is the position of an encoded NUL, counted from the start of the userinfo.
 /// @return `NETLIB_INVALID_URL` for an encoded NUL, which would end the string early.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_password(
@@ -218,91 +223,93 @@ pub unsafe extern "C" fn netlib_url_password(
     })
 }
 
-/// Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in
+/// Returns the host: a name, an IPv4 address, or an IPv6 address in brackets, with its zone after a "%", as in
 /// "[fe80::1%eth0]"; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Host))
 }
 
-/// Returns the same as `netlib_url_host`, under its name in other URL parsers.
+/// Returns the same as `netlib_url_host`. Other URL parsers call the host `hostname`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Host))
 }
 
-/// Returns the port in the URL, 0 to 65535; -1 when absent and for NULL. To connect, use
+/// Returns the port that a URL contains, 0 to 65535; -1 when absent and for NULL. To connect, use
 /// `netlib_url_port_or_default`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.port().map_or(-1, i32::from))
 }
 
-/// Returns the port to connect to, 0 to 65535: the port in the URL, else 80 for http and for no scheme, 443 for https
-/// (RFC 9110 section 4.2); -1 if the port is absent and the scheme is another one, and for NULL.
+/// Returns the port to connect to, 0 to 65535: the port that the URL contains, or the default port of its scheme, which
+/// is 443 for https, and 80 for http and for an absent scheme (RFC 9110 section 4.2); -1 if the port is absent and the
+/// scheme is another one, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// Returns the path; NULL when absent. It begins with "/" unless it is empty. Exception: the path that
-/// `netlib_url_resolve` finds after a scheme without "//" is unchanged, as "a@b" in "mailto:a@b".
+/// Returns the path of a URL; NULL when absent. A path that is not empty begins with "/", except a path that
+/// `netlib_url_resolve` finds after a scheme without "//", such as "a@b" in "mailto:a@b".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Path))
 }
 
-/// Returns the query, without its "?"; NULL when absent.
+/// Returns the query of a URL, without its "?"; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Query))
 }
 
-/// Returns the fragment, without its "#"; NULL when absent.
+/// Returns the fragment of a URL, without its "#"; NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Fragment))
 }
 
-/// Returns the authority, "user:password@host:port" without the parts that are absent (RFC 3986 section 3.2); NULL
-/// without a host, or when memory is short.
+/// Returns the authority of a URL, "user:password@host:port" without the components that are absent (RFC 3986 section
+/// 3.2); NULL if the host is absent or memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Authority).ok()?)
 }
 
-/// Returns "host:port", or the host alone if the port is absent; NULL without a host, or when memory is short.
+/// Returns "host:port", or only the host if the port is absent; NULL if the host is absent or memory is short.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Netloc).ok()?)
 }
 
-/// Returns the target of a request: the path, "/" if it is empty or absent, and "?" with the query if there is one. It
-/// always begins with "/". NULL when memory is short and for NULL.
+/// Returns the request target (RFC 9112 section 3.2.1): the path, or "/" if the path is empty or absent, then "?" and
+/// the query if there is a query. The text always begins with "/". NULL when memory is short and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
-/// Returns the whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are
-/// present; NULL when memory is short. The text contains the userinfo: in logs use `netlib_url_redacted`.
+/// Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
+/// are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
 ///
-/// `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
-/// with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
-/// an empty host, as in the text ":", becomes absent; and a result of `netlib_url_resolve` without "//" must be
-/// resolved again.
+/// Parsing the text with `netlib_parse_url` yields the same URL. To achieve this, the text has "/." before a path that
+/// begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
+/// exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a URL without
+/// "//", only `netlib_url_resolve` yields the same URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)
 }
 
-/// Returns the URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of
-/// the query and for the fragment, because these may contain credentials and tokens; NULL when memory is short. Scheme,
+/// Returns the URL as text for logs: the text of `netlib_url_to_string` with "***" instead of the userinfo, of each
+/// value in the query and of the fragment, which may contain credentials and tokens; NULL when memory is short. Scheme,
 /// host, port, path and the names in the query remain, as in "example.com/a?id=***&key=***". The text is one line of
 /// printable ASCII.
 ///
-/// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is also
-/// hidden, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
+/// A part of the query without "=" counts as a value. If the host is absent, "***" also replaces the text before the
+/// last "@" of the path, because "user:password@host" has the scheme "user". Other secrets in the path are not
+/// detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_text(url, len, |url| url.redacted().ok())
@@ -310,12 +317,13 @@ pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut u
 
 /// Resolves a reference, such as the value of a Location header, against a base URL (RFC 3986 section 5).
 ///
-/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
-/// scheme and without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
+/// The reference is parsed strictly by RFC 3986, unlike a URL that is passed to `netlib_parse_url`: "g" is a relative
+/// path, and "a:80" has the scheme "a". A reference that has a scheme but no "//" is not changed: "mailto:a@b" stays
+/// "mailto:a@b", with the path "a@b" and no host.
 ///
-/// @param base the URL of the document with the reference.
-/// @param reference the text, in UTF-8.
-/// @param err the error's offset is the byte of the reference at which the problem is.
+/// @param base the base URL: the URL of the document that contains the reference.
+/// @param reference the reference as text, in UTF-8.
+/// @param err the error's offset is the position of the problem in `reference`.
 /// @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
 ///         `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
@@ -337,7 +345,7 @@ pub unsafe extern "C" fn netlib_url_resolve(
 
 /// Returns 1 if scheme, host and port of two URLs are equal, else 0. An absent port is 80 for http and 443 for https,
 /// and an absent scheme is http. The comparison is case-insensitive, and ignores userinfo, path, query and fragment.
-/// Credentials for one origin must not go to another.
+/// Credentials for one origin must not be sent to another origin.
 ///
 /// @param b the other URL. May be NULL: 0 is returned.
 #[unsafe(no_mangle)]

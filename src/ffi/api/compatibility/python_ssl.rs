@@ -134,8 +134,8 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
     })
 }
 
-/// Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default:
-/// none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. Corresponds to Python's
+/// `set_npn_protocols`. Default: none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
 /// @param protocols an array of `count` names.
 /// @param count the number of names; 0 is the default.
@@ -150,9 +150,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     });
 }
 
-/// Sets whether a certificate without subject alternative names may prove a name by its common name. As Python's
-/// `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new` fails with
-/// `NETLIB_UNSUPPORTED`.
+/// Sets whether a certificate without subject alternative names may prove a name by its common name. Corresponds to
+/// Python's `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new`
+/// fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     options: *mut netlib_tls_options,
@@ -163,14 +163,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     });
 }
 
-/// Returns 0: a name is never proven by a certificate's common name. As Python's `hostname_checks_common_name`.
+/// Returns 0: a name is never proven by a certificate's common name. Corresponds to Python's
+/// `hostname_checks_common_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)
 }
 
-/// Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
-/// `post_handshake_auth`, which urllib3 sets to true. Default: 0. With 1, `netlib_tls_context_new` fails with
+/// Sets whether a server may request a certificate after the handshake (RFC 8446 section 4.6.2). Corresponds to
+/// Python's `post_handshake_auth`, which urllib3 sets to true. Default: 0. With 1, `netlib_tls_context_new` fails with
 /// `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mut netlib_tls_options, on: i32) {
@@ -179,7 +180,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
     });
 }
 
-/// Returns 0: a server may not request a certificate after the handshake. As Python's `post_handshake_auth`.
+/// Returns 0: a server may not request a certificate after the handshake. Corresponds to Python's
+/// `post_handshake_auth`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)

@@ -15,7 +15,7 @@ pub unsafe extern "C" fn netlib_retry_default_allowed_methods(count: *mut usize)
     LIST.lend(count)
 }
 
-/// Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that by default do not follow a redirect to
+/// Returns `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`, the headers that are dropped by default on a redirect to
 /// another origin: a constant array of constant strings, suitable for the setters. Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_remove_headers_on_redirect(count: *mut usize) -> *const *const c_char {

@@ -16,10 +16,10 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::retry::{Attempt, Decision};
 
-/// The next step after a request. Returned by `netlib_decision_action`.
+/// Next steps after a request. `netlib_decision_action` returns the step.
 #[repr(C)]
 pub enum netlib_action {
-    /// No further request: return the response to the caller.
+    /// Send no further request, and return the response to your caller.
     NETLIB_ACTION_RETURN_RESPONSE = 0,
     /// Send the request again.
     NETLIB_ACTION_RETRY = 1,
@@ -27,24 +27,26 @@ pub enum netlib_action {
     NETLIB_ACTION_REDIRECT = 2,
 }
 
-/// The count that a request consumed in addition to `total`. Returned by `netlib_decision_counter`.
+/// The counters of a Retry besides `total`. `netlib_decision_counter` returns the counter that a request
+/// decremented.
 #[repr(C)]
 pub enum netlib_counter {
-    /// No count: the response needs no further request.
+    /// No counter: the response needs no further request.
     NETLIB_COUNTER_NONE = 0,
-    /// The count `connect`.
+    /// The `connect` counter.
     NETLIB_COUNTER_CONNECT = 1,
-    /// The count `read`.
+    /// The `read` counter.
     NETLIB_COUNTER_READ = 2,
-    /// The count `redirect`.
+    /// The `redirect` counter.
     NETLIB_COUNTER_REDIRECT = 3,
-    /// The count `status`.
+    /// The `status` counter.
     NETLIB_COUNTER_STATUS = 4,
-    /// The count `other`.
+    /// The `other` counter.
     NETLIB_COUNTER_OTHER = 5,
 }
 
-/// The next step after a request, with everything needed to take it. **Immutable**.
+/// A decision: the next step after a request, and all values that the application needs for this step.
+/// **Immutable**.
 pub struct netlib_decision {
     _private: [u8; 0],
 }
@@ -54,41 +56,43 @@ impl Handle for netlib_decision {
     type Ownership = Shared;
 }
 
-/// Decides what to do after a request with a `method` and a `url`: return its response, send it again, or follow its
-/// redirect. The call does no I/O and does not wait.
+/// Decides what to do after a request with a `method` and a `url`: return its response, send the request again, or
+/// follow the redirect. The call does no I/O and does not wait.
 ///
-/// An error is counted by `netlib_retry_increment`, and the request is sent again. A redirect is counted and followed,
-/// unless the redirect profile refuses it. On 303 the method becomes GET (HEAD stays HEAD). If the method becomes GET,
-/// the body is dropped. A response that is retried (`netlib_retry_is_retry`) is counted, and the request is sent again.
-/// Any other response is returned. When no redirect is left, the call fails with `NETLIB_MAX_RETRY`, or returns the
-/// response if `raise_on_redirect` is false. When no retry because of a status is left, `raise_on_status` decides in
-/// the same way. When `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails
-/// with that error.
+/// After an error, the request is sent again, and the error is counted as by `netlib_retry_increment`. A redirect is
+/// followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET (HEAD stays
+/// HEAD). If the method becomes GET, the body is dropped. For a response that is retried (`netlib_retry_is_retry`), the
+/// request is sent again, and the response is counted. Any other response is returned. If a redirect exceeds the
+/// `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if
+/// `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total` counter, `raise_on_status`
+/// determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`, every response is
+/// returned; with an `error`, the call fails with that error.
 ///
-/// The wait before the next request is that of `netlib_retry_delay`; for a redirect, the wait of its Retry-After. Wait
-/// with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is shortened to it,
-/// or ends the retries: see `netlib_retry_options_set_long_retry_after`.
+/// The wait before the next request is the one that `netlib_retry_delay` computes, and before a redirect the one that
+/// the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
+/// above `retry_after_max` is shortened to that maximum, or ends the retries: see
+/// `netlib_retry_options_set_long_retry_after`.
 ///
-/// When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
-/// first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
-/// `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
+/// When the limit ends a chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
+/// first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error` is
+/// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
 ///
-/// For a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
-/// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
-/// `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, even if a
-/// redirect leads back to the first origin, because the Retry remembers it.
+/// In a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
+/// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until the next
+/// call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
+/// rest of the chain, even if a redirect leads back to the first origin.
 ///
-/// @param response May be NULL: there was none.
-/// @param error the failure. It takes precedence over `response`; a response given in addition means that the request
-///        was sent. May be NULL: nothing failed.
+/// @param response the response. May be NULL: there was none.
+/// @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
+///        May be NULL: nothing failed.
 /// @param limit bounds the next request and the wait before it.
-/// @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
+/// @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
-///         the wait does; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
+///         the wait ends; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
 ///         if the Location is not a URL, or has no host; `NETLIB_INVALID_HEADER` if a Retry-After that would be obeyed
-///         is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not
-///         UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error` are NULL;
-///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+///         is neither a number nor a date, unless malformed headers are ignored; `NETLIB_INVALID_UTF8` for a Location
+///         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
+///         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_decide(
     retry: *const netlib_retry,
@@ -125,21 +129,22 @@ pub unsafe extern "C" fn netlib_decision_free(decision: *mut netlib_decision) {
     guard::nothing(|| handle::free(decision));
 }
 
-/// Returns the next step; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
+/// Returns the next step of a decision; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision) -> enum_netlib_action {
     read(decision, 0, |decision| decision.action() as i32)
 }
 
-/// Returns the Retry for the next request; if a response is returned, the Retry that was given to
-/// `netlib_retry_decide`. Clone it to keep it longer than the decision.
+/// Returns the Retry for the next request; if the decision is to return a response, the Retry that was passed to
+/// `netlib_retry_decide`. Clone the Retry to keep it longer than the decision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision) -> *const netlib_retry {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.retry())))
 }
 
-/// Returns the count that the request consumed in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If a response is
-/// returned because no retry was left for it, this is the count that ran out.
+/// Returns the counter that the request decremented in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If the
+/// decision is to return a response because no retry is left, the result is the counter that the retry would have
+/// decremented.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> enum_netlib_counter {
     read(decision, 0, |decision| decision.counter() as i32)
@@ -151,22 +156,22 @@ pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision)
     read(decision, 0.0, |decision| decision.delay().seconds)
 }
 
-/// Returns the reason for the wait; `NETLIB_DELAY_NONE` for NULL.
+/// Returns the reason for the wait before the next request; `NETLIB_DELAY_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_decision) -> enum_netlib_delay_reason {
     read(decision, 0, |decision| decision.delay().reason as i32)
 }
 
-/// Returns the wait without the caps `backoff_max` and `retry_after_max`, in seconds. If a response is returned because
-/// its Retry-After asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay`
-/// is 0.
+/// Returns the wait before the next request without the maxima `backoff_max` and `retry_after_max`, in seconds. If the
+/// decision is to return a response because its Retry-After asks for more than `retry_after_max`, the result is the
+/// wait that Retry-After asks for, and `netlib_decision_delay` returns 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().uncapped)
 }
 
-/// Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
-/// error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
+/// Waits for the time of `netlib_decision_delay`, with the Retry's sleep callback if there is one. When the limit ends
+/// the wait, the error's causes are the outcomes of the requests so far, as for `netlib_retry_decide`.
 ///
 /// @return `NETLIB_OK`, at once if the delay is 0; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
@@ -179,9 +184,9 @@ pub unsafe extern "C" fn netlib_decision_sleep(
     guard::status(err, || arg_kept_alive!(decision, Decision::may_call_back).sleep(arg_opt!(limit)))
 }
 
-/// Returns the URL of the next request. Clone it to keep it longer than the decision. For a redirect it is the
-/// Location, resolved against the request's URL, whose fragment it inherits if it has none (RFC 9110 section 10.2.2).
-/// The fragment is not part of the request: `netlib_url_request_uri` leaves it out.
+/// Returns the URL of the next request. Clone the URL to keep it longer than the decision. For a redirect, the URL is
+/// the Location, resolved against the URL of the last request; a Location without a fragment inherits the fragment of
+/// that URL (RFC 9110 section 10.2.2). The fragment is not sent: `netlib_url_request_uri` omits it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_url(decision: *const netlib_decision) -> *const netlib_url {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.url())))
@@ -193,15 +198,16 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
     lend_text(decision, len, |decision| Some(decision.method()))
 }
 
-/// Returns 1 if the next request carries the body of the last request again, if it had one: rewind the body first, see
-/// `netlib_rewind_body`. Returns 0 after a redirect has turned the request into GET, and when there is no next request.
+/// Returns 1 if the next request carries the body of the last request, provided that the last request had a body, else
+/// 0. Rewind the body before you send it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the
+/// method to GET, and if there is no next request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
     read_bool(decision, false, Decision::resend_body)
 }
 
-/// Returns 1 if the next request must not carry a header, else 0; 1 for NULL. `netlib_decision_headers` checks each
-/// header in this way.
+/// Returns 1 if the next request must not contain the header `name`, else 0; 1 for NULL. `netlib_decision_headers`
+/// checks each header in this way.
 ///
 /// @param name the header's name, case-insensitive. May be NULL: 1 is returned.
 #[unsafe(no_mangle)]
@@ -209,16 +215,16 @@ pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_de
     guard::value(1, || Ok(i32::from(arg!(decision).dropped_headers().contains(arg_cstr!(name).to_bytes()))))
 }
 
-/// Returns the number of headers that the next request must not carry and whose names are known. If
-/// `netlib_retry_options_set_keep_headers_on_redirect` gave a list, every header outside the list is also dropped, but
-/// not counted here.
+/// Returns the number of header names that the next request must not contain. If
+/// `netlib_retry_options_set_keep_headers_on_redirect` set a list of headers to keep, all headers that are not in that
+/// list are also dropped, but not counted here.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
     read(decision, 0, |decision| decision.dropped_headers().named().len())
 }
 
-/// Returns the name, in lower case, of a header that the next request must not carry. The names are sorted. Use
-/// `netlib_decision_headers` to drop these headers, or `netlib_decision_drops_header` for each of your headers.
+/// Returns the name, in lower case, of a header that the next request must not contain. The names are sorted. To drop
+/// these headers, use `netlib_decision_headers`, or `netlib_decision_drops_header` for each of your headers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header(
     decision: *const netlib_decision,
@@ -229,8 +235,8 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
 }
 
 /// Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
-/// that describe the body are dropped if the body is not sent again. On a redirect to another origin, Host is dropped
-/// with the SAFE profile only. Do not keep Host in the list; write it from the URL of each request
+/// that describe the body are dropped if the body is not sent again. On a redirect to another origin, only the profile
+/// `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make it from the URL of each request
 /// (`netlib_url_netloc`).
 ///
 /// @param request_headers the headers of the last request.

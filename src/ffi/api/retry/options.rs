@@ -1,4 +1,4 @@
-//! Settings of a Retry.
+//! Retry settings.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,30 +10,30 @@ use crate::ffi::{Handle, Options, Unique, callback, guard, handle, options};
 use crate::retry::{Count, HistoryEntry, MethodsSetting, RedirectProfile, RetryOptions};
 use crate::status::Status;
 
-/// The treatment of redirects. Given to `netlib_retry_options_set_redirect_profile`.
+/// Redirect profiles: rules for following redirects. `netlib_retry_options_set_redirect_profile` sets the profile.
 #[repr(C)]
 pub enum netlib_redirect_profile {
-    /// Follows redirects as urllib3 does: to any scheme, and from https to http. On 303 the method becomes GET (HEAD
-    /// stays HEAD); on other statuses it does not change. On a redirect to another origin only the headers of
-    /// `remove_headers_on_redirect` are dropped, by default Authorization. Cookie, X-Api-Key and every other header
-    /// with a secret, and Host, are sent to the other origin, even over plain http.
-    /// `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
+    /// Follows redirects as urllib3 does: to any scheme, also from https to http. On 303, the method becomes GET (HEAD
+    /// stays HEAD); on other statuses, the method does not change. On a redirect to another origin, only the headers of
+    /// `remove_headers_on_redirect` are dropped, by default Authorization. Host, Cookie, X-Api-Key and all other
+    /// headers with secrets are sent to the other origin, even over plain http.
+    /// `netlib_retry_options_add_sensitive_headers` makes redirects drop cookies and API keys.
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /// Follows redirects as browsers and careful clients do. In addition to the other profile, POST becomes GET on 301
-    /// and 302. The headers of `NETLIB_SENSITIVE_HEADERS` and Host are dropped on a redirect to another origin. A
-    /// redirect from https to http, or to a scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
+    /// Follows redirects as browsers and careful clients do. This profile differs from `NETLIB_REDIRECT_URLLIB3` as
+    /// follows. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
+    /// `NETLIB_SENSITIVE_HEADERS` and Host are also dropped. A redirect from https to http, or to a scheme other than
+    /// http and https, fails with `NETLIB_UNSAFE_REDIRECT`.
     NETLIB_REDIRECT_SAFE = 1,
 }
 
-/// The default of `total`.
+/// The default value of the `total` counter.
 pub const NETLIB_RETRY_DEFAULT_TOTAL: i32 = 10;
 /// The default of `backoff_max`, in seconds.
 pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// The default of `retry_after_max`, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// Settings of a `netlib_retry`: make them, change some, and pass them to `netlib_retry_new`. After each request,
-/// `netlib_retry_decide` decides what to do next. **Single**.
+/// Settings from which `netlib_retry_new` makes a Retry. **Single**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }
@@ -43,37 +43,39 @@ impl Handle for netlib_retry_options {
     type Ownership = Unique;
 }
 
-/// Reports the time of day, for a Retry-After that is a date.
+/// Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
 ///
-/// For this and the two callbacks below: every Retry made from another Retry also holds its callbacks. So `ctx` is
-/// released with the last Retry, decision, error or options that holds the callback. The callbacks run without a lock,
-/// on the thread that uses the Retry. If several threads share a Retry, the callbacks may run at the same time, and the
-/// data behind `ctx` must be thread-safe.
+/// These rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn` of a
+/// Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry, decision,
+/// error or options that holds the callback. The callbacks run without a lock, on the thread that uses the Retry. If
+/// several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
+/// thread-safe.
 ///
-/// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. It is preset to NaN, and the
+/// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets it to NaN, and the
 ///        callback must store a value.
-/// @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
+/// @return 0 on success. Any other number, or 0 without storing `seconds`, makes the call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
-/// Waits for a number of seconds.
+/// Waits for `seconds`, in place of netlib.
 ///
-/// @param seconds more than 0; infinity is possible if the bounds of the delays are infinite.
-/// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
+/// @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
+/// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
-/// Stores a random number in `value`.
+/// Stores a random number in `value`, in place of the system's random numbers.
 ///
-/// @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
-///        a value.
-/// @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
+/// @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets it to NaN, and
+///        the callback must store a value.
+/// @return 0 on success. Any other number, or 0 without storing `value`, makes the call fail with
+///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
-/// Makes options that hold urllib3's defaults, which the setters below name. With them, the headers Cookie and
-/// X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is retried 10 times
-/// without a wait. New programs should use `netlib_retry_options_new_recommended`, whose documentation gives the reason
-/// and source of the values recommended below.
+/// Makes options that hold urllib3's defaults; the comment of each setter states its default. With these defaults, the
+/// headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is
+/// retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment gives
+/// the reason and the source of each recommended value.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -87,13 +89,13 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the maximum number of retries for any reason; it takes precedence over the other counts. Redirects are
-/// included, unless `netlib_retry_options_set_total_counts_redirects` excludes them. Default:
-/// `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
+/// Sets the `total` counter: the maximum number of retries for all reasons together, which takes precedence over the
+/// other counters. Redirects are included, unless `netlib_retry_options_set_total_counts_redirects` excludes them.
+/// Default: `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
-///        the causing error is returned unchanged, every response, including a redirect, is returned whatever its
-///        status, and no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retrying: errors
+///        are returned unchanged, every response, even a redirect, is returned regardless of its status, and no call
+///        fails with `NETLIB_MAX_RETRY`. A negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_total", |o| {
@@ -102,11 +104,25 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
     });
 }
 
-/// Sets the maximum number of retries after a failure to reach the server. Such a request was not processed. Default:
-/// `NETLIB_NONE`.
+/// Sets whether a redirect decrements the `total` counter in addition to the `redirect` counter. Default: 1, as in
+/// urllib3. Recommended: 0, so that redirects leave all retries for failures. If `total` is `NETLIB_RETRY_DISABLED`,
+/// redirects are disabled with either value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
+    options: *mut netlib_retry_options,
+    counts: i32,
+) {
+    options::set(options, "netlib_retry_options_set_total_counts_redirects", |o| {
+        o.set_total_counts_redirects(arg_bool!(counts));
+        Ok(())
+    });
+}
+
+/// Sets the `connect` counter: the maximum number of retries after failures to reach the server. The server has not
+/// processed a request that did not reach it. Default: `NETLIB_NONE`.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
-///        returned unchanged. A negative number is an exhausted count.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
+///        negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_connect", |o| {
@@ -115,12 +131,12 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
     });
 }
 
-/// Sets the maximum number of retries after a request, or a part of it, was sent and its response did not arrive or
-/// broke off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
-/// Default: `NETLIB_NONE`.
+/// Sets the `read` counter: the maximum number of retries after read errors. In a read error, the request was sent in
+/// whole or in part, but its response did not arrive or was not complete. The server may have processed the request, so
+/// the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
-///        returned unchanged. A negative number is an exhausted count.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
+///        negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_read", |o| {
@@ -129,12 +145,12 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
     });
 }
 
-/// Sets the maximum number of redirects: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
-/// `NETLIB_NONE`. Recommended: 10. 0 allows no redirect.
+/// Sets the `redirect` counter: the maximum number of redirects that are followed. A redirect is a response with status
+/// 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, no redirect is allowed.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the response is returned
-///        instead. The getters then return 0 for `redirect` and 0 for `raise_on_redirect`. A negative number is an
-///        exhausted count.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: redirects are returned as
+///        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. A negative number means an
+///        exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_redirect", |o| {
@@ -143,31 +159,32 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
     });
 }
 
-/// Sets the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
+/// Sets the `status` counter: the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
-///        is an exhausted count.
+/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
+///        an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
 }
 
-/// Sets the maximum number of retries after failures of any other kind, for example a refused certificate. Failures
-/// after which the server may have processed the request count as read (`netlib_error_retry_kind`). Set it to 0 when
-/// `total` is `NETLIB_NONE`, so that no failure is retried forever. Default: `NETLIB_NONE`. Recommended: 0.
+/// Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
+/// example a refused certificate. Failures after which the server may have processed the request are read errors
+/// (`netlib_error_retry_kind`). Set `other` to 0 when `total` is `NETLIB_NONE`, so that no failure is retried forever.
+/// Default: `NETLIB_NONE`. Recommended: 0.
 ///
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
-///        is an exhausted count.
+/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
+///        an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
 }
 
 /// Sets the methods that may be retried after a read error or because of a status. Default:
-/// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
+/// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent methods. See also `netlib_retry_options_allow_any_method`.
 ///
 /// @param methods an array of `count` method names, compared case-insensitively.
-/// @param count the number of methods; 0 allows none.
+/// @param count the number of methods; with 0, no method is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     options: *mut netlib_retry_options,
@@ -180,15 +197,15 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     });
 }
 
-/// Allows every method to be retried, including the methods that are not safe to repeat. As urllib3's
-/// `allowed_methods=None`.
+/// Allows requests with any method to be retried, including methods that are not safe to repeat. Corresponds to
+/// urllib3's `allowed_methods=None`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
 }
 
-/// Sets the response statuses that are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and
-/// 504.
+/// Sets `status_forcelist`: the response statuses that are retried, if the method is allowed. Default: none.
+/// Recommended: 429, 502, 503 and 504.
 ///
 /// @param codes `count` status codes, 100 to 999.
 #[unsafe(no_mangle)]
@@ -202,9 +219,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
     });
 }
 
-/// Sets the factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row.
-/// The jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
-/// default. Default: 0, no delay. Recommended: 0.1.
+/// Sets `backoff_factor`, the factor of the backoff: the delay before the next attempt is `backoff_factor * 2^(n - 1)`
+/// seconds after n failures in a row. The jitter kind determines how randomness changes the delay, and whether the
+/// first retry is immediate, which is the default. Default: 0, no delay. Recommended: 0.1.
 ///
 /// @param seconds 0 or more, finite.
 #[unsafe(no_mangle)]
@@ -212,17 +229,17 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
 }
 
-/// Sets the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. This maximum does not apply
-/// to a Retry-After.
+/// Sets `backoff_max`, the longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. The maximum
+/// does not apply to the wait that a Retry-After header asks for.
 ///
-/// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
+/// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no maximum.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netlib_retry_options, seconds: f64) {
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
-/// Sets the upper bound of the random time that is added to a backoff, so that clients do not all retry at once. The
-/// setting has an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/// Sets `backoff_jitter`, the upper bound of the random time that is added to a backoff, so that clients do not all
+/// retry at once. The setting has an effect only with `NETLIB_JITTER_ADDITIVE`. Default: 0.
 ///
 /// @param seconds 0 or more, finite.
 #[unsafe(no_mangle)]
@@ -230,18 +247,18 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
-/// Sets the longest wait that a Retry-After header can ask for. A longer wait is shortened to this maximum, or ends the
-/// retries: see `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
-/// Recommended: 120.
+/// Sets `retry_after_max`, the longest wait that is granted to a Retry-After header. A header that asks for a longer
+/// wait gets this maximum, or ends the retries: see `netlib_retry_options_set_long_retry_after`. Default:
+/// `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
-/// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
+/// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no maximum.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut netlib_retry_options, seconds: f64) {
     options::set(options, "netlib_retry_options_set_retry_after_max", |o| o.set_retry_after_max(seconds));
 }
 
-/// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left. With 0 it returns the
-/// response. Default: 1.
+/// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a redirect exceeds the `redirect` or `total`
+/// counter. With 0, the decision is to return the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_redirect", |o| {
@@ -250,8 +267,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mu
     });
 }
 
-/// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left. With 0
-/// it returns the response. Default: 1.
+/// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a retry because of a status exceeds the
+/// `status` or `total` counter. With 0, the decision is to return the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_status", |o| {
@@ -261,10 +278,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
 }
 
 /// Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
-/// `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
+/// `netlib_retry_options_obey_any_retry_after` choose the statuses for which the header is obeyed. Default: 1.
 ///
-/// This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
-/// does not apply to `netlib_retry_sleep_for_retry` either.
+/// The setting does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
+/// redirect. The setting does not apply to `netlib_retry_sleep_for_retry` either.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     options: *mut netlib_retry_options,
@@ -276,8 +293,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     });
 }
 
-/// Sets the request headers that do not follow a redirect to another origin (scheme, host or port), nor any request
-/// after that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/// Sets the request headers that are dropped on a redirect to another origin (scheme, host or port), and from all later
+/// requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
 /// @param names an array of `count` header names, compared case-insensitively.
 #[unsafe(no_mangle)]
@@ -292,20 +309,20 @@ pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
     });
 }
 
-/// Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
-/// credentials and the usual API keys.
+/// Adds `NETLIB_SENSITIVE_HEADERS`, which are cookies, proxy credentials and the usual API keys, to the request headers
+/// that are dropped on a redirect to another origin.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
 }
 
-/// Keeps only these request headers on a redirect to another origin (scheme, host or port), and on any request after
-/// that. Every other header is dropped, including Host and the headers that describe the body, so that an API key under
-/// an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the profile drops is dropped even if it
-/// is listed here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+/// Sets the only request headers that are kept on a redirect to another origin (scheme, host or port), and in all later
+/// requests of the chain. Every other header is dropped, including Host and the headers that describe the body, so that
+/// an API key under an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the redirect profile
+/// drops is dropped even if it is in `names`. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
 ///
 /// @param names an array of `count` header names, compared case-insensitively.
-/// @param count 0 keeps none.
+/// @param count the number of names; with 0, no header is kept.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     options: *mut netlib_retry_options,
@@ -327,7 +344,7 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
     });
 }
 
-/// Sets the treatment of redirects. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
+/// Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     options: *mut netlib_retry_options,
@@ -342,13 +359,13 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     });
 }
 
-/// Adds an entry to the end of the history, as `netlib_retry_increment` does, so that the new Retry continues another
-/// one.
+/// Adds an entry to the end of the history, as `netlib_retry_increment` does, so that a new Retry continues the history
+/// of another Retry.
 ///
-/// @param method the request's method. May be NULL: none.
-/// @param url the request's URL, stored unchanged. May be NULL: none.
-/// @param error the failure. May be NULL: none.
-/// @param status the response's status, 100 to 999, or `NETLIB_NONE`.
+/// @param method the request's method. May be NULL: unknown.
+/// @param url the request's URL, stored unchanged. May be NULL: unknown.
+/// @param error the failure of the request. May be NULL: there was none.
+/// @param status the response's status, 100 to 999, or `NETLIB_NONE` if there was no response.
 /// @param redirect_location the Location of a redirect. May be NULL: there was none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_history(
@@ -368,7 +385,8 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
     });
 }
 
-/// Replaces the clock for a Retry-After that is a date. The default is the system's clock.
+/// Replaces the clock by which a date in a Retry-After header is converted to a wait. The default is the system's
+/// clock.
 ///
 /// @param clock May be NULL: the system's clock.
 #[unsafe(no_mangle)]
@@ -383,9 +401,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     });
 }
 
-/// Replaces the wait of `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`. A limit given
-/// to these functions is then checked before and after the callback, and cannot interrupt it. By default netlib waits
-/// itself.
+/// Sets the callback with which `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait.
+/// A limit passed to one of these functions is then checked before and after the callback, but cannot interrupt the
+/// callback. By default, netlib waits itself.
 ///
 /// @param sleep May be NULL: netlib waits itself.
 #[unsafe(no_mangle)]
@@ -400,7 +418,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     });
 }
 
-/// Replaces the source of the backoff's jitter. The default is the system's random numbers.
+/// Replaces the source of random numbers for the backoff's jitter. The default is the system's random numbers.
 ///
 /// @param random May be NULL: the system's random numbers.
 #[unsafe(no_mangle)]

@@ -10,40 +10,43 @@ use crate::ffi::strings::{read, read_bool};
 use crate::retry::{JitterKind, LongRetryAfter, Retry, RetryAfterStatuses};
 use crate::status::Status;
 
-/// The formulas of the backoff. Given to `netlib_retry_options_set_jitter_kind`.
+/// Jitter kinds: formulas of the backoff. `netlib_retry_options_set_jitter_kind` sets the kind.
 ///
-/// Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
-/// `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
-/// and DECORRELATED also delay the first retry. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+/// Jitter makes the waits of clients differ, so that clients that failed at the same time do not retry at the same
+/// time. In the formulas, `delay` is `backoff_factor * 2^(n - 1)`, `n` is the number of failures in a row, and `random`
+/// is a random number, 0 or more and less than 1. FULL, EQUAL and DECORRELATED also delay the first retry. Source: AWS
+/// Architecture Blog, "Exponential Backoff And Jitter".
 #[repr(C)]
 pub enum netlib_jitter_kind {
-    /// As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry.
+    /// The formula of urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry.
     NETLIB_JITTER_ADDITIVE = 0,
-    /// `random * min(backoff_max, delay)`: the least load on the server.
+    /// `random * min(backoff_max, delay)`: of all kinds, this one puts the least load on the server.
     NETLIB_JITTER_FULL = 1,
-    /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay.
+    /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than half of
+    /// the delay.
     NETLIB_JITTER_EQUAL = 2,
     /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
     /// the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
-    /// `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
-    /// same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
-    /// options with a history, for example) draws a number at each call, with `backoff_factor` as `previous`.
+    /// `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
+    /// return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry made in another
+    /// way, for example from options with a history, each call draws a number, with `backoff_factor` as `previous`.
     NETLIB_JITTER_DECORRELATED = 3,
-    /// `min(backoff_max, delay)`, and 0 before the first retry. `backoff_jitter` has no effect.
+    /// `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect.
     NETLIB_JITTER_NONE = 4,
 }
 
-/// The treatment of a Retry-After that asks for more than `retry_after_max`. Given to
-/// `netlib_retry_options_set_long_retry_after`.
+/// Reactions to a Retry-After header that asks for more than `retry_after_max`.
+/// `netlib_retry_options_set_long_retry_after` sets the reaction.
 #[repr(C)]
 pub enum netlib_long_retry_after {
-    /// The wait is `retry_after_max`: the request is sent again before the time that the server asks for.
+    /// Waits for `retry_after_max`, and sends the request again, which is earlier than the server asks for.
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
-    /// The retries end.
+    /// Ends the retries.
     NETLIB_LONG_RETRY_AFTER_STOP = 1,
 }
 
-/// Sets the formula of the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
+/// Sets the jitter kind, the formula of the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended:
+/// `NETLIB_JITTER_FULL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     options: *mut netlib_retry_options,
@@ -61,7 +64,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
 /// retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
 /// `netlib_retry_options_obey_any_retry_after`.
 ///
-/// The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
+/// The list of statuses does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
+/// redirect.
 ///
 /// @param codes `count` status codes, 100 to 999.
 #[unsafe(no_mangle)]
@@ -75,8 +79,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
     });
 }
 
-/// Obeys the Retry-After header of every status that is retried, which are the statuses in `status_forcelist`, instead
-/// of the statuses in a separate list. The header alone then does not cause a retry. Recommended.
+/// Makes the Retry obey the Retry-After header of every status in `status_forcelist`, instead of the statuses of
+/// `netlib_retry_options_set_retry_after_statuses`. A Retry-After header alone then does not cause a retry.
+/// Recommended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_obey_any_retry_after", |o| {
@@ -85,16 +90,17 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
     });
 }
 
-/// Sets the treatment of a Retry-After that asks for more than `retry_after_max`. Default:
+/// Sets the reaction to a Retry-After header that asks for more than `retry_after_max`. Default:
 /// `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
-/// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, depending on
-/// `raise_on_status` (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names
-/// the wait that the server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its
-/// counts may not be exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of
-/// its delay of 0, and the wait that the server asked for as its `netlib_decision_delay_uncapped`.
-/// `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`.
-/// `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that the server asked for.
+/// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or decides to return the response, depending on
+/// `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the error has the status
+/// `NETLIB_RESPONSE_STATUS`, and its message names the wait that the server asked for and the maximum.
+/// `netlib_error_retry` returns the Retry with the history, whose counters need not be exhausted. A decision to return
+/// the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; its `netlib_decision_delay_uncapped` is the
+/// wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail
+/// with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that
+/// the server asked for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,
@@ -111,11 +117,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     });
 }
 
-/// Sets whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies.
-/// Otherwise the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a
-/// malformed header says nothing about the next request.
+/// Sets whether a Retry-After header that contains neither a number nor a date counts as absent, so that the backoff
+/// applies. With 0, the call that needs the header fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
+/// Recommended: 1, because a malformed header does not mean that the next request would fail.
 ///
-/// `netlib_retry_parse_retry_after` fails for a malformed value in either case.
+/// `netlib_retry_parse_retry_after` fails for a malformed value regardless of this setting.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     options: *mut netlib_retry_options,
@@ -127,14 +133,14 @@ pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     });
 }
 
-/// Returns the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL.
+/// Returns the jitter kind, the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> enum_netlib_jitter_kind {
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
 }
 
-/// Returns 1 if the Retry-After header of every status that is retried is obeyed, else 0. With 1 the list of statuses
-/// is empty and unused.
+/// Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If 1, the list of
+/// statuses whose Retry-After is obeyed is empty and unused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))
@@ -146,20 +152,20 @@ pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const net
     read(retry, 0, |retry| retry.retry_after_statuses().listed().len())
 }
 
-/// Returns a status whose Retry-After header is obeyed; the list is sorted. -1 for NULL.
+/// Returns a status whose Retry-After header is obeyed, from a sorted list; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, -1, |retry| retry.retry_after_statuses().listed().get(index).copied().unwrap_or(-1))
 }
 
-/// Returns the treatment of a Retry-After that asks for more than `retry_after_max`; `NETLIB_LONG_RETRY_AFTER_CLAMP`
-/// for NULL.
+/// Returns the reaction to a Retry-After header that asks for more than `retry_after_max`;
+/// `NETLIB_LONG_RETRY_AFTER_CLAMP` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retry) -> enum_netlib_long_retry_after {
     read(retry, 0, |retry| retry.retry_after_over_max() as i32)
 }
 
-/// Returns 1 if a Retry-After that is neither a number nor a date counts as absent, else 0.
+/// Returns 1 if a Retry-After header that contains neither a number nor a date counts as absent, else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_ignores_malformed_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::ignore_malformed_retry_after)

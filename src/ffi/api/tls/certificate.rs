@@ -41,8 +41,8 @@ pub enum netlib_certificate_name_kind {
     NETLIB_CERTIFICATE_NAME_URI = 4,
 }
 
-/// Parses one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate that breaks a
-/// rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
+/// Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
+/// that breaks a rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
 ///        and the rest is ignored.
@@ -98,8 +98,8 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
     lend_text(certificate, len, |certificate| Some(certificate.issuer()))
 }
 
-/// Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". As Python's
-/// serialNumber.
+/// Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". Corresponds to
+/// Python's serialNumber.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_serial(
     certificate: *const netlib_certificate,
@@ -115,14 +115,14 @@ pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_c
 }
 
 /// Returns the first second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for
-/// an earlier time. Every certificate has one. As OpenSSL's X509_get0_notBefore.
+/// an earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notBefore.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_before() as f64)
 }
 
 /// Returns the last second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an
-/// earlier time. Every certificate has one. As OpenSSL's X509_get0_notAfter.
+/// earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notAfter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_after() as f64)
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
 }
 
 /// Returns the number of names in the certificate's subjectAltName. Only the kinds of `enum
-/// netlib_certificate_name_kind` are counted. As Python's subjectAltName.
+/// netlib_certificate_name_kind` are counted. Corresponds to Python's subjectAltName.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
@@ -194,7 +194,8 @@ pub unsafe extern "C" fn netlib_certificate_public_key_curve(
 }
 
 /// Returns the size of the certificate's public key in bits: the modulus of an RSA key, the field of an EC key, 256 for
-/// Ed25519; 0 for an unknown kind of key or curve. As OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
+/// Ed25519; 0 for an unknown kind of key or curve. Corresponds to OpenSSL's EVP_PKEY_get_bits, which returns 253 for
+/// Ed25519.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, Certificate::public_key_bits)
@@ -211,15 +212,15 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
 }
 
 /// Returns 1 if the certificate claims to be an authority's, else 0: its basicConstraints say CA:TRUE, or it is
-/// self-issued and older than that extension. As OpenSSL's X509_check_ca with the results 1 and 3. The claim is not
-/// verified.
+/// self-issued and older than that extension. Corresponds to OpenSSL's X509_check_ca with the results 1 and 3. The
+/// claim is not verified.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)
 }
 
-/// Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. As OpenSSL's
-/// EXFLAG_SI. The signature is not checked.
+/// Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. Corresponds to
+/// OpenSSL's EXFLAG_SI. The signature is not checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_self_issued)
@@ -237,7 +238,8 @@ pub unsafe extern "C" fn netlib_certificate_der(
 }
 
 /// Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, as
-/// `netlib_assert_fingerprint` takes it. As `openssl x509 -fingerprint -sha256`, which has colons.
+/// `netlib_assert_fingerprint` takes it. `openssl x509 -fingerprint -sha256` prints the same digest in upper case and
+/// with colons.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_fingerprint(
     certificate: *const netlib_certificate,

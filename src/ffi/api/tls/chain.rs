@@ -8,7 +8,7 @@ use crate::ffi::args::{arg, arg_bytes, arg_f64_opt, arg_str_opt};
 use crate::ffi::enums::enum_netlib_purpose;
 use crate::ffi::guard;
 
-/// The purpose that a certificate must have. As Python's `ssl.Purpose`, with OpenSSL's numbers of
+/// The purpose that a certificate must have. Corresponds to Python's `ssl.Purpose`, with OpenSSL's numbers of
 /// X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER.
 #[repr(C)]
 pub enum netlib_purpose {
@@ -19,9 +19,9 @@ pub enum netlib_purpose {
 }
 
 /// Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
-/// flags and clock. As OpenSSL's X509_verify_cert, `openssl verify`, Go's Certificate.Verify. It also verifies if the
-/// context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only after
-/// `netlib_tls_options_set_system_trust` with 1.
+/// flags and clock. Corresponds to OpenSSL's X509_verify_cert, `openssl verify` and Go's Certificate.Verify. It also
+/// verifies if the context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only
+/// after `netlib_tls_options_set_system_trust` with 1.
 ///
 /// Only a handshake proves possession of the certificate's key.
 ///

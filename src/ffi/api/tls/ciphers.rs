@@ -7,9 +7,10 @@ use crate::ffi::args::arg_cstr_opt;
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// Sets the cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
-/// suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
-/// ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
+/// Sets the cipher suites, in OpenSSL's string language. Corresponds to Python's `set_ciphers` and curl's --ciphers.
+/// Default: the nine suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM,
+/// AES-256-GCM, ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM
+/// on others.
 ///
 /// The string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A word is
 /// a suite's name, OpenSSL's ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE",
@@ -38,9 +39,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
     });
 }
 
-/// Sets the groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
-/// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group also
-/// resists quantum computers.
+/// Sets the groups for the key exchange, in order of preference. Corresponds to OpenSSL's SSL_CTX_set1_groups_list,
+/// Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group
+/// also resists quantum computers.
 ///
 /// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), case-insensitive, separated by `:`. In
 /// addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. These three and

@@ -20,7 +20,7 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 
 /// Computes the key under which a pool keeps a connection. A connection may serve a request only if the keys of both
 /// are equal: then the connection leads to the same server, over the same proxy, with the same trust, pins and
-/// identities. As urllib3's `PoolKey`.
+/// identities. Corresponds to urllib3's `PoolKey`.
 ///
 /// The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
 /// port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared

@@ -36,7 +36,7 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
 }
 
 /// Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key are
-/// counted once, even if several sources have them. As the length of Python's `get_ca_certs()`.
+/// counted once, even if several sources have them. Corresponds to the length of Python's `get_ca_certs()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
     lend_text(context, len, |context| context.alpn_protocols().get(index).map(CString::as_c_str))
 }
 
-/// Returns the number of cipher suites that are offered. As the length of Python's `get_ciphers()`.
+/// Returns the number of cipher suites that are offered. Corresponds to the length of Python's `get_ciphers()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::cipher_count)
@@ -232,8 +232,8 @@ pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tl
     read_bool(context, true, Context::resumption)
 }
 
-/// Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. As Python's
-/// `keylog_filename`.
+/// Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. Corresponds to
+/// Python's `keylog_filename`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_keylog_file(
     context: *const netlib_tls_context,

@@ -69,7 +69,8 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 }
 
 /// Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
-/// `netlib_tls_options_set_early_data` for data that must never be sent in this way. As SSL_write_early_data.
+/// `netlib_tls_options_set_early_data` for data that must never be sent in this way. Corresponds to OpenSSL's
+/// SSL_write_early_data.
 ///
 /// If early data is not possible, the call succeeds with `n` 0. It is not possible if the session is not resumed, if
 /// its ticket allows no early data or no more of it, if the server has already refused it, after the handshake, and on
@@ -110,8 +111,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
     })
 }
 
-/// Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. As
-/// OpenSSL's SSL_get_early_data_status.
+/// Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
+/// Corresponds to OpenSSL's SSL_get_early_data_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     stream: *const netlib_tls_stream,
@@ -119,8 +120,9 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
 
-/// Returns the number of bytes of early data that may still be written; 0 when none may be sent. As
-/// SSL_SESSION_get_max_early_data, minus the bytes already written. The number is known before the first byte is sent.
+/// Returns the number of bytes of early data that may still be written; 0 when none may be sent. Corresponds to
+/// OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first byte
+/// is sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_left)

@@ -14,7 +14,7 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 
-/// The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. As OpenSSL's
+/// The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
 /// SSL_ech_get1_status.
 #[repr(C)]
 pub enum netlib_ech_status {
@@ -34,8 +34,8 @@ pub enum netlib_ech_status {
 /// Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
 /// of the connection sees the list's public name instead of the server's name. A list is for one name: it is the `ech`
 /// parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over TLS; otherwise the name
-/// can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. As OpenSSL's
-/// SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
+/// can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. Corresponds to
+/// OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
 ///
 /// Such a context speaks only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
 /// exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the
@@ -66,8 +66,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
 
 /// Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
 /// RFC 9849 section 6.2), so that clients with an ECHConfigList do not stand out. The name is not hidden, and the
-/// server need not support anything. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no,
-/// because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it.
+/// server need not support anything. Corresponds to OpenSSL's SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease".
+/// Default: no, because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {

@@ -11,9 +11,9 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
-/// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
-/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and reads the
-/// time only to verify certificates. **Single**.
+/// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. Corresponds
+/// to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and
+/// reads the time only to verify certificates. **Single**.
 ///
 /// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
 /// network. Drain after every other call, even after a failed one: the output may contain an alert for the peer.

@@ -8,8 +8,8 @@ use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
 /// Sets the certificate of this side and its private key, from files. A server needs both; a client sends the
-/// certificate to a server that requests a certificate. As Python's `load_cert_chain`, curl's --cert and --key.
-/// Default: none.
+/// certificate to a server that requests a certificate. Corresponds to Python's `load_cert_chain`, and to curl's --cert
+/// and --key. Default: none.
 ///
 /// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
 /// encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 }
 
 /// Sets the certificate of this side and its private key from memory, as `netlib_tls_options_set_identity_files` does
-/// from files. Default: none. As OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey; with PKCS#12 as its
-/// PKCS12_parse.
+/// from files. Default: none. Corresponds to OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for
+/// PKCS#12 to PKCS12_parse.
 ///
 /// @param chain this side's certificate, then the certificates that lead to an authority, in PEM, or in DER one after
 ///        the other; or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
@@ -69,9 +69,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// Sets the password of the private key or of the PKCS#12 file. The password can be set before or after the key. As the
-/// `password` of Python's `load_cert_chain`, curl's --pass. Default: none. The password is ignored when nothing is
-/// encrypted.
+/// Sets the password of the private key or of the PKCS#12 file. The password can be set before or after the key.
+/// Corresponds to the `password` of Python's `load_cert_chain` and to curl's --pass. Default: none. The password is
+/// ignored when nothing is encrypted.
 ///
 /// The schemes of PKCS#12 take the password as text. netlib reads it as UTF-8, as OpenSSL does. If it is not UTF-8, or
 /// does not open the file as UTF-8, each byte is read as one character, as in older programs. An empty password, or

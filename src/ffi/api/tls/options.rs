@@ -24,10 +24,10 @@ pub enum netlib_tls_version {
     NETLIB_TLS_VERSION_1_3 = 0x0304,
 }
 
-/// Sets the oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS
-/// 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that
-/// netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum above the maximum is reported by
-/// `netlib_tls_context_new`.
+/// Sets the oldest version that is accepted. Corresponds to Python's `minimum_version` and urllib3's
+/// ssl_minimum_version. Default: TLS 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to
+/// TLS 1.2, the oldest version that netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum
+/// above the maximum is reported by `netlib_tls_context_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     options: *mut netlib_tls_options,
@@ -38,9 +38,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     });
 }
 
-/// Sets the newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS
-/// 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not speak, `netlib_tls_context_new`
-/// fails with `NETLIB_UNSUPPORTED`.
+/// Sets the newest version that is offered. Corresponds to Python's `maximum_version` and urllib3's
+/// ssl_maximum_version. Default: TLS 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not
+/// speak, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     options: *mut netlib_tls_options,
@@ -51,9 +51,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     });
 }
 
-/// Adds an application protocol (ALPN, RFC 7301), the most preferred first. As Python's `set_alpn_protocols`, but one
-/// name per call: "h2,http/1.1" is refused, and so is the length-prefixed list of OpenSSL's SSL_CTX_set_alpn_protos.
-/// Default: none.
+/// Adds an application protocol (ALPN, RFC 7301), the most preferred first. Corresponds to Python's
+/// `set_alpn_protocols`, but takes one name per call: it refuses "h2,http/1.1" and the length-prefixed list of
+/// OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
 ///
 /// @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma; all names together at
 ///        most 8192 bytes.
@@ -67,10 +67,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     });
 }
 
-/// Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. As OpenSSL's
-/// SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF, and also turns tickets off. Default: yes,
-/// between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send sessions after the
-/// handshake: a client that never reads gets none.
+/// Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. Corresponds to
+/// OpenSSL's SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF and also turns off session tickets.
+/// Default: yes, between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send
+/// sessions after the handshake: a client that never reads gets none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_resumption", |options: &mut TlsOptions| {
@@ -79,10 +79,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
     });
 }
 
-/// Sets whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this function and the
-/// bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default: no, as in urllib3, because such
-/// tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2 sessions are then resumed by their
-/// id. The tickets of TLS 1.3 are not affected.
+/// Sets whether TLS 1.2 has session tickets (RFC 5077). Corresponds to OpenSSL's SSL_OP_NO_TICKET with the opposite
+/// value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default:
+/// no, as in urllib3, because such tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2
+/// sessions are then resumed by their id. The tickets of TLS 1.3 are not affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
 }
 
 /// Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
-/// Anyone who can read the file can read the sessions. As Python's `keylog_filename`. Default: the file that the
-/// environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
+/// Anyone who can read the file can read the sessions. Corresponds to Python's `keylog_filename`. Default: the file
+/// that the environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
 /// `netlib_tls_options_set_use_environment`.
 ///
 /// `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its

@@ -14,8 +14,8 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::{Context, SavedSession};
 
-/// A session that a client can resume with a later handshake without certificates, which is cheaper for both sides. As
-/// Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+/// A session that a client can resume with a later handshake without certificates, which is cheaper for both sides.
+/// Corresponds to Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
 ///
 /// Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
 /// (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
@@ -59,14 +59,14 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
 }
 
 /// Returns the TLS version of the session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
-/// `NETLIB_TLS_VERSION_NONE` for NULL. As SSL_SESSION_get_protocol_version.
+/// `NETLIB_TLS_VERSION_NONE` for NULL. Corresponds to OpenSSL's SSL_SESSION_get_protocol_version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
 }
 
 /// Returns the time at which the server sent the session, in seconds since 1970-01-01 00:00:00 UTC, by the system's
-/// clock. As Python's `SSLSession.time`, SSL_SESSION_get_time.
+/// clock. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
@@ -81,8 +81,8 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
     read_bool(session, false, SavedSession::is_resumable)
 }
 
-/// Takes a session out of the context's cache: the newest session that the server has sent to this client's stream. As
-/// Python's `SSLSocket.session` and SSL_get1_session, but each session is taken once.
+/// Takes a session out of the context's cache: the newest session that the server has sent to this client's stream.
+/// Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
 ///
 /// TLS 1.3 servers send sessions after the handshake, usually two, with the first data: read before this call. The
 /// context remembers only the latest sessions, at most 8 per name and 256 in all, so take a session soon.
@@ -105,9 +105,9 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
     })
 }
 
-/// Sets the session that this client's stream resumes. Call it before the handshake. As Python's
-/// `wrap_socket(session=…)` and SSL_set_session. Default: a session that the context remembers, if there is one.
-/// Setting another session, or none, replaces this default.
+/// Sets the session that this client's stream resumes. Call it before the handshake. Corresponds to Python's
+/// `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session that the context remembers, if there is
+/// one. Setting another session, or none, replaces this default.
 ///
 /// If the server does not accept the session, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS
 /// 1.3 session is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is
@@ -169,15 +169,16 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
     })
 }
 
-/// Returns the number of remembered sessions that a client could resume, at most 256. As SSL_CTX_sess_number.
+/// Returns the number of remembered sessions that a client could resume, at most 256. Corresponds to OpenSSL's
+/// SSL_CTX_sess_number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::session_count)
 }
 
 /// Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
-/// handshake, in which the server proves its identity again. Sessions that were taken out remain usable. As
-/// SSL_CTX_flush_sessions.
+/// handshake, in which the server proves its identity again. Sessions that were taken out remain usable. Corresponds to
+/// OpenSSL's SSL_CTX_flush_sessions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_forget_sessions(context: *const netlib_tls_context) {
     read(context, (), Context::forget_sessions);

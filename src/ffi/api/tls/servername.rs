@@ -33,9 +33,9 @@ pub type netlib_tls_servername_fn = Option<
     ) -> enum_netlib_verdict,
 >;
 
-/// Sets a callback with which a server chooses its context by the name that the client requests. As Python's
-/// `sni_callback`, OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client gets this
-/// context.
+/// Sets a callback with which a server chooses its context by the name that the client requests. Corresponds to
+/// Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client
+/// gets this context.
 ///
 /// This context also needs an identity, for clients that get no other context. A ClientHello is buffered until it is
 /// complete, up to 64 KiB. On a client the setting has no effect.

@@ -14,8 +14,8 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
 }
 
 /// Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
-/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified. As
-/// Python's `getpeercert(True)`, SSL_get_peer_cert_chain.
+/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified.
+/// Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
 ///
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
 #[unsafe(no_mangle)]
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
 }
 
 /// Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
-/// is done. As Python's `selected_alpn_protocol`.
+/// is done. Corresponds to Python's `selected_alpn_protocol`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     stream: *const netlib_tls_stream,
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
 /// Returns the server's name; NULL when there is none, and before the handshake is done. On a client, it is the host
 /// that the server has proved to be, in the form in which names are compared: lower case, IDNA as ASCII, no trailing
 /// dot; with Encrypted Client Hello the hidden name. On a server, it is the DNS name that the client requested (SNI).
-/// As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+/// Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_server_name(
     stream: *const netlib_tls_stream,
@@ -50,7 +50,8 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 }
 
 /// Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
-/// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. As SSL_version, which has the same numbers.
+/// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. Corresponds to OpenSSL's SSL_version, which has
+/// the same numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> enum_netlib_tls_version {
     read(stream, 0, |stream| {
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
 }
 
 /// Returns the cipher suite that was negotiated, by its name in the IANA registry, for example
-/// "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. As SSL_CIPHER_standard_name.
+/// "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
 
 /// Returns the key exchange group, by its name in the IANA registry, for example "X25519MLKEM768" (which also resists a
 /// quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
-/// which exchanges no keys. As SSL_get0_group_name.
+/// which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     stream: *const netlib_tls_stream,
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
 }
 
 /// Returns 1 if the session resumes an earlier session of the same context and name (`netlib_tls_session`), without a
-/// new proof of identity, else 0; 0 before the handshake is done. As Python's `SSLSocket.session_reused`.
+/// new proof of identity, else 0; 0 before the handshake is done. Corresponds to Python's `SSLSocket.session_reused`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
     read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))

@@ -18,9 +18,9 @@ use crate::timeout;
 use crate::tls::Stream;
 
 /// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
-/// (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
-/// writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`. Shutting
-/// down counts as writing. The settings and getters may be called from any thread at any time.
+/// (`netlib_tls_wrap_callbacks`). Corresponds to OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader
+/// and one writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`.
+/// Shutting down counts as writing. The settings and getters may be called from any thread at any time.
 ///
 /// The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
 /// closes afterwards. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether
@@ -59,8 +59,8 @@ pub struct netlib_slice {
 /// is dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same
 /// context, name and offered application protocols.
 ///
-/// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
-/// SSL_set_tlsext_host_name.
+/// Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
+/// SSL_set1_host and SSL_set_tlsext_host_name.
 ///
 /// @param fd a connected stream socket, borrowed. An invalid descriptor is reported by the handshake as `NETLIB_IO`.
 /// @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
@@ -86,8 +86,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 }
 
 /// Makes a server's stream on an accepted descriptor. Like `netlib_tls_wrap_fd`, it does no I/O. If the context has
-/// application protocols and the client offers some, the two lists must have a protocol in common. As Python's
-/// `wrap_socket` with server_side=True.
+/// application protocols and the client offers some, the two lists must have a protocol in common. Corresponds to
+/// Python's `wrap_socket` with server_side=True.
 ///
 /// @param context the context, with an identity.
 /// @param fd as for `netlib_tls_wrap_fd`: for an invalid descriptor, the handshake fails with `NETLIB_IO`.
@@ -154,7 +154,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
 /// timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
 /// begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
-/// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is not counted.
+/// none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is
+/// not counted.
 ///
 /// The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
 /// stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
@@ -192,8 +193,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 }
 
 /// Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
-/// anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread. As
-/// SSL_do_handshake, Python's `do_handshake`.
+/// anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread.
+/// Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
 ///
 /// If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
 /// it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
@@ -219,7 +220,7 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
 }
 
 /// Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
-/// records are decrypted directly into them. As SSL_read_ex.
+/// records are decrypted directly into them. Corresponds to OpenSSL's SSL_read_ex.
 ///
 /// @param len the room in bytes; with 0 nothing is read.
 /// @param n out: the number of bytes read.
@@ -244,7 +245,7 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
 }
 
 /// Returns the number of bytes that a read would return without I/O; there may be more after them. To find out, it
-/// decrypts a record that has already been received. As SSL_pending.
+/// decrypts a record that has already been received. Corresponds to OpenSSL's SSL_pending.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::pending)
@@ -291,8 +292,8 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
 }
 
 /// Writes data. A blocking stream writes all of it, a non-blocking stream as much as can be sent: `n` counts the bytes
-/// that the operating system, or the callback, has accepted. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
-/// SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+/// that the operating system, or the callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
+/// SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
 /// Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
 /// even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
@@ -319,10 +320,10 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
     })
 }
 
-/// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. As writev(2). Small pieces share
-/// records, so that they cost no more than one piece of the same total length; a piece that fills a record is encrypted
-/// in place. After a write that did not count everything, the next write must continue with the same bytes, divided
-/// into pieces in any way.
+/// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
+/// share records, so that they cost no more than one piece of the same total length; a piece that fills a record is
+/// encrypted in place. After a write that did not count everything, the next write must continue with the same bytes,
+/// divided into pieces in any way.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.
@@ -350,7 +351,7 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 
 /// Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
 /// can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
-/// handshake is done nothing is sent. Calling it again is harmless. As SSL_shutdown called once.
+/// handshake is done nothing is sent. Calling it again is harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
 ///
 /// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
 ///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the failure of
@@ -365,8 +366,8 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
 }
 
 /// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
-/// if the transport is used for something else afterwards. As Python's `SSLSocket.unwrap`, SSL_shutdown called until it
-/// returns 1.
+/// if the transport is used for something else afterwards. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's
+/// SSL_shutdown, called until it returns 1.
 ///
 /// Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If there may be more,
 /// read to the end instead. Before the handshake is done nothing is sent or awaited.

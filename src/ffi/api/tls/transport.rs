@@ -41,8 +41,8 @@ pub type netlib_tls_read_fn =
 pub type netlib_tls_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy. As
-/// urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
+/// Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy.
+/// Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
 /// `netlib_tls_stream_handshake`, makes the handshake, and also the handshake of the outer stream if it is not done
 /// yet. Each of the two peers proves its own name. First read exactly the proxy's answer from the outer stream: the
 /// bytes after the answer belong to the inner stream.
@@ -100,8 +100,8 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
     })
 }
 
-/// Makes a client's stream on an application-defined transport. As a BIO of OpenSSL. The call does no I/O and calls
-/// neither callback.
+/// Makes a client's stream on an application-defined transport. Corresponds to OpenSSL's BIO. The call does no I/O and
+/// calls neither callback.
 ///
 /// netlib cannot wait for such a transport: `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
 /// the caller, even by a blocking stream, and a write may count fewer bytes than it was given. If the callbacks wait,

@@ -7,8 +7,8 @@ use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// Trusts the authorities in a file, in addition to those of earlier calls. As OpenSSL's CAfile, curl's --cacert.
-/// Default: none. Once an authority is added, the system's authorities are not trusted by default: see
+/// Trusts the authorities in a file, in addition to those of earlier calls. Corresponds to OpenSSL's CAfile and curl's
+/// --cacert. Default: none. Once an authority is added, the system's authorities are not trusted by default: see
 /// `netlib_tls_options_set_system_trust`.
 ///
 /// A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain`
@@ -39,8 +39,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
     });
 }
 
-/// Trusts the authorities in the files of a directory, in addition to those of earlier calls. As OpenSSL's CApath, but
-/// all files are read when the context is made. Default: none.
+/// Trusts the authorities in the files of a directory, in addition to those of earlier calls. Corresponds to OpenSSL's
+/// CApath, but all files are read when the context is made. Default: none.
 ///
 /// If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
 /// read, so that netlib and OpenSSL trust the same authorities. Otherwise every file that is not hidden is read;
@@ -58,8 +58,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_dir(options: *mut netlib_tls_
     });
 }
 
-/// Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. As Python's cadata. Default:
-/// none.
+/// Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. Corresponds to Python's
+/// cadata. Default: none.
 ///
 /// @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
 #[unsafe(no_mangle)]
@@ -73,11 +73,12 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
     });
 }
 
-/// Sets whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other
-/// authorities were added or the built-in ones were requested, or no certificates are verified (`NETLIB_CERT_NONE`, or
-/// `netlib_tls_options_set_server_only` without client certificates). With 1, the system's authorities are trusted in
-/// addition to the others. If the system has no authorities, the ones built into netlib are used instead. Certificates
-/// of the system's store have the same limits as the certificates of `netlib_tls_options_add_ca_file`.
+/// Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: yes, unless
+/// other authorities were added or the built-in ones were requested, or no certificates are verified
+/// (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). With 1, the system's
+/// authorities are trusted in addition to the others. If the system has no authorities, the ones built into netlib are
+/// used instead. Certificates of the system's store have the same limits as the certificates of
+/// `netlib_tls_options_add_ca_file`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {
@@ -101,8 +102,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
 }
 
 /// Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: they are the same on
-/// every machine, and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only if
-/// the system has no authorities. With 1 they replace the system's authorities unless
+/// every machine, and as old as this library. Corresponds to Python's package certifi. Default: 0, so that they are
+/// trusted only if the system has no authorities. With 1 they replace the system's authorities unless
 /// `netlib_tls_options_set_system_trust` asks for both.
 ///
 /// netlib has the name, the key and the nameConstraints of each of these authorities, but not its certificate. So their

@@ -46,8 +46,8 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 
-/// Sets the verification of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client
-/// requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
+/// Sets the verification of the peer's certificate. Corresponds to Python's `ssl.SSLContext.verify_mode`. Default: a
+/// client requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
 /// `netlib_tls_options_set_check_hostname` with 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
@@ -59,9 +59,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
     });
 }
 
-/// Sets whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
-/// `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
-/// accepted, and `netlib_tls_wrap_fd` needs no name.
+/// Sets whether a server must prove its name. Corresponds to Python's `check_hostname`. Default: yes, unless the verify
+/// mode is `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name
+/// is accepted, and `netlib_tls_wrap_fd` needs no name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {
@@ -71,8 +71,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 }
 
 /// Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
-/// As curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything
-/// is written. One matching pin is enough, so also pin a key that you keep in reserve (RFC 7469). Default: none.
+/// Corresponds to curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but netlib checks pins in every
+/// handshake, before any application data is sent. One matching pin is enough, so also pin a key that you keep in
+/// reserve (RFC 7469). Default: none.
 ///
 /// Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the trusted authority
 /// at its end (its key, and its certificate if this was added to the options). Other certificates that the peer sent
@@ -96,8 +97,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_opt
 }
 
 /// Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
-/// self-issued certificate. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both are
-/// required. With 1 and without a pin, `netlib_tls_context_new` fails.
+/// self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no,
+/// both are required. With 1 and without a pin, `netlib_tls_context_new` fails.
 ///
 /// With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
 /// checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
@@ -111,8 +112,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
     });
 }
 
-/// Adds CRLs (RFC 5280) from a file to those of earlier calls. As curl's --crlfile and Python's load_verify_locations.
-/// Default: none; netlib never downloads a CRL.
+/// Adds CRLs (RFC 5280) from a file to those of earlier calls. Corresponds to curl's --crlfile and Python's
+/// load_verify_locations. Default: none; netlib never downloads a CRL.
 ///
 /// Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the
 /// peer's own. A revoked certificate is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. If no CRL of its
@@ -137,8 +138,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tl
     });
 }
 
-/// Adds CRLs from memory, as `netlib_tls_options_add_crl_file` does from a file. As OpenSSL's X509_STORE_add_crl.
-/// Default: none.
+/// Adds CRLs from memory, as `netlib_tls_options_add_crl_file` does from a file. Corresponds to OpenSSL's
+/// X509_STORE_add_crl. Default: none.
 ///
 /// @param data CRLs in PEM, or in DER one after the other; up to 16 MiB.
 #[unsafe(no_mangle)]
@@ -152,10 +153,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     });
 }
 
-/// Sets additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
-/// `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
-/// makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python
-/// 3.13 or newer.
+/// Sets additional checks of certificates, for clients and servers. Corresponds to Python's
+/// `ssl.SSLContext.verify_flags`. Default: `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once
+/// CRLs were added. A CRL flag without a CRL makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is
+/// off by default; urllib3 sets it with Python 3.13 or newer.
 ///
 /// @param flags bits of `enum netlib_verify_flag`.
 #[unsafe(no_mangle)]
@@ -165,8 +166,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
     });
 }
 
-/// Sets the clock for the validity of certificates and CRLs. As OpenSSL's X509_VERIFY_PARAM_set_time. Default: the
-/// system's clock.
+/// Sets the clock for the validity of certificates and CRLs. Corresponds to OpenSSL's X509_VERIFY_PARAM_set_time.
+/// Default: the system's clock.
 ///
 /// The clock is called once per handshake, before the handshake starts, on the calling thread. It may run on several
 /// threads at once, and is called as long as a context or options hold it. No lock is held: the clock may use the

@@ -12,33 +12,33 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
 use crate::url::{Reader, Reading, Readings};
 
-/// A kind of program that reads URLs.
+/// URL readers: kinds of URL parsers, each of which follows one specification.
 #[repr(C)]
 pub enum netlib_url_reader {
-    /// Splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2). It checks scheme and port, but
-    /// userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last "@".
-    /// Many filters in front of servers read in this way.
+    /// Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). This reader checks scheme and port,
+    /// but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last
+    /// "@". Many filters in front of servers parse URLs in this way.
     NETLIB_URL_READER_RFC3986 = 0,
-    /// Follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do.
+    /// Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
-    /// Parses as `netlib_parse_url` does.
+    /// Parses URLs as `netlib_parse_url` does.
     NETLIB_URL_READER_NETLIB = 2,
 }
 
-/// Differences between two readings of one text, as bits.
+/// Differences between the results of two URL readers for one text, as bits.
 #[repr(C)]
 pub enum netlib_url_difference {
-    /// One reader finds a URL, the other does not.
+    /// One reader finds a URL in the text, and the other reader does not.
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /// The schemes differ.
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /// The hosts differ. Letter case and the spelling of an IPv6 address are ignored.
+    /// The hosts differ. Differences in letter case and in the spelling of an IPv6 address are ignored.
     NETLIB_URL_DIFFERENCE_HOST = 4,
-    /// The ports differ. An absent port is the scheme's default.
+    /// The ports differ. An absent port counts as the default port of the scheme.
     NETLIB_URL_DIFFERENCE_PORT = 8,
 }
 
-/// The results of reading one text as each `netlib_url_reader` does. **Immutable**.
+/// The results of all URL readers (`enum netlib_url_reader`) for one text. **Immutable**.
 pub struct netlib_url_readings {
     _private: [u8; 0],
 }
@@ -48,9 +48,9 @@ impl Handle for netlib_url_readings {
     type Ownership = Shared;
 }
 
-/// Reads a text in three ways: as a program that follows RFC 3986 does, as one that follows the WHATWG URL Standard
-/// does, and as `netlib_parse_url` does. If the readings differ, a filter that reads in one way can accept a URL with
-/// which another program connects to another host: "http://good.example\@evil.example" is such a URL. See
+/// Parses a text as three kinds of programs do: programs that follow RFC 3986, programs that follow the WHATWG URL
+/// Standard, and `netlib_parse_url`. If the results differ, a filter of one kind can accept a URL that leads a program
+/// of another kind to a different host: "http://good.example\@evil.example" is such a URL. See
 /// `netlib_url_readings_differences`.
 ///
 /// @param text the text, in UTF-8.
@@ -71,20 +71,21 @@ pub unsafe extern "C" fn netlib_url_compare_readers(
     })
 }
 
-/// Returns another reference to the same readings.
+/// Returns another reference to the same readers' results.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_clone(readings: *const netlib_url_readings) -> *mut netlib_url_readings {
     handle::clone(readings)
 }
 
-/// Releases readings.
+/// Releases the readers' results.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_readings) {
     guard::nothing(|| handle::free(readings));
 }
 
-/// Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 for none, also if neither
-/// accepts the text; -1, in which every bit is set, for an unknown reader and for NULL.
+/// Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 if there is no
+/// difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown reader and for
+/// NULL.
 ///
 /// @param a a `netlib_url_reader`.
 /// @param b another `netlib_url_reader`.
@@ -100,7 +101,7 @@ pub unsafe extern "C" fn netlib_url_readings_differences(
     })
 }
 
-/// Returns 1 if a reader finds a URL in the text, that is a scheme or a host, else 0; 0 for an unknown reader.
+/// Returns 1 if a reader finds a URL in the text, which requires a scheme or a host, else 0; 0 for an unknown reader.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
@@ -111,8 +112,8 @@ pub unsafe extern "C" fn netlib_url_readings_accepted(
     read_bool(readings, false, |readings| reading(readings, reader).is_some())
 }
 
-/// Returns the scheme that a reader sees, in lower case; NULL when absent, and for a reader that is unknown or finds no
-/// URL.
+/// Returns the scheme that a reader finds, in lower case; NULL when absent, and for a reader that is unknown or finds
+/// no URL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
@@ -124,8 +125,8 @@ pub unsafe extern "C" fn netlib_url_readings_scheme(
     lend_text(readings, len, |readings| reading(readings, reader)?.scheme.as_deref())
 }
 
-/// Returns the host that a reader sees, normalised as that reader does it; NULL when absent, and for a reader that is
-/// unknown or finds no URL.
+/// Returns the host that a reader finds, normalised by the rules of that reader; NULL when absent, and for a reader
+/// that is unknown or finds no URL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
@@ -138,8 +139,8 @@ pub unsafe extern "C" fn netlib_url_readings_host(
 }
 
 /// Returns the port that a reader would connect to: the port in the text, else the default of http, https, ws, wss or
-/// ftp. For `NETLIB_URL_READER_RFC3986` it may exceed 65535; 2147483647 stands for every larger number. -1 when absent,
-/// for a reader that is unknown or finds no URL, and for NULL.
+/// ftp. For `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 stands for that port and every larger
+/// one. -1 when absent, for a reader that is unknown or finds no URL, and for NULL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
