@@ -1,4 +1,4 @@
-//! Sockets: name resolution, connecting, and waiting for descriptors.
+//! Resolves names, connects sockets, and waits for descriptors.
 
 pub(crate) mod address_class;
 pub(crate) mod address_policy;

@@ -1,4 +1,4 @@
-//! The classes of IP addresses: loopback, private, link-local and so on.
+//! Classifies IP addresses: loopback, private, link-local and so on.
 
 mod registries;
 #[cfg(test)]
@@ -10,9 +10,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::error::{Error, Result, truncated};
 use crate::status::Status;
 
-/// A set of classes. An address may have several classes: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6 address
-/// also has the classes of the IPv4 addresses that it embeds, so that a refused class cannot be reached through an IPv6
-/// address.
+/// A set of address classes. An address may have several classes: 169.254.169.254 is METADATA and LINK_LOCAL. An IPv6
+/// address also has the classes of the IPv4 addresses that it embeds, so that a refused class cannot be reached through
+/// an IPv6 address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes(i32);
 
@@ -51,7 +51,7 @@ impl Classes {
         c"global",
     ];
 
-    /// Converts bits to classes; `None` if a bit is not a class.
+    /// Converts a bit mask to a set of classes; `None` if a bit belongs to no class.
     pub fn from_bits(bits: i32) -> Option<Classes> {
         (bits >> Classes::NAMES.len() == 0).then_some(Classes(bits))
     }
@@ -72,13 +72,13 @@ impl Classes {
         Classes(self.0 & other.0)
     }
 
-    /// Returns the name of the first class in the order of the bits, which is the most specific one. `None` for the
+    /// Returns the name of the class with the lowest bit, which is the most specific class of the set. `None` for the
     /// empty set.
     pub fn name(self) -> Option<&'static CStr> {
         Classes::NAMES.get(self.0.trailing_zeros() as usize).copied()
     }
 
-    /// Removes GLOBAL unless it is the only class.
+    /// Removes GLOBAL from the set unless GLOBAL is its only class.
     fn normalized(self) -> Classes {
         if self == Classes::GLOBAL { self } else { Classes(self.0 & !Classes::GLOBAL.0) }
     }

@@ -1,5 +1,5 @@
-//! The policy that allows or refuses addresses. Each attempt checks the same address value that it passes to
-//! connect(2), so the result of an earlier lookup of the same name does not matter.
+//! The policy that allows or refuses addresses to connect to. Each connection attempt checks the same address value
+//! that it passes to connect(2), so the result of an earlier lookup of the same name does not matter.
 
 use std::fmt;
 use std::mem;
@@ -11,10 +11,10 @@ use crate::socket::address_class::Classes;
 use crate::socket::endpoint::Endpoint;
 use crate::status::Status;
 
-/// Allows or refuses an address.
+/// The application's callback that allows or refuses an address.
 pub type AddressCallback = Arc<dyn Fn(&Endpoint, Classes) -> Result<Verdict> + Send + Sync>;
 
-/// An address policy. It allows every address by default.
+/// An address policy. By default it allows every address.
 #[derive(Clone, Default)]
 pub struct AddressPolicy {
     refused: Classes,
@@ -22,7 +22,7 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
-    /// Adds classes to refuse.
+    /// Adds `classes` to the refused address classes.
     pub fn refuse(&mut self, classes: i32) -> Result<()> {
         let classes = Classes::from_bits(classes).ok_or_else(|| {
             let message = format!("classes has bits that are no class of addresses: {classes:#x}");
@@ -30,7 +30,7 @@ impl AddressPolicy {
         })?;
         self.refused = self.refused.union(classes);
         if !self.refused.intersection(Classes::LOOPBACK).is_empty() {
-            // A connect to 0.0.0.0 or :: reaches this machine.
+            // A connection to 0.0.0.0 or :: reaches the local host.
             self.refused = self.refused.union(Classes::UNSPECIFIED);
         }
         Ok(())
@@ -40,12 +40,13 @@ impl AddressPolicy {
         self.refused
     }
 
-    /// Sets the callback. Returns the callback that was set before, for the caller to drop.
+    /// Sets the address callback. Returns the previous callback, which the caller drops.
     pub fn set_callback(&mut self, callback: Option<AddressCallback>) -> Option<AddressCallback> {
         mem::replace(&mut self.callback, callback)
     }
 
-    /// Fails if `address` is refused. Called before each connect(2), with the address that it gets.
+    /// Fails if the policy refuses `address`. Called before each connect(2), with the address that is passed to
+    /// connect(2).
     pub(crate) fn check(&self, address: &Endpoint) -> Result<()> {
         if self.refused.is_empty() && self.callback.is_none() {
             return Ok(());
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_classes_add_up() {
+    fn classes_refused_in_several_calls_are_all_refused() {
         let mut policy = AddressPolicy::default();
         assert_eq!(refusal(&policy, "169.254.169.254:80"), None);
         policy.refuse(Classes::LINK_LOCAL.bits()).unwrap();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn refusing_loopback_also_refuses_unspecified() {
+    fn refusing_loopback_addresses_also_refuses_unspecified_ones() {
         let mut policy = AddressPolicy::default();
         policy.refuse(Classes::PRIVATE.bits()).unwrap();
         assert_eq!(refusal(&policy, "0.0.0.0:80"), None);
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_bits_are_invalid() {
+    fn bits_without_an_address_class_are_refused() {
         for bits in [0x2000, -1, i32::MIN] {
             let mut policy = AddressPolicy::default();
             let error = policy.refuse(bits).unwrap_err();
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_callback_gets_the_addresses_that_the_classes_allow() {
+    fn the_address_callback_gets_only_addresses_of_allowed_classes() {
         let mut policy = AddressPolicy::default();
         policy.refuse(Classes::PRIVATE.bits()).unwrap();
         policy.set_callback(Some(Arc::new(|address: &Endpoint, classes: Classes| {

@@ -1,4 +1,4 @@
-//! One attempt to connect to one address. Only this module calls connect(2).
+//! A single connection attempt to one address. No other module calls connect(2).
 
 use std::fmt;
 use std::io;
@@ -15,20 +15,20 @@ use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::sys;
 use crate::status::Status;
 
-/// The maximum number of addresses to try.
+/// The maximum number of addresses that one connection tries.
 pub(super) const MAX_ADDRESSES: usize = 64;
 
-/// The interval between two connect(2) calls while a backlog is full.
+/// The interval between two calls of connect(2) while the listener's backlog is full.
 pub(super) const BACKLOG_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The state of a socket after connect(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Connected,
-    /// The socket becomes writable as soon as there is a [`result`].
+    /// The connection is being established. The socket becomes writable once [`result`] can return the result.
     Pending,
-    /// The backlog of a Unix domain socket is full. No event tells when there is room again, so [`connect`] must be
-    /// called again.
+    /// The listener's backlog of a Unix domain socket is full. No event reports free room in a backlog, so [`connect`]
+    /// must be called again after an interval.
     BacklogFull,
 }
 
@@ -39,8 +39,8 @@ pub(super) fn start(
     source: Option<&SourceAddresses>,
     blocking: bool,
 ) -> Result<(Socket, Progress), AttemptFailure> {
-    // The policy checks the same value that connect(2) gets, so the address cannot change in between. A refused address
-    // costs no descriptor.
+    // The policy checks the same address value that is passed to connect(2), so the address cannot change in between.
+    // No socket is opened for a refused address.
     options.policy.check(endpoint).map_err(|error| AttemptFailure::from_policy(&error))?;
     let socket = new_socket(endpoint.domain(), blocking)
         .map_err(|error| AttemptFailure::from_setup("cannot open a socket", &error))?;
@@ -75,7 +75,8 @@ pub(super) fn start(
     Ok((socket, progress))
 }
 
-/// Opens a close-on-exec socket. Systems with flags for close-on-exec and O_NONBLOCK need only one system call.
+/// Opens a close-on-exec socket. One system call suffices where socket(2) accepts flags for close-on-exec and
+/// O_NONBLOCK.
 fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     #[cfg(any(
         target_os = "linux",
@@ -99,21 +100,22 @@ fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     }
 }
 
-/// Returns whether an option applies to an endpoint. Unix domain sockets ignore options of IP and TCP, and the source
-/// address, so that the same options can be used for both kinds of sockets.
+/// Returns whether a socket option of this level applies to the endpoint. For Unix domain sockets, IP options, TCP
+/// options and the source address are ignored, so that the same options can be used for TCP and Unix domain sockets.
 fn applies_to(endpoint: &Endpoint, level: i32) -> bool {
     matches!(endpoint, Endpoint::Ip(_)) || level == libc::SOL_SOCKET
 }
 
-/// Calls connect(2). Called again on the same socket after [`Progress::BacklogFull`]; that is still the same attempt,
-/// so the policy is not checked again.
+/// Calls connect(2). After [`Progress::BacklogFull`], the caller calls this function again with the same socket. The
+/// repeated call belongs to the same attempt, so the address policy is not checked again.
 pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure> {
     let address = endpoint.to_sockaddr();
     loop {
         let Err(error) = socket.connect(&address) else { return Ok(Progress::Connected) };
         return match (error.raw_os_error(), endpoint) {
             (Some(libc::EINPROGRESS), _) => Ok(Progress::Pending),
-            // TCP continues to connect after a signal. A Unix domain socket was only waiting for the backlog.
+            // After EINTR, the kernel continues to connect a TCP socket. A Unix domain socket was waiting for room in
+            // the backlog.
             (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::Pending),
             (Some(libc::EINTR), Endpoint::Unix(_)) => continue,
             (Some(libc::EAGAIN), Endpoint::Unix(_)) => Ok(Progress::BacklogFull),
@@ -123,7 +125,7 @@ pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, 
     }
 }
 
-/// Returns the result after [`Progress::Pending`], once the socket is writable.
+/// Returns the result of an attempt that was [`Progress::Pending`], once its socket is writable.
 pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     match socket.take_error() {
         Ok(None) => check_self_connection(socket, endpoint),
@@ -133,26 +135,27 @@ pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), Attempt
 
 fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
     if local.port() == 0 {
-        // Leaves the choice of the port to connect(2), which may choose a port that is in use with another peer.
-        // Systems without this option have fewer ports to choose from, so its failure is ignored.
+        // Leaves the choice of the port to connect(2), which may choose a port that is in use with another peer. The
+        // option's failure is ignored, because systems without the option only have fewer ports to choose from.
         let _ = sys::set_bind_address_no_port(socket.as_raw_fd());
         return Ok(());
     }
-    // Concurrent attempts share the port, even with a failed attempt whose socket is not closed yet.
+    // Several attempts may bind the same port at the same time: concurrent ones, and a failed one whose socket is still
+    // open.
     socket.set_reuse_address(true)
 }
 
-/// Refuses a connection of a socket to itself. TCP allows it if the system chooses the destination port as the source
-/// port and no server listens there. The application would read its own request as the response.
+/// Fails if the socket is connected to itself. TCP allows a self-connection if the system chooses the destination port
+/// as the source port and no server listens on this port. The application would read its own request as the response.
 fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
     let Endpoint::Ip(requested) = endpoint else { return Ok(()) };
     let Some(local) = address(socket.local_addr()) else { return Ok(()) };
-    // The actual peer is compared, because a connect to 0.0.0.0 ends at another address.
+    // Compares with the actual peer address, because a connection to 0.0.0.0 has another peer address.
     if local.port() != requested.port() || address(socket.peer_addr()) != Some(local) {
         return Ok(());
     }
-    // Closes with a reset, because TIME_WAIT would keep the port in use.
+    // Makes close(2) send a reset, because TIME_WAIT would keep the port in use.
     let _ = socket.set_linger(Some(Duration::ZERO));
     let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
     Err(AttemptFailure::from_setup("nobody listens there, so that the socket was connected to itself", &refused))
@@ -162,15 +165,15 @@ pub(super) fn make_blocking(socket: &Socket) -> Result<(), AttemptFailure> {
     sys::make_blocking(socket.as_raw_fd()).map_err(|error| AttemptFailure::from_connect(&error))
 }
 
-/// The addresses to bind to. They are resolved once for all attempts.
+/// The local addresses to bind to, resolved once for all attempts.
 pub(super) enum SourceAddresses {
-    /// The wildcard address with this port.
+    /// The wildcard address (0.0.0.0 or ::) with this port.
     AnyWithPort(u16),
     Resolved(Vec<SocketAddr>),
 }
 
 impl SourceAddresses {
-    /// Returns the first source address of the peer's family.
+    /// Returns the first source address of the peer's address family.
     fn for_peer(&self, peer: &SocketAddr) -> Option<SocketAddr> {
         match self {
             SourceAddresses::AnyWithPort(port) if peer.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
@@ -180,7 +183,7 @@ impl SourceAddresses {
     }
 }
 
-/// Why an attempt failed.
+/// The reason why a connection attempt failed.
 #[derive(Clone, Debug)]
 pub(super) struct AttemptFailure {
     pub status: Status,
@@ -193,7 +196,7 @@ impl AttemptFailure {
         AttemptFailure::from_system(error, error::describe_io(error))
     }
 
-    /// Adds to the system's message the likely reason that it does not state.
+    /// Adds the likely cause to the system's error message, which does not state it.
     fn from_unix_connect(address: &UnixAddress, error: &io::Error) -> AttemptFailure {
         let explained = match error.raw_os_error() {
             Some(libc::ECONNREFUSED) if address.is_abstract() => ": nobody listens on this name",
@@ -213,12 +216,13 @@ impl AttemptFailure {
 
     fn from_system(error: &io::Error, reason: String) -> AttemptFailure {
         let errno = error.raw_os_error().unwrap_or(0);
-        // ETIMEDOUT is the system's own connect timeout.
+        // connect(2) fails with ETIMEDOUT after the system's own connect timeout.
         let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::ConnectFailed };
         AttemptFailure { status, errno, reason }
     }
 
-    /// Returns whether the process or the system has no free descriptor. The address itself may be usable.
+    /// Returns whether the attempt failed because the process or the system has no free descriptor. The address itself
+    /// may be usable.
     pub(super) fn is_out_of_descriptors(&self) -> bool {
         sys::is_out_of_descriptors(self.errno)
     }
@@ -228,7 +232,7 @@ impl AttemptFailure {
         AttemptFailure { status: Status::ConnectTimeout, errno: 0, reason }
     }
 
-    /// Makes the failure of an attempt whose wait failed or was ended by the limit.
+    /// Converts the error of a wait, such as an ended limit, to the failure of the attempt that was waited for.
     pub(super) fn from_wait(error: &Error) -> AttemptFailure {
         let status = if is_final(error.status()) { error.status() } else { Status::ConnectFailed };
         AttemptFailure { status, errno: error.errno(), reason: error.message().to_owned() }
@@ -245,7 +249,7 @@ impl AttemptFailure {
     }
 }
 
-/// A failed attempt: a cause of the connect's error.
+/// A failed attempt. It becomes a cause of the error that the connect function returns.
 pub(super) struct FailedAttempt {
     pub endpoint: Endpoint,
     pub failure: AttemptFailure,
@@ -265,14 +269,14 @@ fn is_limit_status(status: Status) -> bool {
     matches!(status, Status::Cancelled | Status::DeadlineExceeded)
 }
 
-/// Returns whether no other address is tried after this status: the limit has ended, or the address callback has
-/// failed. A callback that failed for one address may fail for the next one in the same way.
+/// Returns whether this status ends connecting without trying further addresses: the limit has ended, or the address
+/// callback has failed. A callback that failed for one address would probably fail for the next address too.
 pub(super) fn is_final(status: Status) -> bool {
     is_limit_status(status) || status == Status::CallbackFailed
 }
 
-/// Returns the error of a connect that ended before its first attempt. If the limit ended it, the message names the
-/// host. A failed system call becomes `ConnectFailed`, because nothing was sent to the server.
+/// Returns the error for connecting that ended before the first attempt. If the limit has ended, the error message
+/// names the host. A failed system call becomes `ConnectFailed`, because nothing was sent to the server.
 pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
     match error.status() {
@@ -284,7 +288,7 @@ pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
     }
 }
 
-/// Returns the error of a connect that ended between two attempts. The failed attempts are its causes.
+/// Returns the error for connecting that ended between two attempts. Each failed attempt is a cause of the error.
 pub(super) fn interruption_error_between_attempts(
     target: &dyn fmt::Display,
     error: Error,
@@ -297,10 +301,10 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) 
     failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
 }
 
-/// Returns the error of a connect whose attempts have all failed. It has the status and the reason of the attempt that
-/// ended last, and one cause for each attempt. An address that the policy refused counts as the last one only if all
-/// addresses were refused, because the other failures may be temporary. `skipped_addresses` is the number of addresses beyond
-/// [`MAX_ADDRESSES`].
+/// Returns the error for connecting after all attempts have failed. The error has the status and the reason of the
+/// attempt that ended last, and one cause for each attempt. An attempt that the address policy refused counts as the
+/// last one only if the policy refused all addresses, because other failures may be temporary. `skipped_addresses` is
+/// the number of addresses beyond [`MAX_ADDRESSES`].
 pub(super) fn all_attempts_failed_error(
     target: &dyn fmt::Display,
     failures: Vec<FailedAttempt>,
@@ -328,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn etimedout_is_a_connect_timeout() {
+    fn etimedout_from_connect_becomes_connect_timeout() {
         for (errno, expected) in [
             (libc::ETIMEDOUT, Status::ConnectTimeout),
             (libc::ECONNREFUSED, Status::ConnectFailed),
@@ -340,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_call_failure_during_setup_is_connect_failed() {
+    fn a_system_call_that_fails_before_connecting_is_connect_failed() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
         let error = setup_error(&"name.test port 80", failed);
         assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));

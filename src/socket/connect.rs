@@ -1,7 +1,7 @@
-//! Connecting to a host: resolves it, then runs the [`Scheduler`], all within the limit.
+//! Connects to a host: resolves its name, then runs the [`Scheduler`] for its addresses, all within the limit.
 //!
-//! An event loop drives a [`Connect`] by steps that never wait. [`Connect::run`] takes steps and waits between them.
-//! [`create_connection`] runs a connect with the sequential schedule.
+//! An event loop drives a [`Connect`] with [`Connect::step`], which never waits. [`Connect::run`] calls `step` and
+//! waits between the calls. [`create_connection`] runs a [`Connect`] with the sequential schedule.
 
 mod lookups;
 mod system_network;
@@ -31,7 +31,8 @@ use crate::timeout;
 
 use system_network::SystemNetwork;
 
-/// Connects to the addresses of a host in order. The socket is blocking, without a timeout, and close-on-exec.
+/// Connects to the first address of a host that accepts, in order. The returned socket is blocking and close-on-exec,
+/// and has no timeout.
 pub(crate) fn create_connection(
     host: &str,
     port: u16,
@@ -50,40 +51,40 @@ pub(crate) fn create_unix_connection(
     Connect::to_unix(address, options).run_sequentially(limit)
 }
 
-/// A connect in progress: the core of `netlib_connect`.
+/// A connection that is being established, over all addresses of its target: the core of `netlib_connect`.
 pub(crate) struct Connect {
     name: TargetName,
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     schedule: Schedule,
-    /// Steps may block in getaddrinfo(3) and connect(2), because no limit can end the connect early.
+    /// `step` may block in getaddrinfo(3) and connect(2), because there is no limit that could end these calls early.
     may_block: bool,
     limit: Option<Arc<Limit>>,
-    /// Becomes readable when the limit is cancelled. Each connect has its own descriptor, because epoll accepts a
-    /// descriptor only once.
+    /// Becomes readable when the limit is cancelled. Each [`Connect`] has its own descriptor for the limit, because
+    /// epoll accepts the same descriptor only once.
     limit_fd: Option<OwnedFd>,
-    /// The descriptors of limits that were replaced since the last step, and before it. Closed at the same time as
-    /// `ended_lookup`.
+    /// The descriptors of limits that [`Connect::set_limit`] replaced since the last step. The next step moves them to
+    /// `closing_limit_fds`, and the step after that one closes them.
     replaced_limit_fds: Vec<OwnedFd>,
     closing_limit_fds: Vec<OwnedFd>,
     started: Option<Instant>,
     phase: Phase,
-    /// The addresses to bind to, once resolved.
+    /// The local addresses to bind to, once they are resolved.
     source: Option<SourceAddresses>,
-    /// A lookup that has ended, closed by the next step: see [`Connect::interests`].
+    /// A lookup that has ended. The next step closes its descriptor, as [`Connect::interests`] explains.
     ended_lookup: Option<Lookup>,
-    /// Kept after the end of the connect, for the report.
+    /// The attempts, which the report lists even after connecting has ended.
     scheduler: Option<Scheduler<SystemNetwork>>,
 }
 
-/// The action of the next step.
+/// The action that the next call of [`Connect::step`] performs.
 enum Phase {
     ResolveSource(Target),
     AwaitSource(Lookup, Target),
     ResolveTarget(Target),
     AwaitTarget(Lookup),
     RunScheduler,
-    /// An earlier step returned the connection.
+    /// An earlier call of [`Connect::step`] returned the connection.
     Connected,
     Failed(Error),
 }
@@ -102,7 +103,7 @@ impl Target {
     }
 }
 
-/// A descriptor to wait for, with the events of poll(2).
+/// A descriptor to wait for, with the poll(2) events to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interest {
     pub fd: RawFd,
@@ -122,7 +123,7 @@ impl Connect {
         addresses: &[Endpoint],
         options: Arc<ConnectOptions>,
     ) -> Result<Connect> {
-        // Messages name the host, so it must be valid although it is not resolved.
+        // The host must be valid although it is not resolved, because error messages contain it.
         HostPort::new(host, port)?;
         if addresses.is_empty() {
             return Err(Error::new(Status::InvalidArgument, "addresses is empty"));
@@ -159,9 +160,9 @@ impl Connect {
         }
     }
 
-    /// Sets the limit for the following steps.
+    /// Sets the limit for the following calls of [`Connect::step`].
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
-        // Opened here, because `interests` cannot report an error.
+        // The descriptor is opened here, because `interests` cannot report an error.
         let watched = limit.as_ref().filter(|_| !self.has_ended());
         let limit_fd = watched.map(|limit| duplicate_limit_fd(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.limit_fd, limit_fd);
@@ -172,8 +173,8 @@ impl Connect {
         Ok(())
     }
 
-    /// Continues as far as possible without waiting. Returns the blocking connection, or `None` if the caller has to
-    /// wait. A failure is final.
+    /// Continues connecting as far as possible without waiting. Returns the connected socket, in blocking mode, or
+    /// `None` if the caller has to wait. After a failure, every further call returns the same error.
     pub(crate) fn step(&mut self) -> Result<Option<OwnedFd>> {
         match &self.phase {
             Phase::Connected => {
@@ -195,8 +196,8 @@ impl Connect {
         result
     }
 
-    /// Closes the descriptors that the last step ended. A limit's descriptor that was replaced since then stays open
-    /// for one more step.
+    /// Closes the descriptors that the previous step no longer needed. A limit's descriptor that was replaced since the
+    /// previous step stays open for one more step.
     fn close_ended(&mut self) {
         self.ended_lookup = None;
         self.closing_limit_fds = std::mem::take(&mut self.replaced_limit_fds);
@@ -205,7 +206,7 @@ impl Connect {
         }
     }
 
-    /// Takes steps and waits until the connect has ended.
+    /// Calls [`Connect::step`] and waits, until connecting has succeeded or failed.
     pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
         if limit.is_some() {
             self.limit = limit;
@@ -237,14 +238,15 @@ impl Connect {
     }
 
     fn wait(&self) -> Result<()> {
-        // A lookup's descriptor is the first one, the limit's the last one.
+        // The lookup's descriptor comes first in the list, the limit's descriptor last.
         let mut fds: Vec<_> = self.interests_without_limit().map(|of| poll_fd(of.fd, of.events)).collect();
         if let Some(limit) = &self.limit {
             fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
         }
         sys::poll(&mut fds, self.next_timer())
             .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
-        // Each of these errors would end every following wait immediately, so the loop would spin.
+        // Without an error here the loop would spin, because the descriptor would end every following poll(2)
+        // immediately.
         let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
         let lookup =
             self.lookup().filter(|lookup| fds.first().is_some_and(|fd| fd.fd == lookup.fd() && fd.revents != 0));
@@ -262,9 +264,9 @@ impl Connect {
         Ok(())
     }
 
-    /// Returns the descriptors to wait for before the next step. If a number is returned after two consecutive steps,
-    /// it is the same descriptor: ended ones are closed one step late, so that their numbers are not reused before
-    /// that.
+    /// Returns the descriptors to wait for before the next step. A descriptor number that is returned after two
+    /// consecutive steps refers to the same open descriptor: a step closes only the descriptors that the step before no
+    /// longer needed, so numbers are not reused earlier.
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest> {
         let limit = self.limit_fd.as_ref().filter(|_| self.is_in_progress());
         let limit = limit.map(|fd| Interest { fd: fd.as_raw_fd(), events: sys::POLL_IN });
@@ -278,7 +280,7 @@ impl Connect {
         lookup.into_iter().chain(sockets)
     }
 
-    /// Returns the seconds until the next step is due, even if no descriptor becomes ready.
+    /// Returns the seconds after which the caller must call [`Connect::step`] even if no descriptor becomes ready.
     pub(crate) fn seconds_to_timer(&self) -> f64 {
         if !self.has_ended() && self.started.is_none() {
             return 0.0;
@@ -305,7 +307,7 @@ impl Connect {
         self.scheduler.as_ref().and_then(Scheduler::winner)
     }
 
-    /// Returns the start and the end of an attempt, in seconds since the first step.
+    /// Returns the times at which an attempt started and ended, in seconds since the first step.
     pub(crate) fn times(&self, attempt: &Attempt<Socket>) -> (f64, Option<f64>) {
         let since = |time: Instant| match self.started {
             Some(started) => time.saturating_duration_since(started).as_secs_f64(),
@@ -326,12 +328,12 @@ impl Connect {
         if let Some(scheduler) = &mut self.scheduler {
             scheduler.stop(error);
         }
-        // Abandons a lookup in progress.
+        // Replacing the phase drops a lookup in progress, which abandons it.
         self.phase = Phase::Failed(error.clone());
         self.close_all();
     }
 
-    /// Closes every descriptor, because nothing is waited for any more.
+    /// Closes every descriptor, because connecting has ended and the caller waits for none of them.
     fn close_all(&mut self) {
         (self.ended_lookup, self.limit_fd) = (None, None);
         self.replaced_limit_fds.clear();
@@ -344,11 +346,12 @@ impl Connect {
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
         self.started.get_or_insert_with(Instant::now);
         loop {
-            // A phase that may start a lookup checks the limit only before the lookup: a numeric host needs no lookup.
+            // A phase that may start a lookup checks the limit itself, and only if it starts one: a numeric host needs
+            // no lookup.
             if !matches!(self.phase, Phase::ResolveSource(_) | Phase::ResolveTarget(_)) {
                 self.check_limit().map_err(|error| self.interruption_error(error))?;
             }
-            // Every error ends the connect, so the phase need not be restored.
+            // The phase need not be restored after an error, because every error ends connecting.
             self.phase = match std::mem::replace(&mut self.phase, Phase::RunScheduler) {
                 Phase::ResolveSource(target) => {
                     self.resolve_source(target).map_err(|error| self.setup_error(prefix_source_address(error)))?
@@ -377,8 +380,8 @@ impl Connect {
                 }
                 ended @ (Phase::Connected | Phase::Failed(_)) => ended,
             };
-            // A lookup is first polled by the step after the one that started it, however fast the lookup is. So the
-            // number of steps does not depend on timing.
+            // The step that starts a lookup never polls it, even if the lookup ends immediately. So the number of steps
+            // does not depend on timing.
             if self.lookup().is_some() || self.has_ended() {
                 return Ok(None);
             }
@@ -401,8 +404,8 @@ impl Connect {
         setup_error(&self.name, error)
     }
 
-    /// Returns the error of a connect whose limit has ended or whose wait has failed: `error`, with the failed attempts
-    /// as its causes.
+    /// Returns the error to report when the limit has ended or waiting has failed: `error`, with the failed attempts as
+    /// its causes.
     fn interruption_error(&mut self, error: Error) -> Error {
         let Some(scheduler) = &mut self.scheduler else {
             let of_source = matches!(self.phase, Phase::AwaitSource(..));
@@ -416,8 +419,8 @@ impl Connect {
     }
 }
 
-/// The name of the target in messages: "example.com port 80", or the path of a Unix domain socket. It is formatted only
-/// for an error.
+/// The target's name in error messages: "example.com port 80", or the path of a Unix domain socket. The name is
+/// formatted only when an error is made.
 struct TargetName {
     host: String,
     port: Option<u16>,

@@ -1,4 +1,4 @@
-//! Options of a connect, validated by their setters.
+//! The options for connecting. Each setter validates its value.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,27 +14,28 @@ use crate::socket::tcp_options::TcpOptions;
 use crate::status::Status;
 use crate::timeout;
 
-/// The options of a connect.
+/// The options for connecting.
 #[derive(Clone)]
 pub struct ConnectOptions {
-    /// The timeout of each attempt, in seconds. Without a timeout, only the system ends an attempt.
+    /// The timeout of each connection attempt, in seconds. Without a timeout, an attempt ends only when the system
+    /// gives up.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
-    /// Applied before `socket_options`, which may override these options.
+    /// TCP options with their own setters. They are applied before `socket_options`, which may override them.
     pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
-    /// The addresses that may be connected to. It does not apply to the source address.
+    /// The policy for addresses to connect to. The source address is not checked.
     pub policy: AddressPolicy,
     /// The time between the starts of two racing attempts.
     pub attempt_delay: Duration,
     /// The callback that resolves names instead of the system's resolver.
     pub resolve: Option<ResolveCallback>,
-    /// Identify the callbacks in `resolve` and `policy`.
+    /// The identity of the callback in `resolve`. `address_id` identifies the callback in `policy`.
     pub(crate) resolve_id: CallbackId,
     pub(crate) address_id: CallbackId,
 }
 
-/// RFC 8305: the Connection Attempt Delay of section 8, with the bounds of section 5.
+/// The Connection Attempt Delay of RFC 8305 section 8; the bounds are those of section 5.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 const MIN_ATTEMPT_DELAY: f64 = 0.01;
 const MAX_ATTEMPT_DELAY: f64 = 2.0;
@@ -56,9 +57,9 @@ impl Default for ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// Returns a digest; equal options have equal digests.
+    /// Returns a digest of the options. Equal options have equal digests.
     pub(crate) fn digest(&self) -> Digest {
-        // Destructured, so that a new option does not compile until it is part of the digest.
+        // The struct is destructured, so that the code does not compile until a new option is added to the digest.
         let ConnectOptions {
             timeout,
             source,
@@ -91,7 +92,8 @@ impl ConnectOptions {
     }
 
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
-        // The call only validates the number. The process default is read when the connect starts.
+        // The result is not used, because only the number is validated here. The process default is read when
+        // connecting starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())
@@ -110,7 +112,7 @@ impl ConnectOptions {
         self.policy.refuse(classes)
     }
 
-    /// Sets the callback. Returns the callback that was set before, for the caller to drop.
+    /// Sets the address callback. Returns the previous callback, which the caller drops.
     pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) -> Option<AddressCallback> {
         self.policy.set_callback(callback)
     }
@@ -130,7 +132,7 @@ impl ConnectOptions {
     }
 }
 
-/// The local address of connections. For an empty host or port 0 the system chooses.
+/// The local address of connections. If the host is empty or the port is 0, the system chooses it.
 #[derive(Clone, Debug)]
 pub struct SourceAddress {
     pub host: String,
@@ -138,7 +140,7 @@ pub struct SourceAddress {
 }
 
 impl SourceAddress {
-    /// Returns the host to resolve; `None` for any address.
+    /// Returns the host to resolve; `None` if any local address may be used.
     pub(super) fn host_port(&self) -> Result<Option<HostPort>> {
         if self.host.is_empty() {
             return Ok(None);

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::socket::{sys, wait};
 
-/// Stands for a connection that the hosting platform manages. Such a connection never counts as dropped.
+/// The descriptor value for a connection that the hosting platform manages. Such a connection never counts as dropped.
 pub(crate) const FD_MANAGED: RawFd = -2;
 
 /// Returns whether an idle connection cannot be used for another request: it has unsolicited data, end of stream, an
-/// error, or a closed descriptor. A negative descriptor is a closed connection.
+/// error, or a closed descriptor. A negative descriptor counts as a closed connection.
 pub(crate) fn is_connection_dropped(fd: RawFd) -> Result<bool> {
     if fd < 0 {
         return Ok(fd != FD_MANAGED);
@@ -29,7 +29,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn only_an_open_connection_without_input_is_usable() {
+    fn a_connection_with_input_or_closed_descriptor_counts_as_dropped() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let dropped = |fd| is_connection_dropped(fd).unwrap();
         assert!(!dropped(near.as_raw_fd()));

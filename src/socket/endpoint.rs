@@ -25,7 +25,7 @@ impl Endpoint {
         addresses.into_iter().map(Endpoint::Ip).collect()
     }
 
-    /// Returns the bytes that both connect(2) and the address callback get.
+    /// Returns the sockaddr that is passed to connect(2) and to the address callback.
     pub(crate) fn to_sockaddr(&self) -> SockAddr {
         match self {
             Endpoint::Ip(address) => SockAddr::from(*address),
@@ -70,7 +70,7 @@ impl From<SocketAddr> for Endpoint {
     }
 }
 
-/// The form in messages: "192.0.2.1 port 80".
+/// Formats the address for error messages: "192.0.2.1 port 80".
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port() {
@@ -97,7 +97,7 @@ impl UnixAddress {
         if name.is_empty() {
             return refused("the path of a Unix domain socket is empty".to_owned());
         }
-        // All bytes are 0: a zeroed sockaddr_un, into which no path was written.
+        // Only 0 bytes: the caller passed a zeroed sockaddr_un without writing a path into it.
         if name.iter().all(|byte| *byte == 0) {
             return refused("the address of a Unix domain socket is nothing but NUL bytes".to_owned());
         }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_are_shown_as_printable_text() {
+    fn endpoints_are_formatted_as_printable_text() {
         for (name, text) in [
             (b"/run/socket".as_slice(), "/run/socket"),
             (b"relative", "relative"),
@@ -209,7 +209,7 @@ mod tests {
         for (name, end) in [
             (b"/s".as_slice(), b"\0".as_slice()),
             (&longest, b"\0"),
-            // The length ends an abstract name; no NUL follows.
+            // An abstract name has no NUL after it: the length of the sockaddr determines its end.
             (b"\0n", b""),
             (b"\0n\0", b""),
             (&longest_abstract, b""),

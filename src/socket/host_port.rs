@@ -1,4 +1,4 @@
-//! A validated host in ASCII, and a port: the input of a lookup.
+//! A validated host in ASCII and a port, for a name lookup.
 
 use std::ffi::{CStr, CString};
 use std::net::{IpAddr, SocketAddr};
@@ -11,13 +11,14 @@ use crate::socket::sys;
 use crate::status::Status;
 use crate::url;
 
-/// A resolver of the application: returns the addresses of an ASCII host and a port. The last argument is the time
-/// left, in seconds.
+/// The application's resolver: returns the addresses of an ASCII host and a port. The last argument is the time until
+/// the limit's deadline, in seconds.
 pub(crate) type ResolveCallback = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
-/// Bounds the work for hostile input. A valid domain name has at most 253 bytes.
+/// The maximum length of a host, in bytes. It bounds the work for hostile input; a valid domain name has at most 253
+/// bytes.
 const MAX_HOST: usize = 1024;
-/// The maximum length of a label: RFC 1035 section 2.3.4.
+/// The maximum length of a DNS label: RFC 1035 section 2.3.4.
 const MAX_LABEL: usize = 63;
 
 /// A host and a port.
@@ -61,7 +62,8 @@ impl HostPort {
         if let Some((at, byte)) = find(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
             return Err(refused(&format!("has {byte:?} at byte {at}: of a URL only the host belongs here")).at(at));
         }
-        // Only an IPv6 address contains colons, at least two. Dots in it and in its zone do not separate labels.
+        // A host with colons is an IPv6 address, which has at least two. Dots in an IPv6 address or its zone do not
+        // separate labels.
         if let Some(colon) = inner.find(':') {
             if inner.rfind(':') == Some(colon) {
                 return Err(refused("has a port, which is a parameter of its own").at(colon + skipped));
@@ -72,14 +74,14 @@ impl HostPort {
         url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
         let name = String::from_utf8_lossy(&name);
         let mut at = 0;
-        // A trailing dot marks an absolute name and is not followed by a label.
+        // A trailing dot marks an absolute domain name; no label follows it.
         for label in name.strip_suffix('.').unwrap_or(&name).split('.') {
             if label.is_empty() || label.len() > MAX_LABEL {
                 let mut what = match label.len() {
                     0 => "has an empty label".to_owned(),
                     len => format!("has a label of {len} bytes, more than {MAX_LABEL}"),
                 };
-                // After IDNA conversion, byte offsets differ from those in the input.
+                // After IDNA conversion, byte offsets differ from the offsets in the caller's text.
                 if !inner.is_ascii() {
                     return Err(refused(&what));
                 }
@@ -109,7 +111,8 @@ impl HostPort {
         self.host.to_str().unwrap_or("")
     }
 
-    /// Returns the address of a numeric host, in any form that inet_aton(3) or inet_pton(3) reads. `None` for a name.
+    /// Returns the address if the host is an IP address in any form that inet_aton(3) or inet_pton(3) accepts. `None`
+    /// for a host name.
     pub(super) fn numeric(&self) -> Option<Result<Vec<SocketAddr>>> {
         if let Ok(address) = self.host_text().parse::<IpAddr>() {
             return Some(Ok(vec![SocketAddr::new(address, self.port)]));
@@ -121,7 +124,7 @@ impl HostPort {
         }
     }
 
-    /// Calls the application's resolver, unless the host is numeric. The limit cannot interrupt the callback.
+    /// Calls the application's resolver, unless the host is an IP address. The limit cannot interrupt the callback.
     pub(crate) fn resolve_with(&self, resolve: &ResolveCallback, limit: Option<&Limit>) -> Result<Vec<Endpoint>> {
         if let Some(found) = self.numeric() {
             return found.map(Endpoint::all_ip);
@@ -149,7 +152,7 @@ impl HostPort {
     }
 }
 
-/// Quotes a host for a message and truncates a long one.
+/// Quotes a host for an error message. A long host is truncated.
 fn quote(host: &str) -> String {
     match host.char_indices().nth(80) {
         Some((end, _)) => format!("\"{}...\"", &host[..end]),
@@ -157,7 +160,7 @@ fn quote(host: &str) -> String {
     }
 }
 
-/// Sets the port of addresses whose port is 0.
+/// Sets the port of each IP address whose port is 0.
 pub(crate) fn set_missing_ports(mut addresses: Vec<Endpoint>, port: u16) -> Vec<Endpoint> {
     for address in &mut addresses {
         if let Endpoint::Ip(address) = address
@@ -174,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_converted_to_ascii_or_refused() {
+    fn valid_hosts_are_converted_to_ascii_and_others_refused() {
         let host = |text| match HostPort::new(text, 80) {
             Ok(host_port) => Ok(host_port.host_text().to_owned()),
             Err(error) => Err((error.status(), error.offset())),
@@ -214,11 +217,12 @@ mod tests {
             ("Bücher.EXAMPLE", ok("xn--bcher-kva.example")),
             ("bücher。example", ok("xn--bcher-kva.example")),
             (&"ü".repeat(60), bad(Some(0))),
-            // Characters that UTS 46 maps to a colon, a slash or a space must not turn a name into something else.
+            // A character that UTS 46 maps to a colon, a slash or a space is refused, because the result would not be a
+            // host name.
             ("：：1", bad(Some(0))),
             ("x.a／b", bad(Some(2))),
             ("a\u{a0}b", bad(Some(0))),
-            // Digits that UTS 46 maps to ASCII do form an address, as in URLs.
+            // Full-width digits, which UTS 46 maps to ASCII, form an IPv4 address, as in URLs.
             ("１２７.0.0.1", ok("127.0.0.1")),
             (&"a.".repeat(513), bad(None)),
         ] {
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_state_the_offset_of_the_byte() {
+    fn error_messages_for_hosts_state_the_offset_of_the_wrong_byte() {
         for (input, expected) in [
             ("", "the host is empty"),
             ("[]", "the host is empty"),

@@ -1,4 +1,5 @@
-//! Runs lookups on their own threads. The number of threads per process is bounded; further lookups wait in a queue.
+//! Runs name lookups on their own threads. The number of threads per process is bounded; further lookups wait in a
+//! queue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,13 +8,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::fork::{LockGuard, Mutex, Process};
 use crate::socket::sys;
 
-/// The stack size of lookup threads. An explicit size keeps the standard library from reading the environment.
+/// The stack size of lookup threads. With an explicit size, the standard library does not read the stack size from the
+/// environment.
 const STACK: usize = 1 << 20;
 
-/// A lookup. Dropping it must not use the queue, because the queue may drop it while holding its lock.
+/// A name lookup to run. Its destructor must not use the queue, because the queue may drop a job while holding its own
+/// lock.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// The lookups of this process. A forked child has none of its parent's threads, so it starts with an empty queue.
+/// The running and waiting lookups of this process. A forked child starts with an empty queue, because it has none of
+/// its parent's threads.
 pub(crate) struct LookupQueue {
     state: Mutex<State>,
     spawn: fn(Job) -> io::Result<()>,
@@ -21,13 +25,13 @@ pub(crate) struct LookupQueue {
 
 struct State {
     process: Option<Process>,
-    /// The number of threads. Jobs wait only while the maximum number of threads runs.
+    /// The number of running threads. A job waits only while the maximum number of threads runs.
     running: usize,
     next_ticket: u64,
     waiting: BTreeMap<u64, Job>,
 }
 
-/// The place of a waiting job in the queue.
+/// Identifies a waiting job, so that it can be cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket(u64);
 
@@ -42,12 +46,14 @@ impl LookupQueue {
         LookupQueue { state: Mutex::new(state), spawn }
     }
 
-    /// Runs a job on its own thread. If `max_threads` threads are running, the job waits for one of them, and a ticket
-    /// is returned. If the thread cannot be started, the job is dropped and the caller gets the error.
+    /// Runs a job on a new thread. If `max_threads` threads are running, the job waits until one of them is free, and
+    /// `submit` returns a ticket for the job. If the thread cannot be started, `submit` drops the job and returns the
+    /// error.
     pub(super) fn submit(&'static self, max_threads: usize, job: Job) -> io::Result<Option<Ticket>> {
         let mut state = self.state();
         if state.running < max_threads {
-            // The thread is started under the lock, so that no job waits for a thread that then fails to start.
+            // Holds the lock while the thread starts, so that no other job is queued behind a thread that fails to
+            // start.
             (self.spawn)(Box::new(move || self.run(job)))?;
             state.running += 1;
             return Ok(None);
@@ -60,14 +66,14 @@ impl LookupQueue {
 
     /// Removes a waiting job.
     pub(super) fn cancel(&self, ticket: Ticket) {
-        // Dropped after the lock is released.
+        // The job is dropped after the lock is released.
         let _job = self.state().waiting.remove(&ticket.0);
     }
 
     fn run(&self, first: Job) {
         let mut next = Some(first);
         while let Some(job) = next {
-            // A job that panics reports the panic itself, and the thread continues with other jobs.
+            // A job reports its own panic, and the thread continues with other jobs.
             let _ = catch_unwind(AssertUnwindSafe(job));
             let mut state = self.state();
             next = state.waiting.pop_first().map(|(_, job)| job);
@@ -99,7 +105,7 @@ impl LookupQueue {
     }
 }
 
-/// Starts a detached thread. It blocks all signals, so that threads of the application handle them.
+/// Starts a detached thread. The thread blocks all signals, so that the application's threads handle them.
 fn start_thread(run: Job) -> io::Result<()> {
     let _signals = sys::SignalsBlocked::new();
     std::thread::Builder::new().name("netlib-lookup".into()).stack_size(STACK).spawn(run).map(drop)
@@ -112,7 +118,7 @@ mod tests {
     use std::sync::mpsc;
     use std::time::{Duration, Instant};
 
-    /// Occupies a thread of the queue until the sender is dropped.
+    /// Submits a job that occupies a thread of the queue until the returned sender is dropped.
     fn occupy_thread(queue: &'static LookupQueue) -> mpsc::Sender<()> {
         let (release, released) = mpsc::channel::<()>();
         let job = move || {
@@ -123,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_run_in_order_and_cancelled_ones_never() {
+    fn jobs_run_in_order_of_submission_and_cancelled_jobs_never_run() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let release = occupy_thread(&QUEUE);
         let (sender, received) = mpsc::channel();
@@ -156,11 +162,11 @@ mod tests {
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (0, 0));
     }
 
-    /// Gives another thread time to submit a job. The result does not depend on it.
+    /// How long a test gives another thread to submit a job. The result does not depend on this time.
     const A_MOMENT: Duration = Duration::from_millis(50);
 
     #[test]
-    fn a_failed_thread_start_blocks_no_other_job() {
+    fn other_jobs_still_run_after_a_thread_failed_to_start() {
         static SPAWNED: AtomicUsize = AtomicUsize::new(0);
         static QUEUE: LookupQueue = LookupQueue::with_spawn(|run| {
             if SPAWNED.fetch_add(1, Ordering::Relaxed) != 1 {
@@ -182,7 +188,7 @@ mod tests {
         assert_eq!(QUEUE.waiting(), 0);
     }
 
-    /// The jobs that have run.
+    /// Records the names of the jobs that have run.
     struct CompletedJobs(Mutex<Vec<&'static str>>);
 
     impl CompletedJobs {

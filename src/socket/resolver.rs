@@ -1,5 +1,5 @@
-//! Name resolution that obeys a limit. getaddrinfo(3) cannot be interrupted, so a lookup that a limit may end runs on
-//! its own thread. Abandoning a lookup takes no time; its thread frees the remaining data.
+//! Resolves names within a limit. getaddrinfo(3) cannot be interrupted, so a lookup that a limit may end runs on its
+//! own thread. Abandoning a lookup does not wait for its thread; the thread frees the remaining data when it ends.
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
@@ -14,10 +14,10 @@ use crate::socket::lookup_queue::{LookupQueue, Ticket};
 use crate::socket::sys::{self, Wake};
 use crate::status::Status;
 
-/// Looks up the addresses of a name. It may block for any length of time.
+/// Looks up the addresses of a host. May block for any length of time.
 type LookupFn = dyn Fn(&HostPort) -> Result<Vec<SocketAddr>> + Send + Sync;
 
-/// A lookup function and the threads that run it.
+/// A lookup function and the queue of threads that run it.
 #[derive(Clone)]
 pub(crate) struct Resolver {
     lookup: Arc<LookupFn>,
@@ -39,7 +39,7 @@ impl Resolver {
         Resolver { lookup, queue, max_threads }
     }
 
-    /// Looks up a host on the calling thread. Returns at least one address.
+    /// Looks up a host on the calling thread. Returns at least one address, or an error.
     pub(crate) fn resolve_blocking(&self, host: &HostPort) -> Result<Vec<SocketAddr>> {
         let found = host.numeric().unwrap_or_else(|| (self.lookup)(host))?;
         host.require_addresses(found)
@@ -51,7 +51,8 @@ impl Resolver {
         let done_fd = done.fd();
         let state = Arc::new(Mutex::new(LookupState { reported: false, result: None, done: Some(done) }));
         let process = Process::current();
-        // The reference is weak, so that abandoning the lookup frees its state although the thread still runs.
+        // The thread has a weak reference, so that dropping the lookup frees its state even while the thread still
+        // runs.
         let reporter = Reporter { process, state: Arc::downgrade(&state) };
         let (lookup, thread_host) = (Arc::clone(&self.lookup), host.clone());
         let job =
@@ -62,18 +63,18 @@ impl Resolver {
         Ok(Lookup { host, process, queued: ticket.map(|ticket| (self.queue, ticket)), state, done_fd })
     }
 
-    /// Replaces a lookup that [is orphaned](Lookup::is_orphaned).
+    /// Starts a new lookup of the same host, to replace a lookup that [is orphaned](Lookup::is_orphaned).
     pub(crate) fn restart(&self, orphaned: &Lookup) -> Result<Lookup> {
         self.start(orphaned.host.clone())
     }
 }
 
-/// A lookup on its own thread. Dropping it abandons it without waiting.
+/// A name lookup on its own thread. Dropping the `Lookup` abandons the lookup without waiting for the thread.
 pub(crate) struct Lookup {
     host: HostPort,
     /// The process in which the thread runs.
     process: Process,
-    /// Its place in the queue, if it was not started immediately.
+    /// The queue and the ticket of a lookup that was not started immediately.
     queued: Option<(&'static LookupQueue, Ticket)>,
     state: Arc<Mutex<LookupState>>,
     done_fd: RawFd,
@@ -85,19 +86,19 @@ impl Lookup {
         self.done_fd
     }
 
-    /// Takes the result, once. `None` while the lookup runs.
+    /// Takes the result. `None` while the lookup runs, and after the result was taken.
     pub(crate) fn take(&self) -> Option<Result<Vec<SocketAddr>>> {
         self.state.lock().result.take()
     }
 
-    /// Returns whether a result can be taken. If this is false and the descriptor is readable, something else made it
-    /// readable.
+    /// Returns whether a result can be taken. If there is no result although the descriptor is readable, the
+    /// application wrote to the descriptor or closed it.
     pub(crate) fn is_done(&self) -> bool {
         self.state.lock().result.is_some()
     }
 
-    /// Returns whether this process is a forked child, which has no copy of the thread. Then no result will come,
-    /// although the parent's thread makes the shared descriptor readable.
+    /// Returns whether this process is a forked child that inherited the lookup without its thread. The lookup has no
+    /// result in the child, although the parent's thread makes the shared descriptor readable.
     pub(crate) fn is_orphaned(&self) -> bool {
         self.process != Process::current()
     }
@@ -110,14 +111,15 @@ impl Drop for Lookup {
         {
             queue.cancel(ticket);
         }
-        // A fork waits until the thread releases the lock, but only for a bounded time, so a child must not rely on it.
+        // fork(2) waits until the lookup thread releases the lock, but only for a bounded time. So a forked child may
+        // find the lock taken and must not wait for it.
         let state = if self.is_orphaned() { self.state.try_lock() } else { Some(self.state.lock()) };
-        // Closes the descriptor now, instead of when the thread drops the state.
+        // Closes the descriptor now; the thread may drop the state much later.
         drop(state.and_then(|mut state| state.done.take()));
     }
 }
 
-/// The addresses of a host, or the lookup that finds them.
+/// The addresses of a host, or the pending lookup that will return them.
 pub(crate) enum Resolution {
     Done(Vec<SocketAddr>),
     Pending(Lookup),
@@ -127,11 +129,11 @@ fn missing_result() -> Error {
     Error::new(Status::Internal, "a lookup ended without an answer")
 }
 
-/// Returns the address family for lookups: any family if this system can bind an IPv6 address, otherwise only IPv4.
+/// Returns the address family for lookups: AF_UNSPEC if this system can bind a socket to ::1, otherwise AF_INET.
 pub(crate) fn allowed_gai_family() -> i32 {
     let loopback = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     match Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| socket.bind(&loopback.into())) {
-        // If there is no free descriptor for the test, IPv6 is assumed to work.
+        // If no descriptor is free for the test socket, IPv6 is assumed to work.
         Err(error) if !error.raw_os_error().is_some_and(sys::is_out_of_descriptors) => libc::AF_INET,
         _ => libc::AF_UNSPEC,
     }
@@ -145,13 +147,14 @@ fn system_lookup(host: &HostPort) -> Result<Vec<SocketAddr>> {
 struct LookupState {
     reported: bool,
     result: Option<Result<Vec<SocketAddr>>>,
-    /// Raised when the lookup has ended; `None` once the lookup is abandoned.
+    /// Made readable when the lookup has ended; `None` once the lookup is abandoned.
     done: Option<Wake>,
 }
 
 /// Reports the result of a lookup, even if the lookup function panics or never runs.
 struct Reporter {
-    /// A forked child has copies of its parent's queued lookups. They must not wake the parent.
+    /// The process that started the lookup. A forked child has copies of its parent's queued lookups, which must not
+    /// wake the parent.
     process: Process,
     state: Weak<Mutex<LookupState>>,
 }
@@ -190,7 +193,7 @@ mod tests {
     use crate::limit::Limit;
     use crate::socket::wait::wait;
 
-    /// Waits for a lookup within a limit, like a connect does.
+    /// Waits for a lookup within a limit, as `Connect` does.
     fn resolve(resolver: &Resolver, host: HostPort, limit: &Limit) -> Result<Vec<SocketAddr>> {
         limit.check()?;
         let lookup = resolver.start(host)?;
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn numeric_hosts_need_no_lookup() {
+    fn numeric_hosts_are_resolved_without_a_lookup() {
         static UNUSED: LookupQueue = LookupQueue::new();
         let resolver = Resolver::new(Arc::new(|host: &HostPort| panic!("looked up {host:?}")), &UNUSED, 0);
         for (host, expected) in [
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lookups_beyond_the_maximum_are_queued() {
+    fn lookups_beyond_the_maximum_number_of_threads_are_queued() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let (release, lookup) = blocked_lookup();
         let resolver = Resolver::new(lookup, &QUEUE, 3);
@@ -279,7 +282,7 @@ mod tests {
             resolve(&resolver, name(), &limit).unwrap_err().status()
         };
         assert_eq!([status(), status(), status()], [Status::DeadlineExceeded; 3]);
-        // The other lookups never ran. Abandoning them removed them from the queue.
+        // The lookups beyond the maximum never ran. Abandoning them removed them from the queue.
         assert_eq!([status(), status()], [Status::DeadlineExceeded; 2]);
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (3, 0));
         drop(release);
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_result_of_the_lookup_function_is_reported() {
+    fn errors_and_panics_of_the_lookup_function_are_reported() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let limit = Limit::new(30.0).unwrap();
         let failing = |host: &HostPort| {
@@ -312,12 +315,12 @@ mod tests {
     }
 
     #[test]
-    fn each_lookup_whose_thread_cannot_start_reports_it() {
+    fn a_lookup_fails_if_its_thread_cannot_be_started() {
         static SECOND: Mutex<Option<mpsc::Sender<Error>>> = Mutex::new(None);
         static QUEUE: LookupQueue = LookupQueue::with_spawn(|_| {
             if let Some(report) = SECOND.lock().unwrap().take() {
                 std::thread::spawn(move || report.send(attempt().unwrap_err()));
-                // Gives the second lookup time to start; the result does not depend on it.
+                // Gives the second lookup time to start; the result does not depend on this time.
                 std::thread::sleep(Duration::from_millis(50));
             }
             Err(io::Error::from_raw_os_error(libc::EAGAIN))

@@ -1,10 +1,11 @@
 //! Connection attempts to a list of addresses, as a state machine that never waits.
 //!
-//! Attempts start in order. Each attempt continues until it is connected, it fails, or its timeout passes. The first
-//! connection wins and all other attempts are closed. When the most recently started attempt fails, the next one starts
-//! immediately. The [`Schedule`] decides whether an attempt may also start while others are in progress.
+//! Attempts start in the order of the addresses. An attempt continues until its socket is connected, it fails, or its
+//! timeout passes. The first connected socket is the result, and all other attempts are closed. When the most recently
+//! started attempt fails, the next attempt starts immediately. The [`Schedule`] decides whether an attempt may also
+//! start while others are in progress.
 //!
-//! [`Connect`](crate::socket::connect::Connect) resolves the host before, and applies the limit.
+//! [`Connect`](crate::socket::connect::Connect) resolves the host and applies the limit.
 
 mod interleave;
 #[cfg(test)]
@@ -23,17 +24,17 @@ use crate::socket::endpoint::Endpoint;
 use crate::socket::wait::earlier;
 use crate::status::Status;
 
-/// The order and the pace of the attempts.
+/// The order in which attempts start, and the delay between their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Schedule {
     /// One attempt at a time, in the given order.
     Sequential,
-    /// RFC 8305 ("Happy Eyeballs"): address families alternate, and the next attempt starts after this Connection
-    /// Attempt Delay even if the previous one is still in progress.
+    /// As in RFC 8305 ("Happy Eyeballs"): address families alternate, and the next attempt starts after this Connection
+    /// Attempt Delay even if the previous attempt is still in progress.
     Racing(Duration),
 }
 
-/// Sockets and a clock: the system's, or a simulation in tests.
+/// Provides sockets and a clock: those of the system, or simulated ones in tests.
 pub(super) trait Network {
     type Socket;
 
@@ -45,16 +46,16 @@ pub(super) trait Network {
     /// Calls connect(2) again after [`Progress::BacklogFull`].
     fn retry(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure>;
 
-    /// Returns the result after [`Progress::Pending`]; `None` while the attempt is in progress.
+    /// Returns the result of an attempt that was [`Progress::Pending`]; `None` while it is still in progress.
     fn result(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Option<Result<(), AttemptFailure>>;
 }
 
-/// The result of a step.
+/// The result of [`Scheduler::step`].
 pub(super) enum Step<S> {
     Connected(S),
-    /// An attempt was started. The caller takes the next step without waiting.
+    /// An attempt was started. The caller calls [`Scheduler::step`] again without waiting.
     Started,
-    /// The caller must wait for a descriptor or the timer.
+    /// The caller must wait until a descriptor is ready or [`Scheduler::next_timer`] is reached.
     Pending,
     /// No address is left and no attempt is in progress.
     Failed,
@@ -70,20 +71,20 @@ pub(super) struct Scheduler<N: Network> {
     attempts: Vec<Attempt<N::Socket>>,
     schedule: Schedule,
     timeout: Option<Duration>,
-    /// Sockets of failed attempts, closed by the next step: see `Connect::interests`.
+    /// Sockets of failed attempts. The next step closes them, as `Connect::interests` explains.
     to_close: Vec<N::Socket>,
-    /// The time at which to retry the next address, if no descriptor was free for it.
+    /// The time at which to retry the next address; set if no descriptor was free for its socket.
     retry_at: Option<Instant>,
 }
 
-/// An attempt to connect to one address, with the data for the report.
+/// An attempt to connect to one address, as `netlib_connect` reports it.
 pub(crate) struct Attempt<S> {
     endpoint: Endpoint,
-    /// The address as text. Only reports need it.
+    /// The address as text, made when a report first needs it.
     text: OnceCell<CString>,
     started: Instant,
     timeout_at: Option<Instant>,
-    /// The attempt is in progress, but the backlog is full: the time of the next connect(2). The descriptor never
+    /// The time to call connect(2) again; set while the listener's backlog is full. Until then, the descriptor never
     /// becomes ready.
     backlog_retry_at: Option<Instant>,
     ended: Option<Instant>,
@@ -94,7 +95,7 @@ enum State<S> {
     InProgress(S),
     Failed(AttemptFailure),
     Won,
-    /// The attempt was in progress when another attempt won.
+    /// The attempt was in progress when the socket of another attempt was connected.
     Lost,
 }
 
@@ -106,7 +107,7 @@ impl<N: Network> Scheduler<N> {
         timeout: Option<Duration>,
     ) -> Scheduler<N> {
         if let Schedule::Racing(_) = schedule {
-            // Interleaved before the list is truncated, so that no address family is lost.
+            // Address families are interleaved before the list is truncated, so that no family is lost.
             addresses = interleave::interleave_families(addresses);
         }
         let skipped_addresses = addresses.len().saturating_sub(MAX_ADDRESSES);
@@ -115,8 +116,8 @@ impl<N: Network> Scheduler<N> {
         Scheduler { network, addresses, skipped_addresses, attempts, schedule, timeout, to_close, retry_at: None }
     }
 
-    /// Checks all attempts in progress, then starts at most one. `will_free_descriptor`: the caller closes another
-    /// descriptor before the next step.
+    /// Checks all attempts in progress, then starts at most one new attempt. `will_free_descriptor` means that the
+    /// caller closes a descriptor of its own before the next step.
     pub(super) fn step(&mut self, will_free_descriptor: bool) -> Step<N::Socket> {
         let now = self.network.now();
         if let Some(socket) = self.check_attempts(now) {
@@ -132,7 +133,7 @@ impl<N: Network> Scheduler<N> {
         self.to_close.clear();
     }
 
-    /// Returns the time at which the next step is due, even if no descriptor becomes ready.
+    /// Returns the time at which the caller must call [`Scheduler::step`] even if no descriptor becomes ready.
     pub(super) fn next_timer(&self) -> Option<Instant> {
         let next_start = match self.attempts.last() {
             _ if self.retry_at.is_some() => self.retry_at,
@@ -147,7 +148,7 @@ impl<N: Network> Scheduler<N> {
         self.in_progress().map(|(attempt, _)| timer(attempt)).fold(next_start, earlier)
     }
 
-    /// Returns the next address, if its attempt is due.
+    /// Returns the next address if its attempt must start now.
     fn next_due(&self, now: Instant) -> Option<Endpoint> {
         let next = self.addresses.get(self.attempts.len())?;
         let is_due = match (self.retry_at, self.attempts.last()) {
@@ -160,7 +161,7 @@ impl<N: Network> Scheduler<N> {
         is_due.then(|| next.clone())
     }
 
-    /// Returns the Connection Attempt Delay. `None`: no attempt starts while another is in progress.
+    /// Returns the Connection Attempt Delay; `None` if no attempt may start while another one is in progress.
     fn delay(&self) -> Option<Duration> {
         match self.schedule {
             Schedule::Sequential => None,
@@ -177,7 +178,7 @@ impl<N: Network> Scheduler<N> {
         if self.retry_at.is_some() {
             return Step::Pending;
         }
-        // Callbacks and a blocking connect(2) take time.
+        // The clock is read again, because callbacks and a blocking connect(2) take time.
         let opened_at = self.network.now();
         let after = |wait| opened_at.checked_add(wait);
         let mut attempt = Attempt {
@@ -213,8 +214,8 @@ impl<N: Network> Scheduler<N> {
         step
     }
 
-    /// Returns the time of the next retry after the system had no free descriptor; `None` if this connect will not free
-    /// a descriptor. The end of any attempt also triggers a retry.
+    /// Returns the time at which to retry after the system had no free descriptor; `None` if connecting will not free a
+    /// descriptor itself. The end of any attempt also triggers a retry.
     fn descriptor_retry_time(&self, now: Instant, will_free_descriptor: bool) -> Option<Instant> {
         if will_free_descriptor || !self.to_close.is_empty() {
             return Some(now);
@@ -222,7 +223,8 @@ impl<N: Network> Scheduler<N> {
         self.delay().filter(|_| self.is_in_progress()).and_then(|delay| now.checked_add(delay))
     }
 
-    /// Ends attempts that have failed or timed out. Returns the first connection and closes all other attempts.
+    /// Ends the attempts that have failed or timed out. If a socket is connected, returns the socket and closes all
+    /// other attempts.
     fn check_attempts(&mut self, now: Instant) -> Option<N::Socket> {
         for index in 0..self.attempts.len() {
             let attempt = &mut self.attempts[index];
@@ -262,7 +264,8 @@ impl<N: Network> Scheduler<N> {
         }
     }
 
-    /// Ends and closes all attempts in progress because of an error outside the network, such as an ended limit.
+    /// Ends and closes all attempts in progress. `error` is the reason, which is not a failure of the network, for
+    /// example that the limit has ended.
     pub(super) fn stop(&mut self, error: &Error) {
         let now = self.network.now();
         for attempt in &mut self.attempts {
@@ -294,9 +297,9 @@ impl<N: Network> Scheduler<N> {
         self.attempts.iter().position(|attempt| matches!(attempt.state, State::Won))
     }
 
-    /// Returns the error of a connect in which no attempt won.
+    /// Returns the error to report when no attempt has succeeded.
     pub(super) fn error(&self, target: &dyn fmt::Display) -> Error {
-        // The error mentions addresses that were left out only if all others were tried.
+        // The error counts the skipped addresses only if all other addresses were tried.
         let ended_early = self.failures().any(|failed| is_final(failed.failure.status));
         attempt::all_attempts_failed_error(
             target,
@@ -349,7 +352,7 @@ impl<S> Attempt<S> {
         self.ended
     }
 
-    /// Returns the status: `WantWrite` while the attempt is in progress, `Closed` if another attempt won.
+    /// Returns the attempt's status: `WantWrite` while it is in progress, `Closed` if another attempt succeeded first.
     pub(crate) fn status(&self) -> Status {
         match &self.state {
             State::InProgress(_) => Status::WantWrite,

@@ -11,10 +11,10 @@ use crate::socket::address_class::{self, Classes};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::status::Status;
 
-/// The maximum length of an address list.
+/// The maximum number of addresses in an address list.
 const MAX_ADDRESSES: usize = 1024;
 
-/// Addresses to connect to, in order.
+/// A list of addresses to connect to, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AddressList(Vec<Endpoint>);
 
@@ -40,20 +40,20 @@ impl AddressList {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sockaddr<'a> {
     Ip(SocketAddr),
-    /// The bytes of `sun_path`. Empty for an unbound socket.
+    /// The bytes of `sun_path`; empty for an unbound socket.
     Unix(&'a [u8]),
 }
 
-/// Returns the classes of an address in the form that connect(2) takes.
+/// Returns the address classes of a sockaddr.
 pub fn classify(bytes: &[u8]) -> Result<Classes> {
     Ok(match read(bytes)? {
         Sockaddr::Ip(address) => address_class::classify(address.ip()),
-        // Also for a path to which no socket can be bound.
+        // Any path is classified, even one to which no socket can be bound.
         Sockaddr::Unix(_) => Classes::UNIX,
     })
 }
 
-/// Parses a sockaddr. It may be longer than its family needs, for example a sockaddr_storage.
+/// Parses a sockaddr. The bytes may be more than the address family needs, for example those of a sockaddr_storage.
 pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
     let family = bytes_at(sockaddr, offset_of!(sockaddr, sa_family)).map(sa_family_t::from_ne_bytes);
     let found = match family.map(i32::from) {
@@ -80,7 +80,7 @@ pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
 pub(crate) fn endpoint(sockaddr: &[u8]) -> Result<Endpoint> {
     match read(sockaddr)? {
         Sockaddr::Ip(address) => Ok(Endpoint::Ip(address)),
-        // The length of the sockaddr ends an abstract name, a NUL ends a path.
+        // An abstract name ends where the sockaddr ends; a path ends at its NUL.
         Sockaddr::Unix(name) if name.first() == Some(&0) => UnixAddress::new(name).map(Endpoint::Unix),
         Sockaddr::Unix(path) => {
             let end = path.iter().position(|byte| *byte == 0).unwrap_or(path.len());
@@ -100,7 +100,8 @@ fn read_v6(bytes: &[u8]) -> Option<SocketAddrV6> {
     check_size::<sockaddr_in6>(bytes)?;
     let address: [u8; 16] = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_addr))?;
     let port = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_port)).map(u16::from_be_bytes)?;
-    // Neither value is converted, because the standard library passes both to connect(2) unchanged.
+    // The byte order of flow label and scope id is kept, because the standard library passes both to connect(2)
+    // unchanged.
     let flow = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_flowinfo)).map(u32::from_ne_bytes)?;
     let scope = bytes_at(bytes, offset_of!(sockaddr_in6, sin6_scope_id)).map(u32::from_ne_bytes)?;
     Some(SocketAddrV6::new(Ipv6Addr::from(address), port, flow, scope))
@@ -122,7 +123,7 @@ mod tests {
         crate::socket::sys::bytes_of_sockaddr(&Endpoint::Ip(address.parse().unwrap()).to_sockaddr())
     }
 
-    /// Returns a sockaddr_un with this `sun_path`.
+    /// Returns the bytes of a sockaddr_un with this `sun_path`.
     fn unix(sun_path: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; offset_of!(sockaddr_un, sun_path)];
         let at = offset_of!(sockaddr, sa_family);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn ip_sockaddrs_are_parsed_or_refused() {
+    fn ip_sockaddrs_are_parsed_and_truncated_ones_refused() {
         for text in ["192.0.2.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[2001:db8::1]:443", "[fe80::1%3]:1"] {
             let mut bytes = bytes_of(text);
             let address: SocketAddr = text.parse().unwrap();
@@ -151,7 +152,7 @@ mod tests {
             bytes.resize(128, 0xff);
             assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(address), "the rest of a sockaddr_storage is ignored");
         }
-        // The flow label is kept.
+        // Parsing keeps the flow label and the scope id of an IPv6 address.
         let labelled = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 0x1234, 3);
         let bytes = crate::socket::sys::bytes_of_sockaddr(&Endpoint::Ip(labelled.into()).to_sockaddr());
         assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(labelled.into()));
@@ -165,19 +166,20 @@ mod tests {
     }
 
     #[test]
-    fn unix_sockaddrs_are_parsed_or_refused() {
+    fn valid_unix_sockaddrs_are_parsed_and_others_refused() {
         let of = |name: &[u8]| Ok(Endpoint::Unix(UnixAddress::new(name).unwrap()));
         let refused = |message: &str| Err(format!("the {message}"));
         let zeros = "address of a Unix domain socket is nothing but NUL bytes";
         let path_108 = [b'p'; 108];
         for (sun_path, expected) in [
-            // A path with and without its NUL, in a whole sockaddr_un, and with other bytes after the NUL.
+            // The path is given without a NUL, with its NUL, in a whole sockaddr_un, and with other bytes after the
+            // NUL.
             (b"/s".as_slice(), of(b"/s")),
             (b"/s\0", of(b"/s")),
             (&[b"/s".as_slice(), &[0; 106]].concat(), of(b"/s")),
             (&[b"/s\0left".as_slice(), &[0xff; 119]].concat(), of(b"/s")),
             (&path_108[..107], of(&[b'p'; 107])),
-            // The length of an abstract name is part of it.
+            // Trailing NUL bytes are part of an abstract name.
             (b"\0n", of(b"\0n")),
             (b"\0n\0\0", of(b"\0n\0\0")),
             (b"", refused("path of a Unix domain socket is empty")),
@@ -194,13 +196,13 @@ mod tests {
             let found = endpoint(&unix(sun_path)).map_err(|error| error.message().to_owned());
             assert_eq!(found, expected, "{sun_path:?}");
         }
-        // An unbound client, as accept(2) returns it, has a valid address that nobody can connect to.
+        // accept(2) returns an empty path for an unbound client: a valid address to which nobody can connect.
         assert_eq!(read(&unix(b"")).unwrap(), Sockaddr::Unix(b""));
         assert!(read(&unix(b"")[..1]).is_err());
     }
 
     #[test]
-    fn the_length_of_a_list_is_limited() {
+    fn an_address_list_refuses_more_than_1024_addresses() {
         let mut list = AddressList::default();
         let bytes = bytes_of("192.0.2.1:80");
         for _ in 0..MAX_ADDRESSES {

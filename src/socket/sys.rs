@@ -1,4 +1,4 @@
-//! System calls behind safe functions. Each function is safe for every argument: a bad descriptor results in EBADF,
+//! Wraps system calls in safe functions. Each function is safe for every argument: a bad descriptor results in EBADF,
 //! never in undefined behaviour.
 #![allow(unsafe_code)]
 
@@ -24,10 +24,10 @@ pub(crate) use process::{
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;
 pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
-/// A returned event: the descriptor is not open.
+/// Event that poll(2) returns for a descriptor that is not open.
 pub(crate) const POLL_INVALID: i16 = libc::POLLNVAL;
 
-/// A returned event: the socket is not connected, or closed in both directions.
+/// Event that poll(2) returns for a socket that is not connected, or closed in both directions.
 pub(crate) const POLL_HANG_UP: i16 = libc::POLLHUP;
 
 /// A descriptor for [`poll`], with its requested and returned events.
@@ -37,8 +37,8 @@ pub(crate) fn poll_fd(fd: RawFd, events: i16) -> PollFd {
     PollFd { fd, events, revents: 0 }
 }
 
-/// Waits until a descriptor is ready or the deadline has passed. After EINTR it continues with the time left. Returns
-/// the number of ready descriptors; 0 if the deadline has passed.
+/// Waits until a descriptor is ready or the deadline has passed. After EINTR, waits for the remaining time. Returns the
+/// number of ready descriptors; 0 if the deadline has passed.
 pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<usize> {
     loop {
         let wait = match deadline {
@@ -63,22 +63,22 @@ pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<
     }
 }
 
-/// Returns the number of ready descriptors. It does not wait and reads no clock.
+/// Returns the number of ready descriptors without waiting and without reading a clock.
 pub(crate) fn poll_now(fds: &mut [PollFd]) -> io::Result<usize> {
     // SAFETY: the pointer and the count describe `fds`, which lives across the call.
     retry_on_eintr(|| unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) as isize })
 }
 
-/// Rounds up, because a wait that ends too early would spin.
+/// Rounds up to milliseconds, because rounding down would make the caller's loop spin until the deadline.
 fn round_up_to_ms(wait: Duration) -> i32 {
     wait.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i32
 }
 
-/// A descriptor to wake a poll(2): [`Wake::raise`] makes it readable permanently.
+/// A descriptor that ends a poll(2): [`Wake::raise`] makes it readable permanently.
 #[derive(Debug)]
 pub(crate) struct Wake {
     read: OwnedFd,
-    /// Linux needs one eventfd; other systems need a pipe.
+    /// The writing end of the pipe. Linux and Android use a single eventfd instead.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     write: OwnedFd,
 }
@@ -95,7 +95,8 @@ impl Wake {
     pub(crate) fn open() -> Result<Wake> {
         let (read, write) = std::io::pipe().map_err(wake_error)?;
         let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
-        // Nonblocking, so that a raise in a signal handler cannot block on a pipe that was raised many times.
+        // The pipe is nonblocking, so that `raise` in a signal handler cannot block when many calls have filled the
+        // pipe.
         socket2::SockRef::from(&write).set_nonblocking(true).map_err(wake_error)?;
         Ok(Wake { read, write })
     }
@@ -114,7 +115,7 @@ impl Wake {
         // SAFETY: the buffer is eight readable bytes; errno's address is valid on every thread.
         unsafe {
             let errno = *errno_location();
-            // A full counter or pipe (EAGAIN) is already readable.
+            // write(2) fails with EAGAIN if the counter or pipe is full, but then the descriptor is readable already.
             let _ = libc::write(fd, one.as_ptr().cast(), one.len());
             *errno_location() = errno;
         }
@@ -132,7 +133,7 @@ use libc::__errno_location as errno_location;
 #[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
 use libc::__error as errno_location;
 
-/// Returns the number of a network interface.
+/// Returns the index of a network interface.
 #[cfg(target_vendor = "apple")]
 pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     let name = std::ffi::CString::new(name)?;
@@ -148,7 +149,7 @@ pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
     matches!(errno, libc::EMFILE | libc::ENFILE)
 }
 
-/// Converts the result of a system call that opens a descriptor.
+/// Takes ownership of the descriptor that a system call has opened. A negative result becomes an error.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned_fd(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
@@ -167,7 +168,7 @@ pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize
     retry_on_eintr(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
-/// Calls send(2), but never raises SIGPIPE. Restarts after EINTR.
+/// Calls send(2) without raising SIGPIPE. Restarts after EINTR.
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
     retry_on_eintr(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
@@ -205,7 +206,7 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
     }
 }
 
-/// Makes the next bind(2) to port 0 leave the choice of the port to connect(2).
+/// Sets IP_BIND_ADDRESS_NO_PORT: the next bind(2) to port 0 chooses no port; connect(2) chooses it later.
 pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
@@ -213,8 +214,9 @@ pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
     return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
 }
 
-/// Opens another close-on-exec descriptor that is readable when `fd` is. When it is closed, an event loop forgets it; a
-/// duplicate would stay registered with epoll until the original is closed as well.
+/// Opens another close-on-exec descriptor that is readable when `fd` is readable. On Linux it is an epoll instance,
+/// because epoll removes it when it is closed. A dup(2) of `fd` would stay registered with the application's epoll
+/// until `fd` is closed as well.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
@@ -242,14 +244,14 @@ pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
 fn socket_option(fd: RawFd, name: i32) -> io::Result<i32> {
     let mut value: i32 = 0;
     let mut len = size_of::<i32>() as libc::socklen_t;
-    // SAFETY: the pointers are to a value and its length, which live across the call.
+    // SAFETY: the pointers refer to a value and its length, which live across the call.
     match unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut len) } {
         0 => Ok(value),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Returns whether the socket is listening; waiting for data on such a socket never ends.
+/// Returns whether the socket is listening. Waiting for data on a listening socket would never end.
 pub(crate) fn is_listening(fd: RawFd) -> bool {
     socket_option(fd, libc::SO_ACCEPTCONN).is_ok_and(|listening| listening != 0)
 }
@@ -260,25 +262,25 @@ pub(crate) struct LookupFailure {
     pub code: i32,
     /// The text of gai_strerror(3).
     pub text: String,
-    /// The failure behind `EAI_SYSTEM`.
+    /// The failed system call, if the code is `EAI_SYSTEM`.
     pub system: Option<io::Error>,
 }
 
-/// Calls getaddrinfo(3) for stream sockets. Returns the addresses in its order, without duplicates. It may block for
-/// any length of time.
+/// Calls getaddrinfo(3) for stream sockets. Returns the addresses in the order of getaddrinfo(3), without duplicates.
+/// May block for any length of time.
 pub(crate) fn getaddrinfo(
     host: &CStr,
     port: u16,
     family: i32,
     flags: i32,
 ) -> std::result::Result<Vec<SocketAddr>, LookupFailure> {
-    // SAFETY: all-zero is a valid addrinfo.
+    // SAFETY: all-zero bytes are a valid addrinfo.
     let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
     hints.ai_family = family;
     hints.ai_socktype = libc::SOCK_STREAM;
     hints.ai_flags = flags;
     let mut list = std::ptr::null_mut();
-    // SAFETY: the host is NUL-terminated, the service is NULL, and `list` is written on success only.
+    // SAFETY: the host is NUL-terminated, and the service may be NULL. `list` is read only if the call succeeds.
     let code = unsafe { libc::getaddrinfo(host.as_ptr(), std::ptr::null(), &hints, &mut list) };
     if code != 0 {
         let system = (code == libc::EAI_SYSTEM).then(io::Error::last_os_error);
@@ -302,7 +304,7 @@ pub(crate) fn getaddrinfo(
     Ok(found)
 }
 
-/// Reads the address of an entry.
+/// Converts the address of an addrinfo.
 ///
 /// # Safety
 /// `entry.ai_addr` is NULL or points to `entry.ai_addrlen` readable bytes.
@@ -340,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_raise_keeps_errno_and_readability() {
+    fn raising_a_full_wake_descriptor_preserves_errno() {
         let wake = Wake::open().unwrap();
         // Fills the counter or the pipe, so that the next raise fails.
         let nearly_full = (u64::MAX - 1).to_ne_bytes();
@@ -357,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn send_and_recv_report_bytes_end_and_errors() {
+    fn send_and_recv_report_byte_counts_end_of_stream_and_errno() {
         let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
         let (near_fd, far_fd) = (near.as_raw_fd(), far.as_raw_fd());
         let mut buffer = [0; 16];

@@ -1,4 +1,5 @@
-//! Options of TCP sockets with their own setters, which validate them. Each attempt applies them.
+//! TCP socket options that have their own setters. The setters validate the options, and each connection attempt
+//! applies them.
 
 use std::io;
 use std::time::Duration;
@@ -12,18 +13,18 @@ use crate::socket::attempt::AttemptFailure;
 use crate::status::Status;
 use crate::timeout;
 
-/// Options of a TCP socket. `None` keeps the system's default.
+/// The options of a TCP socket. An option that is `None` keeps the system's default.
 #[derive(Clone, Debug, Default)]
 pub struct TcpOptions {
     interface: Option<String>,
     no_delay: Option<bool>,
     keepalive: Option<Keepalive>,
-    /// The time in whole milliseconds, the system's unit.
+    /// TCP_USER_TIMEOUT, in whole milliseconds, the system's unit.
     user_timeout: Option<Duration>,
 }
 
-/// Keep-alive times in whole seconds, the system's unit. On systems without times per socket, keep-alive is only turned
-/// on.
+/// Keep-alive times in whole seconds, the system's unit. Systems that cannot set these times per socket only turn
+/// keep-alive on.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
 struct Keepalive {
@@ -35,10 +36,10 @@ struct Keepalive {
 const SECOND: Duration = Duration::from_secs(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Linux's bounds. Systems with other bounds refuse a value themselves.
+/// The maximum of a keep-alive time on Linux, in seconds. A system with a lower maximum refuses the value itself.
 const MAX_KEEPALIVE: f64 = 32_767.0;
 const MAX_PROBES: u32 = 127;
-/// INT_MAX milliseconds, in whole seconds.
+/// The maximum user timeout: INT_MAX milliseconds, in whole seconds.
 const MAX_USER_TIMEOUT: f64 = 2_147_483.0;
 /// The maximum length of an interface name, without the NUL.
 const MAX_INTERFACE: usize = libc::IF_NAMESIZE - 1;
@@ -75,7 +76,7 @@ impl TcpOptions {
         self.no_delay = Some(enable);
     }
 
-    /// Turns keep-alive on. [`timeout::DEFAULT`] and [`Count::None`] keep the system's values.
+    /// Turns TCP keep-alive on. [`timeout::DEFAULT`] and [`Count::None`] keep the system's default values.
     pub fn set_keepalive(&mut self, idle: f64, interval: f64, count: Count) -> Result<()> {
         let idle = round_up("idle", idle, SECOND, MAX_KEEPALIVE)?;
         let interval = round_up("interval", interval, SECOND, MAX_KEEPALIVE)?;
@@ -96,9 +97,9 @@ impl TcpOptions {
         Ok(())
     }
 
-    /// Returns a digest; equal options have equal digests.
+    /// Returns a digest of the options. Equal options have equal digests.
     pub(super) fn digest(&self) -> Digest {
-        // Destructured, so that a new option does not compile until it is part of the digest.
+        // The struct is destructured, so that the code does not compile until a new option is added to the digest.
         let TcpOptions { interface, no_delay, keepalive, user_timeout } = self;
         let duration = |duration: &Option<Duration>| duration.map(|time| time.as_nanos().to_be_bytes());
         let keepalive = keepalive.as_ref().map(|Keepalive { idle, interval, count }| {
@@ -116,7 +117,8 @@ impl TcpOptions {
             .finish()
     }
 
-    /// Applies the options, before the socket is bound or connected. The order is that of the setters' documentation.
+    /// Applies the options to a socket that is neither bound nor connected yet. The documentation of the setters states
+    /// the order.
     pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), AttemptFailure> {
         if let Some(name) = &self.interface {
             bind_to_interface(socket, name)
@@ -159,12 +161,13 @@ impl Keepalive {
                 times = times.with_retries(count);
             }
         }
-        // This also turns keep-alive on.
+        // `set_tcp_keepalive` also turns keep-alive on.
         socket.set_tcp_keepalive(&times)
     }
 }
 
-/// Rounds up to whole units, so that no time ends early. The result is never 0, whose meaning depends on the system.
+/// Converts seconds to a duration, rounded up to a multiple of `unit`, so that no time ends early. The result is never
+/// 0, because the meaning of 0 depends on the system.
 fn round_up(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
     if seconds == timeout::DEFAULT {
         return Ok(None);
@@ -197,7 +200,8 @@ fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
     socket.bind_device(Some(name.as_bytes()))
 }
 
-/// Binds to an interface. Apple systems bind to the number of an interface, which is valid while the interface exists.
+/// Binds the socket to a network interface. Apple systems bind to the interface's index, which is valid while the
+/// interface exists.
 #[cfg(target_vendor = "apple")]
 fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
     let index = std::num::NonZeroU32::new(crate::socket::sys::interface_index(name)?);
@@ -228,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_rounded_up() {
+    fn keepalive_times_are_rounded_up_to_the_system_unit() {
         for (seconds, unit, expected) in [
             (timeout::DEFAULT, SECOND, None),
             (1.0, SECOND, Some(1000)),
@@ -253,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn interface_names_are_checked() {
+    fn invalid_interface_names_are_refused() {
         let set = |name: &str| TcpOptions::default().set_interface(name);
         for name in ["lo", "eth0.100", "wg-office", "fifteen-bytes-x", "br_ü"] {
             assert_eq!(

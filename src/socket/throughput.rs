@@ -1,8 +1,10 @@
-//! The minimum throughput: a number of bytes in each window of waiting. The accounting reads no clock.
+//! Enforces a minimum throughput: a number of bytes in each window of waiting time. The accounting reads no clock;
+//! callers pass the time.
 //!
-//! Only time spent waiting for the peer counts, not the time between two reads. A window starts with the first wait. It ends,
-//! and the next one starts, as soon as the minimum has been received. A window that is used up before that is a failure. So
-//! silence is detected within one window, and a burst gives no credit for later.
+//! Only time spent waiting for the peer counts, not the time between two reads. A window starts with the first wait. As
+//! soon as the minimum number of bytes has been received, the window ends and the next one starts. If the window's time
+//! passes before, the check fails. So a silent peer is detected within one window, and a burst of data does not extend
+//! later windows.
 
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
@@ -13,20 +15,20 @@ use crate::socket::{sys, wait};
 use crate::status::Status;
 use crate::timeout;
 
-/// The state of the minimum throughput of one connection.
+/// The minimum throughput of one connection and the state of its current window.
 #[derive(Debug)]
 pub struct Throughput {
     minimum: usize,
     window: Duration,
-    /// The bytes received in this window.
+    /// The number of bytes received in the current window.
     bytes: usize,
-    /// The time waited in this window.
+    /// The time spent waiting in the current window.
     waited: Duration,
-    /// The start of the wait in progress.
+    /// The time at which the wait in progress started; `None` if none is in progress.
     since: Option<Instant>,
 }
 
-/// A window in which too few bytes were received.
+/// The failure of the check: the window in which too few bytes were received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooSlow {
     bytes: usize,
@@ -36,7 +38,8 @@ pub(crate) struct TooSlow {
 }
 
 impl Throughput {
-    /// Requires at least `bytes` in every `seconds` of waiting. 0 bytes or an infinite window disable the check.
+    /// Requires at least `bytes` received bytes in every `seconds` of waiting. 0 bytes or infinite seconds disable the
+    /// check.
     pub fn new(bytes: usize, seconds: f64) -> Result<Throughput> {
         if bytes > 0 && (seconds.is_nan() || seconds <= 0.0) {
             let message = format!("seconds must be more than 0, or NETLIB_TIMEOUT_NONE; it is {seconds}");
@@ -59,8 +62,8 @@ impl Throughput {
         self.since = None;
     }
 
-    /// Starts a wait and returns the time left in the window. After an unsuccessful wait that may be zero: the caller then
-    /// only checks for data that arrived meanwhile.
+    /// Starts a wait and returns the time left in the window. The time left may be zero if the previous wait is
+    /// continued: then the caller only checks for data that has already arrived.
     pub(crate) fn begin_wait(&mut self, now: Instant) -> std::result::Result<Duration, TooSlow> {
         let continues = self.since.is_some();
         self.end_wait(now);
@@ -78,8 +81,8 @@ impl Throughput {
         }
     }
 
-    /// Continues the wait: nothing was received and the caller returns to the application. Time counts until the next
-    /// wait.
+    /// Continues the wait after a call that received nothing and returns to the application. The time until the next
+    /// call counts as waiting time.
     pub(crate) fn continue_wait(&mut self, now: Instant) -> std::result::Result<(), TooSlow> {
         self.end_wait(now);
         if self.has_expired() {
@@ -89,13 +92,13 @@ impl Throughput {
         Ok(())
     }
 
-    /// Ends the window after a wait that has used it up.
+    /// Ends the window after a wait that lasted until the window's end.
     pub(crate) fn end_window(&mut self, now: Instant) -> TooSlow {
         self.end_wait(now);
         self.fail()
     }
 
-    /// Counts received bytes.
+    /// Adds received bytes to the current window.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes >= self.minimum {
@@ -107,14 +110,14 @@ impl Throughput {
         self.waited >= self.window
     }
 
-    /// Reports the failure and starts a new window, in case the application continues.
+    /// Returns the failure, and starts a new window in case the application continues to read.
     fn fail(&mut self) -> TooSlow {
         let slow = TooSlow { bytes: self.bytes, waited: self.waited, minimum: self.minimum, window: self.window };
         self.restart();
         slow
     }
 
-    /// Waits like `wait::wait_for` for reading, but no longer than the window.
+    /// Waits until the descriptor is readable, as `wait::wait_for` does, but at most for the time left in the window.
     pub fn wait_for_read(&mut self, fd: RawFd, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
         let timeout = timeout::resolve(seconds, "timeout")?;
         let slow = |slow: TooSlow| slow.error(&format!("descriptor {fd}"), "");
@@ -136,7 +139,7 @@ impl Throughput {
 }
 
 impl TooSlow {
-    /// Makes the error. `during` is " during …" or empty.
+    /// Makes the error to report. `during` is " during …" or empty.
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
         let message = format!(
@@ -153,16 +156,16 @@ mod tests {
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    /// An event of a connection; times are in seconds.
+    /// An event of a simulated connection. Times are in seconds.
     #[derive(Clone, Copy, Debug)]
     enum Event {
-        /// A wait of this time, after which this many bytes are received.
+        /// The call waits for this time and then receives this many bytes.
         Wait(u64, usize),
-        /// A wait of this time without any bytes, after which the call returns to the application.
+        /// The call waits for this time, receives no bytes, and returns to the application.
         Nothing(u64),
         /// The application does other work for this time.
         Work(u64),
-        /// This many bytes are received without a wait.
+        /// The call receives this many bytes without waiting.
         Add(usize),
         Restart,
     }
@@ -213,26 +216,26 @@ mod tests {
     fn a_window_with_too_few_bytes_fails() {
         let rows: &[(&[Event], Option<Failure>)] = &[
             (&[], None),
-            // One byte per second, at a minimum of 100 bytes in 10 seconds.
+            // The peer sends one byte per second; the minimum is 100 bytes in 10 seconds.
             (&[Wait(1, 1); 9], None),
             (&[Wait(1, 1); 30], Some((10, 10, 10))),
-            // Exactly the minimum, and one byte less.
+            // The peer sends exactly the minimum, or one byte less.
             (&[Wait(1, 10); 100], None),
             (&[Wait(5, 50), Wait(5, 49), Wait(1, 0)], Some((2, 99, 10))),
-            // Reaching the minimum ends the window, and the next window has its full time.
+            // Receiving the minimum ends the window, and the next window has its full time.
             (&[Wait(9, 100), Wait(9, 100), Wait(9, 99), Wait(1, 0), Wait(0, 0)], Some((4, 99, 10))),
             // Bytes that arrive at the end of the window or later are still delivered. If they are too few, the next
             // wait fails.
             (&[Wait(10, 100), Wait(10, 100), Wait(10, 99), Wait(0, 1)], Some((3, 99, 10))),
             (&[Wait(12, 100), Wait(9, 0)], None),
             (&[Wait(12, 99), Add(1), Wait(9, 0)], None),
-            // A burst gives no credit: the window after it has the same minimum.
+            // After a burst of data, the next window has the same minimum.
             (&[Wait(1, 1_000_000), Wait(9, 0), Wait(1, 0), Wait(0, 0)], Some((3, 0, 10))),
             (&[Wait(1, usize::MAX), Wait(1, usize::MAX), Nothing(9), Nothing(1)], Some((3, 0, 10))),
             // The time that the application spends between waits does not count against the peer.
             (&[Wait(9, 1), Work(1000), Wait(0, 1), Work(1000), Wait(0, 98), Wait(9, 0)], None),
-            // It does count after a call that returned without bytes. Bytes that arrived in the meantime are received
-            // before the window can fail.
+            // After a call that returned without bytes, the application's time does count. Bytes that arrived in the
+            // meantime are received before the window can fail.
             (&[Nothing(0), Work(9), Nothing(0), Work(1), Nothing(0)], Some((4, 0, 10))),
             (&[Nothing(0), Work(1000), Wait(0, 100), Wait(9, 0)], None),
             (&[Nothing(0), Work(1000), Wait(0, 99), Wait(0, 1)], Some((3, 99, 1000))),
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_lasts_for_the_rest_of_the_window() {
+    fn a_wait_lasts_at_most_for_the_rest_of_the_window() {
         let mut guard = Throughput::new(100, 10.0).unwrap();
         let (began, second) = (Instant::now(), Duration::from_secs(1));
         assert_eq!(guard.begin_wait(began), Ok(10 * second));
@@ -259,13 +262,13 @@ mod tests {
         guard.end_wait(began + 52 * second);
         guard.add(1);
         assert_eq!(guard.begin_wait(began + 52 * second), Ok(10 * second));
-        // The time after a call without bytes may use up the whole window. The next wait is then zero and only checks
+        // The time after a call without bytes may exceed the window. Then the next wait has zero time and only checks
         // for data.
         assert_eq!(guard.begin_wait(began + 99 * second), Ok(Duration::ZERO));
     }
 
     #[test]
-    fn without_a_minimum_or_a_window_nothing_fails() {
+    fn zero_bytes_or_an_infinite_window_disable_the_throughput_check() {
         for (bytes, seconds) in [(0, 1.0), (0, 0.0), (0, f64::NAN), (100, f64::INFINITY), (100, f64::MAX)] {
             assert_eq!(run(bytes, seconds, &[Wait(4_000_000_000, 0); 3]), None, "{bytes} in {seconds}");
         }
@@ -274,13 +277,13 @@ mod tests {
             assert_eq!(error.status(), Status::InvalidArgument, "{seconds}");
             assert!(error.message().contains("seconds must be more than 0"));
         }
-        // A window shorter than the resolution of the clock: the first wait uses it up.
+        // A window shorter than the clock's resolution ends before the first wait.
         let mut guard = Throughput::new(1, f64::MIN_POSITIVE).unwrap();
         assert!(guard.begin_wait(Instant::now()).is_err());
     }
 
     #[test]
-    fn the_message_states_bytes_and_seconds() {
+    fn the_throughput_error_states_bytes_and_seconds() {
         let mut guard = Throughput::new(1000, 10.0).unwrap();
         let began = Instant::now();
         guard.add(12);
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn window_timeout_and_limit_each_end_a_wait() {
+    fn a_throughput_wait_ends_with_the_window_the_timeout_or_the_limit() {
         let (near, _far) = UnixStream::pair().unwrap();
         let wait = |window, timeout, limit| {
             let limit = Limit::new(limit).unwrap();
@@ -310,8 +313,8 @@ mod tests {
         assert_eq!(wait(never, 0.0, never), Ok(Status::TimedOut));
         assert_eq!(wait(0.01, f64::NAN, never), Err(Status::InvalidArgument));
 
-        // The time of a wait counts, whether it ended by the limit or the timeout. The time after it counts only if the
-        // caller was told to continue waiting.
+        // The time of a wait counts even if the limit or the timeout ended it. The time after the wait counts only if
+        // the call returned TIMED_OUT, which asks the caller to wait again.
         let mut guard = Throughput::new(1, 30.0).unwrap();
         let limit = Limit::new(0.01).unwrap();
         assert!(guard.wait_for_read(near.as_raw_fd(), never, Some(&limit)).is_err());

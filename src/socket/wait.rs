@@ -1,4 +1,4 @@
-//! Waiting for descriptors within a limit. All blocking waits of netlib are here.
+//! Waits for descriptors within a limit.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -11,9 +11,10 @@ use crate::status::Status;
 use crate::timeout;
 
 /// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) is possible without blocking. Also returns true if the
-/// connection was hung up or has failed; the next call on the descriptor reports that. Returns false if `timeout`
-/// passed first; zero polls once. If the limit ended first, the error has the limit's status. A cancelled limit ends
-/// the wait even if the descriptor is ready. A deadline does so only if it had passed when the wait started.
+/// connection was hung up or has failed; the next call on the descriptor reports the failure. Returns false if
+/// `timeout` passed first; a timeout of zero polls once. If the limit ended first, the error has the limit's status. A
+/// cancelled limit ends the wait even if the descriptor is ready. A deadline takes precedence over a ready descriptor
+/// only if it had passed when the wait started.
 pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
     if timeout == Some(Duration::ZERO) {
         return poll_once(fd, events, limit);
@@ -46,9 +47,9 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
     if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
 }
 
-/// Calls [`wait`] and returns a status: OK or TIMED_OUT. It first polls without a timeout, because the descriptor may
-/// be ready: that costs about half of a poll(2) with a timeout, and reads no clock. It is inlined into its two callers,
-/// because with mitigations against speculative execution each return after a system call is expensive.
+/// Calls [`wait`] and returns a status: OK or TIMED_OUT. Polls without a timeout first, because the descriptor may be
+/// ready: such a poll(2) costs about half of one with a timeout, and reads no clock. The function is inlined into its
+/// two callers, because each return after a system call is expensive with mitigations against speculative execution.
 #[inline(always)]
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
     let timeout = timeout::resolve(seconds, "timeout")?;
@@ -57,7 +58,7 @@ pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limi
     Ok(if ready { Status::Ok } else { Status::TimedOut })
 }
 
-/// Calls [`wait`] with a timeout of zero.
+/// Does what [`wait`] does with a timeout of zero.
 #[inline(always)]
 fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fd < 0 {
@@ -74,9 +75,9 @@ fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) }
 }
 
-/// Sleeps until a time (`None`: forever) or until the limit ends.
+/// Sleeps until the given time or until the limit ends. Without a time, only the limit ends the sleep.
 pub(crate) fn sleep_until(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
-    // Without a limit, poll(2) ignores the descriptor and only waits.
+    // Without a limit the descriptor is -1, which poll(2) ignores, so that it only waits.
     let mut wake = [poll_fd(-1, sys::POLL_IN)];
     if let Some(limit) = limit {
         wake[0] = poll_fd(limit.wake_fd()?, sys::POLL_IN);
@@ -93,7 +94,7 @@ pub(crate) fn sleep_until(until: Option<Instant>, limit: Option<&Limit>) -> Resu
     }
 }
 
-/// Returns the deadline; `None` without a timeout, or if the time is out of the clock's range.
+/// Returns the time at which the timeout ends; `None` without a timeout, or if that time is out of the clock's range.
 pub(crate) fn deadline_in(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
@@ -124,11 +125,11 @@ mod tests {
     use std::sync::Arc;
 
     const NOW: Option<Duration> = Some(Duration::ZERO);
-    /// A test that waits this long has hung.
+    /// A timeout that no test reaches unless it hangs.
     const LONG: Option<Duration> = Some(Duration::from_secs(30));
 
     #[test]
-    fn readiness_includes_hang_up() {
+    fn a_descriptor_is_ready_after_the_peer_has_hung_up() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
         let ready = |events| wait(fd, events, NOW, None).unwrap();
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_and_limits_end_a_wait() {
+    fn a_wait_ends_with_its_timeout_or_with_the_limit() {
         let (near, _far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
         let outcome = |timeout, seconds, cancel| {
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_limit_precedes_a_ready_descriptor() {
+    fn an_ended_limit_takes_precedence_over_a_ready_descriptor() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
         let outcome = |fd, timeout, limit: Option<(f64, bool)>| {
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_from_another_thread_ends_a_wait() {
+    fn cancelling_the_limit_on_another_thread_ends_a_wait() {
         let (near, _far) = UnixStream::pair().unwrap();
         let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
         let other = Arc::clone(&limit);
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_descriptor_is_an_error() {
+    fn waiting_for_a_closed_descriptor_is_an_io_error() {
         let limit = Limit::new(30.0).unwrap();
         for fd in [-1, -2, i32::MIN, 1_000_000] {
             for limit in [None, Some(&limit)] {

@@ -1,12 +1,12 @@
-//! The class of each address block, from IANA's registries of 2025-10-09:
+//! Lists the address blocks with their classes, from IANA's registries of 2025-10-09:
 //!
 //! * [4] IANA IPv4 Special-Purpose Address Registry: <https://www.iana.org/assignments/iana-ipv4-special-registry>
 //! * [6] IANA IPv6 Special-Purpose Address Registry: <https://www.iana.org/assignments/iana-ipv6-special-registry>
 //! * [A] Internet Protocol Version 6 Address Space: <https://www.iana.org/assignments/ipv6-address-space>
 //! * [M] IANA Multicast Address Space Registries, IPv4 and IPv6
 //!
-//! A block is GLOBAL if the registry calls it globally reachable; "N/A" counts as not reachable. The first row that
-//! contains an address applies, so exceptions precede the block that they are part of.
+//! An address block is GLOBAL if IANA's registry calls it globally reachable; "N/A" counts as not reachable. The first
+//! row that contains an address applies, so a smaller block precedes the block that contains it.
 
 use super::Classes;
 
@@ -50,13 +50,13 @@ pub(super) const V4: &[V4Row] = &[
     v4([0, 0, 0, 0], 0, Classes::GLOBAL),
 ];
 
-/// Finds an embedded IPv4 address in the bits of an IPv6 address. `None` if there is none.
+/// Returns the IPv4 address that is embedded in the bits of an IPv6 address; `None` if it embeds none.
 type EmbeddedAddress = fn(u128) -> Option<u32>;
 
 pub(super) struct V6Row {
     pub network: u128,
     pub len: u32,
-    /// The classes of the IPv6 address itself, without those of embedded addresses.
+    /// The classes of the IPv6 address itself, without the classes of the IPv4 addresses that it embeds.
     pub classes: Classes,
     pub embedded: &'static [EmbeddedAddress],
 }
@@ -67,7 +67,7 @@ impl V6Row {
     }
 }
 
-/// Makes a row. `head` contains the first groups of the network; the other groups are 0.
+/// Makes a row for an IPv6 network. `head` contains the first 16-bit groups of its address; the other groups are 0.
 const fn v6(head: &[u16], len: u32, classes: Classes, embedded: &'static [EmbeddedAddress]) -> V6Row {
     V6Row { network: groups(head), len, classes, embedded }
 }
@@ -84,13 +84,14 @@ const fn groups(head: &[u16]) -> u128 {
 
 pub(super) const EMBEDS_NOTHING: &[EmbeddedAddress] = &[];
 const LAST_32_BITS: &[EmbeddedAddress] = &[|bits| Some(bits as u32)];
-/// RFC 3056 section 2: the IPv4 address follows the first 16 bits.
+/// RFC 3056 section 2 (6to4): the IPv4 address follows the first 16 bits.
 const SIX_TO_FOUR: &[EmbeddedAddress] = &[|bits| Some((bits >> 80) as u32)];
-/// RFC 4380 section 4: the inverted address of the client, and the address of its server, which gets the first packet.
+/// RFC 4380 section 4 (Teredo): the bits embed the client's IPv4 address, inverted, and the address of the client's
+/// Teredo server, which gets the first packet.
 const TEREDO: &[EmbeddedAddress] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
-/// RFC 8215 leaves the prefix length to the network, so the address may be in any of the four places of RFC 6052 section
-/// 2.2, none of which includes bits 64 to 71. All four are read. The unused ones read 0.0.0.0/8, to which a translator
-/// forwards nothing.
+/// RFC 8215 leaves the prefix length to the network, so the IPv4 address may start at any of the four bit offsets of
+/// RFC 6052 section 2.2, and skips bits 64 to 71. All four readings count. A wrong reading usually gives an address in
+/// 0.0.0.0/8, to which a translator forwards nothing.
 const LOCAL_TRANSLATION: &[EmbeddedAddress] = &[
     |bits| if_translated((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
     |bits| if_translated((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),
@@ -106,7 +107,8 @@ pub(super) const V6: &[V6Row] = &[
     v6(&[], 128, Classes::UNSPECIFIED, EMBEDS_NOTHING), // [6] Unspecified Address: RFC 4291
     v6(&[0, 0, 0, 0, 0, 0, 0, 1], 128, Classes::LOOPBACK, EMBEDS_NOTHING), // [6] Loopback Address: RFC 4291
     v6(&[], 96, Classes::RESERVED, LAST_32_BITS),       // IPv4-compatible, deprecated: RFC 4291 section 2.5.5.1
-    // [6] IPv4-mapped Address: RFC 4291. The system connects to the IPv4 address itself, so it has no class of its own.
+    // [6] IPv4-mapped Address: RFC 4291. The system connects to the IPv4 address itself, so an IPv4-mapped address has
+    // no class of its own.
     v6(&[0, 0, 0, 0, 0, 0xffff], 96, Classes::NONE, LAST_32_BITS),
     v6(&[0, 0, 0, 0, 0xffff, 0], 96, Classes::RESERVED, LAST_32_BITS), // IPv4-translated, obsolete: RFC 2765 section 2.1
     v6(&[0x64, 0xff9b], 96, Classes::GLOBAL, LAST_32_BITS),            // [6] IPv4-IPv6 Translation: RFC 6052
@@ -136,15 +138,16 @@ pub(super) const V6: &[V6Row] = &[
     v6(&[], 0, Classes::RESERVED, EMBEDS_NOTHING),       // [A] Reserved by IETF: RFC 4291 section 2.4
 ];
 
-/// Returns the readers of ISATAP addresses (RFC 5214 section 6.1): an interface identifier, in any network, that embeds
-/// an IPv4 address in its last 32 bits. IANA's registry of IPv6 Interface Identifiers reserves it.
+/// Returns the functions that extract the IPv4 address from an ISATAP address (RFC 5214 section 6.1). An ISATAP address
+/// may be in any network; the last 32 bits of its interface identifier are the IPv4 address. IANA reserves these
+/// identifiers.
 pub(super) fn isatap(bits: u128) -> &'static [EmbeddedAddress] {
     const UNIVERSAL: u32 = 0x0200_0000;
     if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST_32_BITS } else { EMBEDS_NOTHING }
 }
 
-/// Metadata services of clouds, which return credentials. If several clouds use the same address, the comment names one
-/// of them.
+/// The addresses of cloud metadata services, which return credentials. If several clouds use the same address, its
+/// comment names one of them.
 pub(super) const METADATA_V4: &[u32] = &[
     address([169, 254, 169, 254]), // Amazon EC2, Azure, Google Cloud, Oracle, OpenStack and most others
     address([169, 254, 170, 2]),   // Amazon ECS: credentials of a task

@@ -21,7 +21,8 @@ fn class_of(text: &str) -> Classes {
     classify(text.parse().unwrap())
 }
 
-/// All of IPv4 in ascending order: each row's classes apply from its address to the next row's.
+/// The whole IPv4 address space in ascending order. The classes of a row apply from its address up to the address of
+/// the next row.
 const V4: &[(&str, Classes)] = &[
     ("0.0.0.0", UNSPECIFIED),
     ("1.0.0.0", GLOBAL),
@@ -73,7 +74,8 @@ const V4: &[(&str, Classes)] = &[
     ("240.0.0.0", RESERVED),
 ];
 
-/// All of IPv6 in ascending order. `None`: the embedded IPv4 address decides; see the tests below.
+/// The whole IPv6 address space in ascending order. `None` means that the classes depend on the embedded IPv4 address,
+/// which other tests check.
 const V6: &[(&str, Option<Classes>)] = &[
     ("::", Some(UNSPECIFIED)),
     ("::1", Some(LOOPBACK)),
@@ -136,7 +138,7 @@ const V6: &[(&str, Option<Classes>)] = &[
 ];
 
 #[test]
-fn the_edges_of_each_ipv4_block_are_classified() {
+fn the_first_and_last_address_of_each_ipv4_block_have_its_class() {
     let starts: Vec<u32> = V4.iter().map(|(text, _)| text.parse::<Ipv4Addr>().unwrap().to_bits()).collect();
     assert!(starts.is_sorted_by(|a, b| a < b));
     for (i, (text, expected)) in V4.iter().enumerate() {
@@ -149,7 +151,7 @@ fn the_edges_of_each_ipv4_block_are_classified() {
 }
 
 #[test]
-fn the_edges_of_each_ipv6_block_are_classified() {
+fn the_first_and_last_address_of_each_ipv6_block_have_its_class() {
     let starts: Vec<u128> = V6.iter().map(|(text, _)| text.parse::<Ipv6Addr>().unwrap().to_bits()).collect();
     assert!(starts.is_sorted_by(|a, b| a < b));
     for (i, (text, expected)) in V6.iter().enumerate() {
@@ -163,7 +165,7 @@ fn the_edges_of_each_ipv6_block_are_classified() {
 }
 
 #[test]
-fn no_row_of_the_tables_hides_another() {
+fn no_registry_row_is_unreachable_behind_an_earlier_row() {
     for (i, row) in registries::V4.iter().enumerate() {
         assert_eq!(row.network.checked_shl(row.len).unwrap_or(0), 0, "row {i} has bits beyond its length");
         assert!(
@@ -184,7 +186,7 @@ fn no_row_of_the_tables_hides_another() {
 type Wrap = fn(u32) -> u128;
 
 /// Each way to embed an IPv4 address, and the class of the IPv6 address itself. The expressions follow the diagrams of
-/// the documents, not the code under test.
+/// the RFCs, not the code under test.
 const WRAPPERS: &[(&str, Wrap, Option<Classes>)] = &[
     ("mapped", |a| 0xffff_0000_0000 | u128::from(a), None),
     ("compatible", |a| u128::from(a), Some(RESERVED)),
@@ -214,7 +216,7 @@ fn v6(text: &str) -> u128 {
 }
 
 #[test]
-fn r17_ipv6_has_the_classes_of_its_embedded_ipv4() {
+fn ipv6_addresses_have_the_classes_of_embedded_ipv4_addresses() {
     let held = [
         ("127.0.0.1", LOOPBACK),
         ("169.254.169.254", METADATA.union(LINK_LOCAL)),
@@ -235,7 +237,7 @@ fn r17_ipv6_has_the_classes_of_its_embedded_ipv4() {
                 Some(own) if classes == GLOBAL => *own,
                 Some(own) => own.union(classes),
             };
-            // A local translation is read in four ways. The three other readings may add classes.
+            // A local translation prefix (RFC 8215) has four readings. The three wrong readings may add classes.
             let at_least = name.starts_with("local");
             let common = if at_least { found.intersection(expected) } else { found };
             assert_eq!(common, expected, "{name} of {text}: {address} is {found:?}");
@@ -245,7 +247,7 @@ fn r17_ipv6_has_the_classes_of_its_embedded_ipv4() {
 }
 
 #[test]
-fn r17_literal_embedded_addresses_are_classified() {
+fn known_ipv6_addresses_with_embedded_ipv4_are_classified() {
     for (text, expected) in [
         ("::ffff:127.0.0.1", LOOPBACK),
         ("::ffff:7f00:1", LOOPBACK),
@@ -274,7 +276,7 @@ fn r17_literal_embedded_addresses_are_classified() {
         ("2002:808:808::1", SPECIAL),
         ("2002::", UNSPECIFIED.union(SPECIAL)),
         ("2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", RESERVED.union(SPECIAL)),
-        // RFC 4380 section 4: the client is 192.0.2.45, its server 65.54.227.120.
+        // The example of RFC 4380 section 4: the client is 192.0.2.45, its Teredo server 65.54.227.120.
         ("2001:0:4136:e378:8000:63bf:3fff:fdd2", DOCUMENTATION.union(SPECIAL)),
         ("2001:0:4136:e378:8000:63bf:80ff:fffe", LOOPBACK.union(SPECIAL)),
         ("2001:0:7f00:1:8000:63bf:f7f7:f7f7", LOOPBACK.union(SPECIAL)),
@@ -289,7 +291,7 @@ fn r17_literal_embedded_addresses_are_classified() {
 }
 
 #[test]
-fn classes_convert_to_bits_and_names() {
+fn address_classes_convert_to_bits_and_names() {
     for (bit, (classes, name)) in [
         (METADATA, "metadata"),
         (LOOPBACK, "loopback"),
@@ -321,7 +323,7 @@ fn classes_convert_to_bits_and_names() {
 }
 
 #[test]
-fn address_texts_are_classified_or_refused() {
+fn ip_address_texts_are_classified_and_other_texts_refused() {
     for (text, expected) in [
         ("127.0.0.1", LOOPBACK),
         ("[127.0.0.1]", LOOPBACK),
@@ -376,15 +378,15 @@ fn sockaddrs_are_classified() {
         assert_eq!(sockaddr::classify(&longer).unwrap(), expected, "{address}, in more bytes");
         assert_eq!(sockaddr::classify(&bytes[..bytes.len() - 1]).unwrap_err().status(), Status::InvalidArgument);
     }
-    // A path, an abstract name, and no name.
+    // A Unix domain socket with a path, with an abstract name, and without a name.
     for path in ["/run/socket", "\0name", ""] {
         let bytes = bytes_of_sockaddr(&SockAddr::unix(path).unwrap());
         assert_eq!(sockaddr::classify(&bytes).unwrap(), Classes::UNIX, "{path:?}");
     }
 }
 
-/// The networks on which Python 3.11 disagrees, and why netlib is right. `true`: Python calls the network global and
-/// netlib does not; `false`: the reverse.
+/// The networks that Python 3.11 and netlib classify differently, with the reason for netlib's class. `true`: only
+/// Python calls the network global; `false`: only netlib does.
 const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
     ("224.0.0.0", 4, true, "is_global asks no more than whether the special-purpose registry has it"),
     ("ff00::", 8, true, "likewise"),
@@ -415,7 +417,7 @@ const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
 ];
 
 #[test]
-fn classes_agree_with_python_except_for_listed_networks() {
+fn only_listed_networks_are_classified_differently_than_by_python() {
     let same_network = |a: IpAddr, b: IpAddr, len: u32| match (a, b) {
         (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()) >> (32 - len) == 0,
         (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()) >> (128 - len) == 0,
@@ -430,7 +432,8 @@ fn classes_agree_with_python_except_for_listed_networks() {
         let classes = classify(address);
         let has = |class: Classes| !classes.intersection(class).is_empty();
         for (letter, class) in [('l', LOOPBACK), ('k', LINK_LOCAL), ('m', MULTICAST), ('u', UNSPECIFIED)] {
-            // netlib adds the classes of embedded addresses, and all of 0.0.0.0/8 is "this network".
+            // netlib may find more classes than Python: those of embedded addresses, and "this network" for all of
+            // 0.0.0.0/8.
             assert!(!letters.contains(letter) || has(class), "{line}: {classes:?}");
         }
         let theirs = letters.contains('g');

@@ -1,4 +1,4 @@
-//! The lookups of a connect: of the source address, then of the host.
+//! The name lookups of a [`Connect`]: first of the source address, then of the host.
 
 use crate::error::Result;
 use crate::socket::attempt::SourceAddresses;
@@ -20,7 +20,8 @@ impl Connect {
         self.resolver.start(host).map(Resolution::Pending)
     }
 
-    /// Returns the state of a lookup. An ended lookup is kept for one more step.
+    /// Returns the addresses that a lookup found, or the lookup itself if it is still running. A lookup that has ended
+    /// stays open for one more step.
     pub(super) fn poll_lookup(&mut self, lookup: Lookup) -> Result<Resolution> {
         if lookup.is_orphaned() {
             let restarted = self.resolver.restart(&lookup)?;
@@ -33,7 +34,7 @@ impl Connect {
     }
 
     pub(super) fn resolve_source(&mut self, target: Target) -> Result<Phase> {
-        // Unix domain sockets have no source address, so it is not resolved for them.
+        // The source address is not resolved for Unix domain sockets, because they have none.
         let Some(source) = self.options.source.as_ref().filter(|_| target.may_use_ip()) else {
             return Ok(Phase::ResolveTarget(target));
         };

@@ -1,4 +1,4 @@
-//! Connection attempts on sockets of the operating system.
+//! The network of the operating system, which the scheduler uses outside of tests.
 
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::socket::scheduler::Network;
 use crate::socket::sys::{self, poll_fd};
 use crate::status::Status;
 
-/// The network of the operating system, and the options for its sockets.
+/// Opens sockets of the operating system with the options of a connection.
 pub(super) struct SystemNetwork {
     options: Arc<ConnectOptions>,
     source: Option<SourceAddresses>,
@@ -31,7 +31,7 @@ impl SystemNetwork {
         SystemNetwork { options, source, blocking }
     }
 
-    /// Makes the socket blocking, as the caller expects it.
+    /// Makes the connected socket blocking, because the caller gets a blocking socket.
     fn make_blocking(&self, socket: &Socket) -> Result<(), AttemptFailure> {
         if self.blocking { Ok(()) } else { attempt::make_blocking(socket) }
     }
@@ -65,7 +65,7 @@ impl Network for SystemNetwork {
         let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
         match sys::poll_now(&mut fds) {
             Ok(0) => None,
-            // If the application has closed the descriptor, one of the next calls reports it.
+            // If the application has closed the descriptor, one of the following system calls fails.
             Ok(_) => Some(
                 attempt::result(socket, endpoint)
                     .and_then(|()| check_has_peer(socket, fds[0].revents))
@@ -80,7 +80,8 @@ impl Network for SystemNetwork {
 }
 
 /// Fails if the socket has no peer. The system reports a socket's error (SO_ERROR) only once. If the application's
-/// event loop has read it, the failure is still visible: the socket is hung up and has no peer.
+/// event loop has read SO_ERROR, the failed connection is still recognisable: poll(2) reports a hang-up and the socket
+/// has no peer.
 fn check_has_peer(socket: &Socket, events: i16) -> Result<(), AttemptFailure> {
     if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
         return Ok(());

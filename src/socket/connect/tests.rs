@@ -1,4 +1,4 @@
-//! Connects by steps and in one call, with lookups that the test controls.
+//! Tests `Connect::step` and `Connect::run` with lookups that the test controls.
 
 mod sequential;
 
@@ -25,7 +25,7 @@ fn unused_resolver() -> Resolver {
     Resolver::new(Arc::new(|host: &HostPort| panic!("looked up {host:?}")), &QUEUE, 0)
 }
 
-/// Cancels a limit. Returns the status and the message of the following steps.
+/// Cancels the limit and takes two steps. Returns the status and the error message of both steps.
 fn cancel_and_step(connect: &mut Connect, limit: &Limit) -> (Status, String) {
     limit.cancel();
     let error = connect.step().unwrap_err();
@@ -37,7 +37,7 @@ fn cancel_and_step(connect: &mut Connect, limit: &Limit) -> (Status, String) {
 }
 
 #[test]
-fn a_limit_ends_each_phase() {
+fn a_cancelled_limit_ends_the_lookup_of_source_address_and_host() {
     let (release, released) = mpsc::channel::<()>();
     let released = Mutex::new(released);
     let blocked = Resolver::new(
@@ -59,7 +59,7 @@ fn a_limit_ends_each_phase() {
         connect.set_limit(Some(Arc::clone(&limit))).unwrap();
         assert_eq!((connect.seconds_to_timer(), connect.interests().count()), (0.0, 0));
         assert!(connect.step().unwrap().is_none());
-        // The descriptors of the lookup and of the limit stay the same.
+        // The next step returns the same descriptors of the lookup and of the limit.
         let interests: Vec<_> = connect.interests().collect();
         assert_eq!(
             interests.iter().map(|interest| interest.events).collect::<Vec<_>>(),
@@ -71,7 +71,7 @@ fn a_limit_ends_each_phase() {
         assert_eq!(cancel_and_step(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
         assert!(connect.attempts().is_empty());
     }
-    // The limit ends a connect in one call. Dropping a connect during the lookup does not wait for the lookup.
+    // The limit ends `Connect::run` during the lookup. Dropping a `Connect` does not wait for its lookup.
     let mut connect = connect_with_resolver(blocked.clone(), ConnectOptions::default());
     let error = connect.run(Some(Arc::new(Limit::new(0.02).unwrap()))).unwrap_err();
     assert_eq!(error.status(), Status::DeadlineExceeded);
@@ -88,9 +88,9 @@ fn a_limit_ends_each_phase() {
     assert_eq!(connect.step().unwrap_err().status(), Status::DeadlineExceeded);
 }
 
-/// A numeric host needs no lookup, so the limit ends the connect only before the first attempt.
+/// With a numeric host, which needs no lookup, the limit is first checked before the first attempt.
 #[test]
-fn an_ended_limit_starts_no_lookup_and_no_attempt() {
+fn after_the_limit_has_ended_no_lookup_or_attempt_starts() {
     let source = |host: &str| Some(SourceAddress { host: host.to_owned(), port: 0 });
     for (source, host, expected) in [
         (None, "name.test", "the limit's deadline has passed"),
@@ -110,7 +110,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
             assert_eq!(error.causes().len(), 0);
         }
     }
-    // The lookup waits in the queue.
+    // The queue has no thread, so the lookup waits until the limit ends.
     for sequential in [false, true] {
         let mut connect = connect_with_resolver(unused_resolver(), ConnectOptions::default());
         let limit = Some(Arc::new(Limit::new(0.005).unwrap()));
@@ -119,7 +119,7 @@ fn an_ended_limit_starts_no_lookup_and_no_attempt() {
     }
 }
 
-/// Returns a port that refuses connections: the socket is bound, but does not listen.
+/// Returns an address that refuses connections, because the returned socket is bound to it but does not listen.
 fn bound_address() -> (Socket, SocketAddr) {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
@@ -133,7 +133,7 @@ fn wait_for(connect: &Connect) {
 }
 
 #[test]
-fn steps_resolve_a_name_and_connect() {
+fn repeated_steps_resolve_the_name_and_connect() {
     let (_taken, dead) = bound_address();
     let (listener, good) = bound_address();
     listener.listen(8).unwrap();
@@ -162,7 +162,7 @@ fn steps_resolve_a_name_and_connect() {
             waited.clear();
             waited.extend(connect.interests());
         };
-        // The number of the lookup's descriptor is not reused in the step that ends it.
+        // The socket does not reuse the descriptor number of the lookup in the step that ends the lookup.
         let as_lookup = Interest { fd: connection.as_raw_fd(), events: sys::POLL_IN };
         assert!(!waited.contains(&as_lookup));
         assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
@@ -178,7 +178,7 @@ fn steps_resolve_a_name_and_connect() {
 }
 
 #[test]
-fn the_resolve_callback_replaces_the_resolver() {
+fn the_resolve_callback_replaces_the_system_resolver() {
     let (listener, good) = bound_address();
     listener.listen(8).unwrap();
     let without_port = SocketAddr::new(good.ip(), 0);
@@ -203,12 +203,12 @@ fn the_resolve_callback_replaces_the_resolver() {
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
 }
 
-/// An event loop that reads SO_ERROR clears it. The attempt still fails.
+/// The attempt fails even if the application's event loop has read SO_ERROR, which clears it.
 #[test]
-fn a_failure_is_detected_after_so_error_was_read() {
+fn a_failed_connection_is_detected_after_so_error_was_read() {
     let (taken, dead) = bound_address();
     let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    // Like every socket after a failed connect, it is shut down in both directions.
+    // After a failed connect(2), every socket is shut down in both directions.
     assert!(failing.connect(&dead.into()).is_err());
     assert!(failing.take_error().unwrap().is_none());
     let mut network = SystemNetwork::new(Arc::default(), None, false);
@@ -220,7 +220,8 @@ fn a_failure_is_detected_after_so_error_was_read() {
     let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     good.connect(&dead.into()).unwrap();
     assert!(network.result(&good, &endpoint).unwrap().is_ok());
-    // A connection that the peer has closed still succeeds, because its last bytes can be read.
+    // Connecting succeeds even if the peer has already closed the connection, because the peer's bytes can still be
+    // read.
     drop(taken.accept().unwrap());
     wait_until_readable(&good);
     assert!(network.result(&good, &endpoint).unwrap().is_ok());

@@ -1,9 +1,10 @@
-//! The order of racing addresses: RFC 8305 section 4.
+//! Orders addresses for racing attempts as in RFC 8305 section 4.
 
 use crate::socket::endpoint::Endpoint;
 
-/// Alternates the address families, starting with that of the first address. The order within a family is kept. The "First
-/// Address Family Count" is 1. If Unix domain sockets make a third family, all but the first family count as the second.
+/// Alternates the address families, starting with the family of the first address, and keeps the order within a family.
+/// The "First Address Family Count" of RFC 8305 is 1. With Unix domain sockets there may be three families; then the
+/// second and the third are treated as one.
 pub(super) fn interleave_families(addresses: Vec<Endpoint>) -> Vec<Endpoint> {
     let first_family = addresses.first().map(Endpoint::domain);
     let (first, second): (Vec<_>, Vec<_>) =
@@ -34,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn address_families_alternate_in_the_result() {
+    fn interleaving_alternates_families_and_keeps_their_inner_order() {
         for (given, expected) in [
             ("", ""),
             ("4a", "4a"),

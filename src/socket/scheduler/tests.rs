@@ -1,4 +1,4 @@
-//! The scheduler on a simulated network with a simulated clock.
+//! Tests the scheduler with a simulated network and a simulated clock.
 
 mod simulation;
 
@@ -22,11 +22,11 @@ fn check_rows(schedule: Schedule, rows: &[Row]) {
 }
 
 #[test]
-fn racing_attempts_overlap_after_the_delay() {
+fn racing_attempts_start_after_the_attempt_delay_or_a_failure() {
     let rows: &[Row] = &[
-        // A silent IPv6 address and a good IPv4 address.
+        // The IPv6 address never answers; the IPv4 address accepts.
         (&[(1, None), (11, Some(ConnectedAfter(30)))], NONE, "11 won at 280", "1 0-280 Closed, 11 250-280 Ok"),
-        // After a refusal the next attempt starts without the delay.
+        // After a refused connection the next attempt starts without the delay.
         (
             &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAtOnce)), (3, Some(ConnectedAfter(5)))],
             NONE,
@@ -39,14 +39,14 @@ fn racing_attempts_overlap_after_the_delay() {
             "3 won at 120",
             "1 0-40 ConnectFailed, 2 40-80 ConnectFailed, 3 80-120 Ok",
         ),
-        // Each silent address costs one delay.
+        // Each address that never answers delays the next attempt once.
         (
             &[(1, None), (2, None), (3, Some(ConnectedAfter(0)))],
             NONE,
             "3 won at 500",
             "1 0-500 Closed, 2 250-500 Closed, 3 500-500 Ok",
         ),
-        // A single slow address.
+        // The only address accepts after a long time.
         (&[(1, Some(ConnectedAfter(900)))], NONE, "1 won at 900", "1 0-900 Ok"),
         (
             &[(1, Some(ConnectedAfter(900))), (11, None), (2, Some(RefusedAfter(1)))],
@@ -54,21 +54,21 @@ fn racing_attempts_overlap_after_the_delay() {
             "1 won at 900",
             "1 0-900 Ok, 11 250-900 Closed, 2 500-501 ConnectFailed",
         ),
-        // A later attempt may win.
+        // An attempt that started later may connect first.
         (
             &[(1, Some(ConnectedAfter(400))), (11, Some(ConnectedAfter(100)))],
             NONE,
             "11 won at 350",
             "1 0-350 Closed, 11 250-350 Ok",
         ),
-        // If two attempts are connected at the same time, the earlier one wins.
+        // If two sockets are connected at the same time, the one of the earlier attempt is returned.
         (
             &[(1, Some(ConnectedAfter(300))), (11, Some(ConnectedAfter(50)))],
             NONE,
             "1 won at 300",
             "1 0-300 Ok, 11 250-300 Closed",
         ),
-        // Only the failure of the most recently started attempt starts the next one early.
+        // Only a failure of the most recently started attempt starts the next attempt before the delay has passed.
         (
             &[(1, Some(RefusedAfter(251))), (2, None), (3, Some(ConnectedAfter(0)))],
             NONE,
@@ -91,7 +91,7 @@ fn racing_attempts_overlap_after_the_delay() {
         ),
         (&[(1, None), (2, None)], Some(600), "failed at 850", "1 0-600 ConnectTimeout, 2 250-850 ConnectTimeout"),
         (&[(1, None), (2, None)], Some(0), "failed at 0", "1 0-0 ConnectTimeout, 2 0-0 ConnectTimeout"),
-        // A connection at the exact time of the timeout is accepted.
+        // An attempt that connects at the exact time of its timeout succeeds.
         (&[(1, Some(ConnectedAfter(100)))], Some(100), "1 won at 100", "1 0-100 Ok"),
         (
             &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAfter(10)))],
@@ -109,7 +109,7 @@ fn racing_attempts_overlap_after_the_delay() {
 #[test]
 fn sequential_attempts_never_overlap() {
     let rows: &[Row] = &[
-        // A silent address keeps the next one waiting for its whole timeout.
+        // The attempt to an address that never answers lasts for its whole timeout; the next attempt starts after it.
         (
             &[(1, None), (11, Some(ConnectedAfter(30)))],
             Some(600),
@@ -123,16 +123,16 @@ fn sequential_attempts_never_overlap() {
             "3 won at 290",
             "1 0-100 ConnectTimeout, 2 100-200 ConnectTimeout, 3 200-290 Ok",
         ),
-        // The given order is kept, whatever the address families.
+        // Addresses keep the given order, even if their families differ.
         (
             &[(1, Some(RefusedAfter(10))), (2, Some(RefusedAtOnce)), (11, Some(RefusedAfter(20)))],
             NONE,
             "failed at 30",
             "1 0-10 ConnectFailed, 2 10-10 ConnectFailed, 11 10-30 ConnectFailed",
         ),
-        // Without a timeout a slow address is never overtaken.
+        // Without a timeout, no other attempt starts while the first address is slow.
         (&[(1, Some(ConnectedAfter(90_000))), (11, Some(ConnectedAtOnce))], NONE, "1 won at 90000", "1 0-90000 Ok"),
-        // connect(2) blocks: its time is part of the attempt, and the next timeout starts after it.
+        // If connect(2) blocks, its time is part of the attempt, and the timeout of the next attempt starts after it.
         (
             &[(1, Some(BlockedThenRefused(70))), (2, Some(ConnectedAtOnce))],
             NONE,
@@ -151,7 +151,7 @@ fn sequential_attempts_never_overlap() {
 }
 
 #[test]
-fn the_attempt_delay_is_exact() {
+fn a_racing_attempt_starts_exactly_after_the_attempt_delay() {
     assert_eq!(ConnectOptions::default().attempt_delay, Duration::from_millis(250));
     let mut simulation = Simulation::racing(&[(1, None), (2, None), (3, None)], Some(700));
     assert_eq!((simulation.step(0), simulation.next_timer()), ("pending".to_owned(), Some(250)));
@@ -159,7 +159,7 @@ fn the_attempt_delay_is_exact() {
     assert_eq!(simulation.report(), "1 0-- WantWrite");
     simulation.step(250);
     assert_eq!(simulation.report(), "1 0-- WantWrite, 2 250-- WantWrite");
-    // A late step starts only one attempt, even if several are due.
+    // A late step starts only one attempt, even if the delays of several attempts have passed.
     simulation.step(660);
     assert_eq!(simulation.report(), "1 0-- WantWrite, 2 250-- WantWrite, 3 660-- WantWrite");
     assert_eq!(simulation.next_timer(), Some(700));
@@ -171,7 +171,7 @@ fn the_attempt_delay_is_exact() {
 }
 
 #[test]
-fn without_a_timeout_a_silent_address_stays_pending() {
+fn without_a_timeout_an_unanswered_attempt_stays_pending() {
     let mut simulation = Simulation::racing(&[(1, None)], NONE);
     for at in 0..1000 {
         assert_eq!(simulation.step(at * 1000), "pending");
@@ -184,7 +184,7 @@ fn without_a_timeout_a_silent_address_stays_pending() {
 }
 
 #[test]
-fn a_socket_is_closed_one_step_after_its_attempt_has_ended() {
+fn the_socket_of_a_failed_attempt_is_closed_by_the_next_step() {
     let mut simulation = Simulation::racing(&[(1, Some(RefusedAfter(10))), (2, None), (3, None)], Some(5000));
     simulation.step(0);
     assert_eq!(simulation.open.get(), 1);
@@ -198,22 +198,22 @@ fn a_socket_is_closed_one_step_after_its_attempt_has_ended() {
 }
 
 #[test]
-fn an_attempt_waits_for_a_descriptor_that_the_connect_will_free() {
+fn an_attempt_without_free_descriptor_is_retried_if_one_will_be_freed() {
     let simulate = |max_open, addresses: &[(u16, Option<Behaviour>)], timeout| {
         let mut simulation = Simulation::racing(addresses, timeout);
         simulation.scheduler.network.max_open = max_open;
         simulation
     };
     let pending = || "pending".to_owned();
-    // The descriptor of a failed attempt is closed by the next step, which is due immediately.
+    // The next step closes the descriptor of a failed attempt, so the timer requests that step immediately.
     let mut one = simulate(1, &[(1, Some(RefusedAfter(10))), (2, Some(ConnectedAfter(5))), (3, None)], NONE);
     assert_eq!((one.step(0), one.next_timer()), (pending(), Some(250)));
     assert_eq!((one.step(10), one.next_timer()), (pending(), Some(10)));
     assert_eq!((one.step(11), one.next_timer()), (pending(), Some(261)));
     assert_eq!(one.step(16), "2 won");
     assert_eq!(one.report(), "1 0-10 ConnectFailed, 2 11-16 Ok");
-    // Attempts in progress will free their descriptors, so the attempt is retried after the delay, or when one has
-    // ended.
+    // Attempts in progress will free their descriptors, so the new attempt is retried after the delay, or when one of
+    // them has ended.
     let mut one = simulate(1, &[(1, Some(RefusedAfter(600))), (2, Some(ConnectedAfter(5)))], NONE);
     one.step(0);
     for (at, next) in [(250, Some(500)), (499, Some(500)), (500, Some(750)), (600, Some(600)), (600, None)] {
@@ -221,8 +221,8 @@ fn an_attempt_waits_for_a_descriptor_that_the_connect_will_free() {
     }
     assert_eq!(one.step(605), "2 won");
     assert_eq!(one.report(), "1 0-600 ConnectFailed, 2 600-605 Ok");
-    // No descriptor is free for the first attempt. It is retried if the connect will close another descriptor;
-    // otherwise the attempts fail.
+    // No descriptor is free for the first attempt. The attempt is retried if the caller will close a descriptor;
+    // otherwise it fails.
     let mut none = simulate(0, &[(1, None), (2, None)], NONE);
     assert_eq!((none.step_with(0, true), none.next_timer(), none.report()), (pending(), Some(0), String::new()));
     assert_eq!(
@@ -236,7 +236,7 @@ fn an_attempt_waits_for_a_descriptor_that_the_connect_will_free() {
 }
 
 #[test]
-fn the_error_has_a_cause_for_each_address() {
+fn the_scheduler_error_has_one_cause_per_address() {
     let mut simulation =
         Simulation::racing(&[(1, None), (11, Some(RefusedAfter(1))), (2, Some(RefusedAtOnce))], Some(300));
     assert_eq!(simulation.run(), "failed at 300");
@@ -254,7 +254,7 @@ fn the_error_has_a_cause_for_each_address() {
 }
 
 #[test]
-fn stop_fails_the_attempts_in_progress() {
+fn stopping_the_scheduler_fails_the_attempts_in_progress() {
     let mut simulation = Simulation::racing(&[(1, None), (11, Some(RefusedAfter(1))), (2, None)], NONE);
     simulation.step(0);
     simulation.step(250);
@@ -271,15 +271,15 @@ fn stop_fails_the_attempts_in_progress() {
 }
 
 #[test]
-fn a_full_backlog_is_retried_by_the_timer() {
+fn connect_is_called_again_at_intervals_while_the_backlog_is_full() {
     let mut simulation = Simulation::racing(&[(1, Some(RoomAfter(12))), (11, None)], NONE);
     for (at, result, next, retries) in [
         (0, "pending", Some(5), 0),
-        // An early step does not retry.
+        // A step before the retry time does not call connect(2) again.
         (4, "pending", Some(5), 0),
         (5, "pending", Some(10), 1),
         (5, "pending", Some(10), 1),
-        // A late step retries once.
+        // A step after several retry times calls connect(2) once.
         (11, "pending", Some(16), 2),
         (16, "1 won", None, 3),
     ] {
@@ -297,14 +297,14 @@ fn a_full_backlog_is_retried_by_the_timer() {
             "failed at 64",
             "1 0-32 ConnectTimeout, 11 32-64 ConnectTimeout",
         ),
-        // Other attempts start meanwhile and may win.
+        // Other attempts start in the meantime and may connect first.
         (
             [(1, Some(RoomAfter(999))), (11, Some(ConnectedAfter(9)))],
             NONE,
             "11 won at 259",
             "1 0-259 Closed, 11 250-259 Ok",
         ),
-        // The listener closes.
+        // The listener closes after 400 ms.
         (
             [(1, Some(RoomAfter(999))), (11, None)],
             Some(420),

@@ -1,4 +1,4 @@
-//! Reads, writes and positions of descriptors that need not be sockets.
+//! Reads, writes and positions descriptors that need not be sockets.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -11,10 +11,11 @@ pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     retry_on_eintr(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
-/// Calls write(2), but raises no SIGPIPE. write(2) has no flag for that, so the signal is blocked and then consumed.
+/// Calls write(2) without raising SIGPIPE. write(2) has no flag to suppress SIGPIPE, so this function blocks the signal
+/// and then consumes it.
 pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> {
-    // SAFETY: the sets are written before they are read; the pointer and length describe `data`, which lives across
-    // the call. sigwait takes a signal that is pending, so it does not wait.
+    // SAFETY: the signal sets are written before they are read; the pointer and length describe `data`, which lives
+    // across the call. sigwait does not wait, because the signal is pending.
     unsafe {
         let mut pipe: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
@@ -37,12 +38,12 @@ pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> 
     }
 }
 
-/// Returns the position of a file.
+/// Returns the current position of a file, in bytes from its start.
 pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
     lseek(fd, 0, libc::SEEK_CUR)
 }
 
-/// Sets the position of a file, from its start.
+/// Sets the position of a file, in bytes from its start.
 pub(crate) fn seek(fd: RawFd, position: i64) -> io::Result<()> {
     lseek(fd, position, libc::SEEK_SET).map(|_| ())
 }
@@ -58,9 +59,9 @@ fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
     }
 }
 
-/// Returns the number of bytes between the position and the end of a file; `None` if it is not a regular file.
+/// Returns the number of bytes between the position and the end of a file; `None` if the descriptor is no regular file.
 pub(crate) fn remaining_file_size(fd: RawFd) -> io::Result<Option<i64>> {
-    // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
+    // SAFETY: all-zero bytes are a valid stat, and fstat writes it or fails.
     let stat = unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
         if libc::fstat(fd, &mut stat) != 0 {

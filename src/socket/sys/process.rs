@@ -1,4 +1,5 @@
-//! The process and its threads: environment variables, blocked signals, the monotonic clock, and handlers of fork(2).
+//! System calls about the process: environment variables, blocked signals, the monotonic clock, and handlers of
+//! fork(2).
 
 use std::ffi::{CStr, OsString};
 use std::marker::PhantomData;
@@ -13,7 +14,7 @@ unsafe extern "C" {
 /// Returns an environment variable; always `None` in a program that runs with elevated privileges, such as set-user-ID.
 pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
     // SAFETY: the name is NUL-terminated. The result is NUL-terminated and lives until the application changes its
-    // environment, which no thread may do during this call: that is the rule of getenv(3) itself.
+    // environment. getenv(3) forbids a change while another thread calls it.
     unsafe {
         #[cfg(target_os = "linux")]
         let value = secure_getenv(name.as_ptr());
@@ -23,16 +24,16 @@ pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
     }
 }
 
-/// Blocks all signals on the current thread and on the threads that it starts, until dropped.
+/// While this value lives, all signals are blocked on the current thread and on the threads that it starts.
 pub(crate) struct SignalsBlocked {
     before: Option<libc::sigset_t>,
-    /// Keeps the type from being `Send`, because the mask belongs to this thread.
+    /// Keeps the type from being `Send`, because the signal mask belongs to this thread.
     _thread: PhantomData<*const ()>,
 }
 
 impl SignalsBlocked {
     pub(crate) fn new() -> SignalsBlocked {
-        // SAFETY: both sets are written before they are read.
+        // SAFETY: both signal sets are written before they are read.
         let before = unsafe {
             let mut all: libc::sigset_t = std::mem::zeroed();
             let mut before: libc::sigset_t = std::mem::zeroed();
@@ -46,7 +47,7 @@ impl SignalsBlocked {
 impl Drop for SignalsBlocked {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // SAFETY: `before` is a set that pthread_sigmask wrote.
+            // SAFETY: `before` is a signal set that pthread_sigmask wrote.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
         }
     }
@@ -60,13 +61,13 @@ pub(crate) fn monotonic_seconds() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Returns a word that is 0 in every forked child, even if no fork handler ran: the kernel wipes its page
-/// (MADV_WIPEONFORK, Linux 4.14). `None` if no such page is available.
+/// Returns an integer that is 0 in every forked child, even if no fork handler ran: the kernel wipes its memory page
+/// (MADV_WIPEONFORK, Linux 4.14). `None` if the system cannot wipe pages.
 pub(crate) fn wipe_on_fork_word() -> Option<&'static AtomicU64> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays
-    // valid for as long as the process lives. madvise(2) changes only the new mapping. The advice -1, which does not
-    // exist, must be refused: some versions of QEMU accept every advice and obey none.
+    // valid for as long as the process lives. madvise(2) changes only the new mapping. The call with the unknown advice
+    // -1 detects versions of QEMU that accept every advice and follow none.
     unsafe {
         const NO_ADVICE: i32 = -1;
         let size = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).ok()?;
@@ -85,14 +86,15 @@ pub(crate) fn wipe_on_fork_word() -> Option<&'static AtomicU64> {
     None
 }
 
-/// Handlers that run around each fork(2) of the process, on the thread that forks.
+/// Handlers that run before and after each fork(2) of the process, on the thread that calls fork(2).
 pub(crate) trait ForkHandler {
     fn before();
     fn in_parent();
     fn in_child();
 }
 
-/// Installs a handler permanently: the library is never unloaded (`-z nodelete`). Returns false if memory runs out.
+/// Installs a fork handler for the lifetime of the process, because the library is never unloaded (`-z nodelete`).
+/// Returns false if memory runs out.
 pub(crate) fn at_fork<H: ForkHandler>() -> bool {
     extern "C" fn before<H: ForkHandler>() {
         H::before();
@@ -109,7 +111,7 @@ pub(crate) fn at_fork<H: ForkHandler>() -> bool {
 
 #[cfg(test)]
 pub(crate) fn is_signal_blocked(signal: i32) -> bool {
-    // SAFETY: the set is written before it is read.
+    // SAFETY: the signal set is written before it is read.
     unsafe {
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);

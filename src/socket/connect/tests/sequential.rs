@@ -1,4 +1,4 @@
-//! The sequential schedule on real sockets.
+//! Tests the sequential schedule with real sockets.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,7 +21,8 @@ fn resolves_to(addresses: Vec<SocketAddr>) -> Resolver {
     Resolver::new(Arc::new(move |_: &HostPort| Ok(addresses.clone())), &QUEUE, usize::MAX)
 }
 
-/// Returns an address that never answers, because its backlog is full. The returned sockets keep it full.
+/// Returns an address that never answers, because the listener's backlog is full. The returned sockets keep the backlog
+/// full.
 fn unresponsive_address() -> (Socket, Vec<Socket>, SocketAddr) {
     let (listener, address) = bound_address();
     listener.listen(0).unwrap();
@@ -33,7 +34,7 @@ fn unresponsive_address() -> (Socket, Vec<Socket>, SocketAddr) {
         if !connected {
             return (listener, vec![filler], address);
         }
-        // The connection stays in the backlog although this end is closed.
+        // The connection stays in the backlog although the client has closed its socket.
         drop(filler);
         assert!(count < 60, "the backlog does not fill");
     }
@@ -47,7 +48,7 @@ fn listening_address() -> (TcpListener, SocketAddr) {
 }
 
 #[test]
-fn connects_to_the_first_address_that_accepts() {
+fn create_connection_uses_the_first_address_that_accepts() {
     let ((_a, first), (_b, second), (listener, good)) = (bound_address(), bound_address(), listening_address());
     let limit = Arc::new(Limit::new(30.0).unwrap());
     for limit in [None, Some(&limit)] {
@@ -65,7 +66,7 @@ fn connects_to_the_first_address_that_accepts() {
 }
 
 #[test]
-fn the_error_has_a_cause_per_address_in_order() {
+fn the_error_has_one_cause_per_address_in_order() {
     let ((_a, first), (_b, second)) = (bound_address(), bound_address());
     let error = connect_with(&resolves_to(vec![second, first]), &ConnectOptions::default(), None).unwrap_err();
     assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));
@@ -80,7 +81,7 @@ fn the_error_has_a_cause_per_address_in_order() {
 }
 
 #[test]
-fn each_address_has_the_timeout_and_the_last_failure_counts() {
+fn the_timeout_applies_per_address_and_the_last_failure_is_reported() {
     let ((_l, _fillers, silent), (_a, dead), (_listener, good)) =
         (unresponsive_address(), bound_address(), listening_address());
     let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };
@@ -99,7 +100,7 @@ fn each_address_has_the_timeout_and_the_last_failure_counts() {
 }
 
 #[test]
-fn the_limit_ends_an_attempt_and_earlier_failures_stay_causes() {
+fn the_error_of_an_ended_limit_has_earlier_failures_as_causes() {
     let ((_l, _fillers, silent), (_a, dead)) = (unresponsive_address(), bound_address());
     let limit = Arc::new(Limit::new(1.0).unwrap());
     // The third address is not tried.
@@ -118,7 +119,7 @@ fn the_limit_ends_an_attempt_and_earlier_failures_stay_causes() {
 }
 
 #[test]
-fn an_ended_limit_starts_no_lookup() {
+fn a_cancelled_limit_prevents_the_lookup() {
     let limit = Arc::new(Limit::new(30.0).unwrap());
     limit.cancel();
     let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
@@ -133,7 +134,7 @@ fn an_ended_limit_starts_no_lookup() {
     }
 }
 
-/// Returns a resolver whose lookups return the lists in turn.
+/// Returns a resolver that returns the next of the address lists at each lookup.
 fn resolver_with_changing_results(lists: Vec<Vec<SocketAddr>>) -> Resolver {
     let lookups = AtomicUsize::new(0);
     let answer = move |_: &HostPort| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
@@ -141,9 +142,9 @@ fn resolver_with_changing_results(lists: Vec<Vec<SocketAddr>>) -> Resolver {
 }
 
 #[test]
-fn r18_a_rebound_name_never_reaches_a_refused_address() {
+fn a_name_rebound_by_dns_never_connects_to_a_refused_address() {
     let (listener, good) = listening_address();
-    // An internal service. It must never see a connection.
+    // An internal service, which must never get a connection.
     let inside = TcpListener::bind("127.0.0.2:0").unwrap();
     inside.set_nonblocking(true).unwrap();
     let forbidden = inside.local_addr().unwrap();
@@ -191,7 +192,7 @@ fn r18_a_rebound_name_never_reaches_a_refused_address() {
 }
 
 #[test]
-fn refused_addresses_are_the_status_only_if_all_were_refused() {
+fn address_refused_is_reported_only_if_all_addresses_are_refused() {
     let (_a, dead) = bound_address();
     let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
     let mut options = ConnectOptions::default();
@@ -222,7 +223,7 @@ fn refused_addresses_are_the_status_only_if_all_were_refused() {
         let beginning = "10.0.0.1 port 80: the address policy refuses 10.0.0.1: private (after ";
         assert!(first.starts_with(beginning), "{first}");
     }
-    // The policy does not apply to the source address.
+    // The address policy does not apply to the source address.
     options.refuse_addresses(Classes::LOOPBACK.bits()).unwrap();
     options.set_source_address("127.0.0.1", 0).unwrap();
     let error = connect_with(&resolves_to(vec![dead]), &options, None).unwrap_err();
@@ -230,7 +231,7 @@ fn refused_addresses_are_the_status_only_if_all_were_refused() {
 }
 
 #[test]
-fn the_source_address_is_bound_or_the_connect_fails() {
+fn connecting_binds_the_source_address_or_fails() {
     let (listener, good) = listening_address();
     let connect = |host: &str, port| {
         let source = Some(SourceAddress { host: host.to_owned(), port });

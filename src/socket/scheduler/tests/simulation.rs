@@ -1,4 +1,4 @@
-//! A network and a clock that the test controls.
+//! A simulated network and a clock, both controlled by the test.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,18 +11,19 @@ use crate::socket::endpoint::Endpoint;
 use crate::socket::scheduler::{Attempt, Network, Schedule, Scheduler, Step};
 use crate::status::Status;
 
-/// The behaviour of an address, in milliseconds after connect(2). An address without a behaviour never answers.
+/// How an address answers connect(2). Times are in milliseconds after the call. An address without a behaviour never
+/// answers.
 #[derive(Clone, Copy)]
 pub(super) enum Behaviour {
-    /// connect(2) itself fails.
+    /// connect(2) fails immediately.
     RefusedAtOnce,
     RefusedAfter(u64),
-    /// connect(2) itself succeeds.
+    /// connect(2) succeeds immediately.
     ConnectedAtOnce,
     ConnectedAfter(u64),
-    /// connect(2) fails after it has blocked.
+    /// connect(2) blocks for this time, then fails.
     BlockedThenRefused(u64),
-    /// The backlog is full for this time. The listener closes after `LISTENER_CLOSES`.
+    /// The listener's backlog is full for this time. The listener closes after `LISTENER_CLOSES`.
     RoomAfter(u64),
 }
 
@@ -39,7 +40,7 @@ pub(super) struct SimulatedNetwork {
     retries: Rc<Cell<usize>>,
 }
 
-/// A simulated socket. It keeps the number of open sockets.
+/// A simulated socket. Its destructor decrements the number of open sockets.
 pub(super) struct SimulatedSocket {
     port: u16,
     started: Duration,
@@ -113,7 +114,7 @@ impl Network for SimulatedNetwork {
     }
 }
 
-/// A scheduler whose clock the test sets. Addresses are identified by their ports.
+/// A scheduler on the simulated network. The test sets the clock. Ports identify the addresses.
 pub(super) struct Simulation {
     pub(super) scheduler: Scheduler<SimulatedNetwork>,
     pub(super) epoch: Instant,
@@ -130,7 +131,7 @@ impl Simulation {
         Simulation::new(addresses, RACING, timeout)
     }
 
-    /// Creates a simulation. Ports below 10 belong to IPv6 addresses.
+    /// Creates a simulation. An address with a port below 10 is an IPv6 address, any other an IPv4 address.
     pub(super) fn new(
         addresses: &[(u16, Option<Behaviour>)],
         schedule: Schedule,
@@ -156,7 +157,8 @@ impl Simulation {
         Simulation { scheduler, epoch, now, open, retries }
     }
 
-    /// Takes steps at the given time, like a connect. Returns "PORT won", "pending" or "failed".
+    /// Calls `Scheduler::step` at the given time as `Connect` does, until no further attempt starts. Returns "PORT
+    /// won", "pending" or "failed".
     pub(super) fn step(&mut self, at: u64) -> String {
         self.step_with(at, false)
     }
@@ -176,7 +178,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the time of the next timer in milliseconds.
+    /// Returns the time of the next timer, in milliseconds since the start.
     pub(super) fn next_timer(&self) -> Option<u64> {
         self.scheduler.next_timer().map(|time| self.ms(time))
     }
@@ -185,7 +187,7 @@ impl Simulation {
         u64::try_from((time - self.epoch).as_millis()).unwrap()
     }
 
-    /// Takes a step every millisecond until the end.
+    /// Takes a step every millisecond until an attempt wins or all have failed.
     pub(super) fn run(&mut self) -> String {
         for at in 0..100_000 {
             let result = self.step(at.max(u64::try_from(self.now.get().as_millis()).unwrap()));
