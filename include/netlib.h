@@ -326,9 +326,9 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_OK = 0,
     /** More input is needed: wait until the descriptor is readable and call again. */
     NETLIB_WANT_READ = 100,
-    /** Output is waiting: wait until the descriptor is writable and call again. */
+    /** Output is pending: wait until the descriptor is writable and call again. */
     NETLIB_WANT_WRITE = 101,
-    /** The wait ended before the event came. */
+    /** The wait timed out before the event occurred. */
     NETLIB_TIMED_OUT = 102,
     /** The stream ended cleanly. */
     NETLIB_END_OF_STREAM = 103,
@@ -338,9 +338,9 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_INVALID_ARGUMENT = 201,
     /** Text is not valid UTF-8. */
     NETLIB_INVALID_UTF8 = 202,
-    /** This library does not offer what was asked, by design. */
+    /** Netlib does not support this feature, by design. */
     NETLIB_UNSUPPORTED = 203,
-    /** A header's name or value is not valid. */
+    /** A header name or value is not valid. */
     NETLIB_INVALID_HEADER = 204,
     /** A certificate or key could not be read. */
     NETLIB_INVALID_PEM = 205,
@@ -350,25 +350,25 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_NO_TRUST_ANCHORS = 207,
     /** The private key is encrypted and no password was given. */
     NETLIB_PASSWORD_REQUIRED = 208,
-    /** The password does not open the private key. */
+    /** The password for the private key is wrong. */
     NETLIB_WRONG_PASSWORD = 209,
-    /** The cipher string selects none of the suites that exist here. */
+    /** The cipher string selects no supported cipher suite. */
     NETLIB_NO_CIPHER_SUITES = 210,
     /** The timeout's clock is not in the state this call needs. */
     NETLIB_TIMEOUT_STATE_ERROR = 300,
     /** Another call is using this handle. */
     NETLIB_BUSY = 301,
-    /** The stream is closed for this direction, or another process made it. */
+    /** The stream is closed in this direction, or was created by another process. */
     NETLIB_CLOSED = 302,
-    /** The body cannot be moved back, so the request cannot be sent again. */
+    /** The body cannot be rewound, so the request cannot be sent again. */
     NETLIB_UNREWINDABLE_BODY = 303,
-    /** A callback reported failure or returned a value that makes no sense. */
+    /** A callback reported failure or returned an invalid value. */
     NETLIB_CALLBACK_FAILED = 304,
-    /** The peer still sends more than this call throws away. */
+    /** The peer sent more data than this call discards. */
     NETLIB_TOO_MUCH_DATA = 305,
-    /** An error inside this library was caught: please report it. */
+    /** Netlib has a bug that caused this error: please report it. */
     NETLIB_INTERNAL = 400,
-    /** Memory could not be reserved. */
+    /** Memory could not be allocated. */
     NETLIB_OUT_OF_MEMORY = 401,
     /** A system call failed. */
     NETLIB_IO = 402,
@@ -382,9 +382,9 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_READ_TIMEOUT = 503,
     /** Nothing could be sent within the write timeout. */
     NETLIB_WRITE_TIMEOUT = 504,
-    /** Data arrived more slowly than the minimum throughput that was asked for. */
+    /** Data arrived more slowly than the configured minimum throughput. */
     NETLIB_TOO_SLOW = 505,
-    /** The text is not a URL. */
+    /** The text is not a valid URL. */
     NETLIB_INVALID_URL = 600,
     /** The host name could not be resolved. */
     NETLIB_NAME_RESOLUTION = 700,
@@ -396,7 +396,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_ADDRESS_REFUSED = 703,
     /** The peer's certificate was not accepted. */
     NETLIB_CERTIFICATE_VERIFY = 800,
-    /** The peer's certificate is for another name. */
+    /** The peer's certificate is not valid for the expected name. */
     NETLIB_HOSTNAME_MISMATCH = 801,
     /** The certificate's fingerprint is not the expected one. */
     NETLIB_FINGERPRINT_MISMATCH = 802,
@@ -406,11 +406,11 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_TLS_ALERT = 804,
     /** The peer broke the TLS protocol. */
     NETLIB_TLS_PROTOCOL = 805,
-    /** The connection ended without the TLS closing message. */
+    /** The connection ended without close_notify. */
     NETLIB_TLS_TRUNCATED = 806,
     /** The connection ended during the TLS handshake. */
     NETLIB_TLS_HANDSHAKE_EOF = 807,
-    /** The two sides have no version, cipher suite, group or protocol in common. */
+    /** Client and server have no TLS version, cipher suite, group or protocol in common. */
     NETLIB_TLS_INCOMPATIBLE = 808,
     /** The server rejected Encrypted Client Hello. */
     NETLIB_TLS_ECH_REJECTED = 809,
@@ -426,7 +426,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_TOO_MANY_REDIRECTS = 904,
     /** The retries are used up. */
     NETLIB_MAX_RETRY = 1000,
-    /** The redirect is not allowed by the redirect profile. */
+    /** The redirect profile does not allow the redirect. */
     NETLIB_UNSAFE_REDIRECT = 1001
 };
 
@@ -2267,7 +2267,7 @@ NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, ne
 /** Makes an application-defined body, which the application's callbacks read and move.
  * @param read reads the body.
  * @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
- * @param seek moves the body. May be NULL: the body cannot be moved back.
+ * @param seek moves the body. May be NULL: the body cannot be rewound.
  * @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
  * @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
  *        must stay usable until the body is freed.

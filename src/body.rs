@@ -145,7 +145,8 @@ impl Body {
             Source::Callbacks(callbacks) => {
                 let count = (callbacks.read)(buffer)?;
                 if count > buffer.len() {
-                    let message = format!("the read callback gave {count} bytes for a buffer of {}", buffer.len());
+                    let message =
+                        format!("the read callback reported {count} bytes for a buffer of {}", buffer.len());
                     return Err(Error::new(Status::CallbackFailed, message));
                 }
                 count
@@ -161,7 +162,7 @@ impl Body {
                 Ok(Some((i64::try_from(data.len()).unwrap_or(i64::MAX) - position).max(0)))
             }
             Source::Descriptor(fd) => sys::remaining_file_size(*fd).map_err(|error| {
-                Error::from_io(Status::Io, format!("cannot tell the length of descriptor {fd}"), &error)
+                Error::from_io(Status::Io, format!("cannot determine the length of descriptor {fd}"), &error)
             }),
             Source::Callbacks(_) => Ok(None),
         }
@@ -181,7 +182,7 @@ impl Body {
                 Ok(position @ 0..) => Ok(Position::At(position)),
                 Ok(position) => Err(Error::new(
                     Status::CallbackFailed,
-                    format!("the tell callback gave {position}; a position is 0 or more"),
+                    format!("the tell callback reported {position}; it must be 0 or more"),
                 )),
                 Err(_) => Ok(Position::Failed),
             },
@@ -192,21 +193,21 @@ impl Body {
     pub fn rewind(&mut self, position: Position) -> Result<()> {
         let Position::At(target) = position else {
             return Err(unrewindable_error(match position {
-                Position::Failed => "the body could not tell its position when that was to be recorded",
+                Position::Failed => "recording the body's position failed",
                 _ => "the body's position was not recorded",
             }));
         };
         match &mut self.source {
             Source::Memory { position, .. } => *position = target,
             Source::Descriptor(fd) => sys::seek(*fd, target).map_err(|error| {
-                let what = format!("cannot move the body back to byte {target} of descriptor {fd}");
+                let what = format!("cannot rewind the body to byte {target} of descriptor {fd}");
                 Error::from_io(Status::UnrewindableBody, what, &error)
             })?,
             Source::Callbacks(Callbacks { seek: None, .. }) => {
-                return Err(unrewindable_error("the body cannot be moved back: it has no seek callback"));
+                return Err(unrewindable_error("the body cannot be rewound: it has no seek callback"));
             }
             Source::Callbacks(Callbacks { seek: Some(seek), .. }) => seek(target).map_err(|cause| {
-                unrewindable_error(&format!("the body could not be moved back to byte {target}"))
+                unrewindable_error(&format!("the body could not be rewound to byte {target}"))
                     .with_cause(Arc::new(cause))
             })?,
         }
@@ -221,7 +222,7 @@ impl Body {
             Source::Callbacks(Callbacks { is_closed: Some(is_closed), .. }) => is_closed(),
             Source::Callbacks(Callbacks { is_closed: None, .. }) => Err(Error::new(
                 Status::InvalidArgument,
-                "the body has no way to tell whether it is closed: it has no is_closed callback",
+                "cannot determine whether the body is closed: it has no is_closed callback",
             )),
         }
     }

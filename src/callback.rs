@@ -67,7 +67,7 @@ pub(crate) fn random_unit(random: Option<&Random>) -> Result<f64> {
     let Some(random) = random else {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes)
-            .map_err(|error| Error::new(Status::Io, format!("the system gave no random number: {error}")))?;
+            .map_err(|error| Error::new(Status::Io, format!("the system provided no random number: {error}")))?;
         // Uses 53 bits, the number that a double holds exactly.
         return Ok((u64::from_ne_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64);
     };
@@ -79,7 +79,7 @@ pub(crate) fn random_unit(random: Option<&Random>) -> Result<f64> {
 }
 
 fn invalid_value(callback: &str, value: f64, wanted: &str) -> Error {
-    Error::new(Status::CallbackFailed, format!("the {callback} callback gave {value}; it must give {wanted}"))
+    Error::new(Status::CallbackFailed, format!("the {callback} callback reported {value}; it must report {wanted}"))
 }
 
 #[cfg(test)]

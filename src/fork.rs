@@ -76,7 +76,7 @@ impl Process {
     #[cold]
     fn not_owner(self, current: Process, what: &str) -> Error {
         let message = format!(
-            "this {what} belongs to process {}, which made it; process {} is a forked child and cannot use it",
+            "this {what} was created by process {}; process {} is a forked child and cannot use it",
             self.id(),
             current.id()
         );

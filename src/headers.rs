@@ -70,7 +70,8 @@ impl Fields {
         let [front, back] = value;
         let more = [name.len(), front.len(), back.len(), 2].into_iter().fold(0, usize::saturating_add);
         if self.bytes.len().saturating_add(more) > MAX_BYTES {
-            let message = format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name));
+            let message =
+                format!("header {}: the header list would have more than {MAX_BYTES} bytes", show_name(name));
             return Err(invalid_header(message));
         }
         memory::grow_wiping(&mut self.bytes, more, "a header")?;

@@ -121,7 +121,7 @@ impl Limit {
     /// Returns the error for a descriptor that is readable although the limit is not cancelled. Without this error a
     /// wait would end early or spin.
     pub(crate) fn unexpected_wake() -> Error {
-        let message = "the limit's own descriptor was closed by the program, or written to";
+        let message = "the application closed the limit's own descriptor or wrote to it";
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 

@@ -93,31 +93,31 @@ statuses! {
     Ok                  =    0 OK                  Success  Never   "success";
 
     WantRead            =  100 WANT_READ           Progress Never   "more input is needed: wait until the descriptor is readable and call again";
-    WantWrite           =  101 WANT_WRITE          Progress Never   "output is waiting: wait until the descriptor is writable and call again";
-    TimedOut            =  102 TIMED_OUT           Progress Never   "the wait ended before the event came";
+    WantWrite           =  101 WANT_WRITE          Progress Never   "output is pending: wait until the descriptor is writable and call again";
+    TimedOut            =  102 TIMED_OUT           Progress Never   "the wait timed out before the event occurred";
     EndOfStream         =  103 END_OF_STREAM       Progress Never   "the stream ended cleanly";
 
     NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
     InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";
     InvalidUtf8         =  202 INVALID_UTF8        Argument Never   "text is not valid UTF-8";
-    Unsupported         =  203 UNSUPPORTED         Argument Never   "this library does not offer what was asked, by design";
-    InvalidHeader       =  204 INVALID_HEADER      Argument Read    "a header's name or value is not valid";
+    Unsupported         =  203 UNSUPPORTED         Argument Never   "netlib does not support this feature, by design";
+    InvalidHeader       =  204 INVALID_HEADER      Argument Read    "a header name or value is not valid";
     InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate or key could not be read";
     KeyMismatch         =  206 KEY_MISMATCH        Argument Never   "the private key does not belong to the certificate";
     NoTrustAnchors      =  207 NO_TRUST_ANCHORS    Argument Never   "verification is required but no trusted certificate could be loaded";
     PasswordRequired    =  208 PASSWORD_REQUIRED   Argument Never   "the private key is encrypted and no password was given";
-    WrongPassword       =  209 WRONG_PASSWORD      Argument Never   "the password does not open the private key";
-    NoCipherSuites      =  210 NO_CIPHER_SUITES    Argument Never   "the cipher string selects none of the suites that exist here";
+    WrongPassword       =  209 WRONG_PASSWORD      Argument Never   "the password for the private key is wrong";
+    NoCipherSuites      =  210 NO_CIPHER_SUITES    Argument Never   "the cipher string selects no supported cipher suite";
 
     TimeoutStateError   =  300 TIMEOUT_STATE_ERROR State    Never   "the timeout's clock is not in the state this call needs";
     Busy                =  301 BUSY                State    Never   "another call is using this handle";
-    Closed              =  302 CLOSED              State    Never   "the stream is closed for this direction, or another process made it";
-    UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be moved back, so the request cannot be sent again";
-    CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned a value that makes no sense";
-    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer still sends more than this call throws away";
+    Closed              =  302 CLOSED              State    Never   "the stream is closed in this direction, or was created by another process";
+    UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be rewound, so the request cannot be sent again";
+    CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned an invalid value";
+    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer sent more data than this call discards";
 
-    Internal            =  400 INTERNAL            System   Never   "an error inside this library was caught: please report it";
-    OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be reserved";
+    Internal            =  400 INTERNAL            System   Never   "netlib has a bug that caused this error: please report it";
+    OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be allocated";
     // 403 was TOO_MANY_LOOKUPS. Lookups are now queued, and the number is not reused.
     Io                  =  402 IO                  System   Read    "a system call failed";
 
@@ -126,9 +126,9 @@ statuses! {
     ConnectTimeout      =  502 CONNECT_TIMEOUT     Time     Connect "connecting took longer than the connect timeout";
     ReadTimeout         =  503 READ_TIMEOUT        Time     Read    "nothing arrived within the read timeout";
     WriteTimeout        =  504 WRITE_TIMEOUT       Time     Read    "nothing could be sent within the write timeout";
-    TooSlow             =  505 TOO_SLOW            Time     Read    "data arrived more slowly than the minimum throughput that was asked for";
+    TooSlow             =  505 TOO_SLOW            Time     Read    "data arrived more slowly than the configured minimum throughput";
 
-    InvalidUrl          =  600 INVALID_URL         Url      Other   "the text is not a URL";
+    InvalidUrl          =  600 INVALID_URL         Url      Other   "the text is not a valid URL";
 
     NameResolution      =  700 NAME_RESOLUTION     Connect  Connect "the host name could not be resolved";
     ConnectFailed       =  701 CONNECT_FAILED      Connect  Connect "no connection could be made";
@@ -136,14 +136,14 @@ statuses! {
     AddressRefused      =  703 ADDRESS_REFUSED     Connect  Never   "the address policy allows no address of the host";
 
     CertificateVerify   =  800 CERTIFICATE_VERIFY  Tls      Other   "the peer's certificate was not accepted";
-    HostnameMismatch    =  801 HOSTNAME_MISMATCH   Tls      Other   "the peer's certificate is for another name";
+    HostnameMismatch    =  801 HOSTNAME_MISMATCH   Tls      Other   "the peer's certificate is not valid for the expected name";
     FingerprintMismatch =  802 FINGERPRINT_MISMATCH Tls     Other   "the certificate's fingerprint is not the expected one";
     NotTls              =  803 NOT_TLS             Tls      Other   "the peer does not speak TLS";
     TlsAlert            =  804 TLS_ALERT           Tls      Other   "the peer ended the session with an alert";
     TlsProtocol         =  805 TLS_PROTOCOL        Tls      Other   "the peer broke the TLS protocol";
-    TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without the TLS closing message";
+    TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without close_notify";
     TlsHandshakeEof     =  807 TLS_HANDSHAKE_EOF   Tls      Connect "the connection ended during the TLS handshake";
-    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "the two sides have no version, cipher suite, group or protocol in common";
+    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "client and server have no TLS version, cipher suite, group or protocol in common";
     TlsEchRejected      =  809 TLS_ECH_REJECTED    Tls      Other   "the server rejected Encrypted Client Hello";
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
@@ -153,7 +153,7 @@ statuses! {
     TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Read    "too many redirects";
 
     MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";
-    UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect is not allowed by the redirect profile";
+    UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect profile does not allow the redirect";
 }
 
 impl Status {

@@ -116,7 +116,10 @@ impl Timeout {
         if elapsed.is_finite() && elapsed >= 0.0 {
             Ok(elapsed)
         } else {
-            Err(Error::new(Status::CallbackFailed, format!("the clock callback moved by {elapsed} seconds")))
+            Err(Error::new(
+                Status::CallbackFailed,
+                format!("the time of the clock callback changed by {elapsed} seconds"),
+            ))
         }
     }
 
@@ -152,7 +155,7 @@ impl Timeout {
             seconds if seconds.is_finite() => Ok(ClockReading::Given(seconds)),
             seconds => Err(Error::new(
                 Status::CallbackFailed,
-                format!("the clock callback gave {seconds}; it must give a finite number of seconds"),
+                format!("the clock callback reported {seconds}; it must report a finite number of seconds"),
             )),
         }
     }

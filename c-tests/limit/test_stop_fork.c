@@ -261,7 +261,7 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK_OK(netlib_limit_fd(limit, &own, &err));
     CHECK(write(own, &one, sizeof one) == sizeof one);
     netlib_status status = netlib_wait_for_read(ends[0], LONG, limit, &err);
-    CHECK_STR("the limit's own descriptor was closed by the program, or written to", netlib_error_message(err, NULL));
+    CHECK_STR("the application closed the limit's own descriptor or wrote to it", netlib_error_message(err, NULL));
     CHECK_INT(EBADF, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
     netlib_retry_options *options = netlib_retry_options_new();
@@ -283,7 +283,7 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, one_second, &fd, &err));
     snprintf(
         text, sizeof text,
-        "cannot connect to hung.test port %d: a descriptor of the connect was closed by the program, or written to",
+        "cannot connect to hung.test port %d: the application closed a descriptor of the connection attempt or wrote to it",
         port);
     CHECK_STR(text, netlib_error_message(err, NULL));
     CHECK_INT(EBADF, netlib_error_errno(err));

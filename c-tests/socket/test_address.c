@@ -262,7 +262,7 @@ static void unknown_address_class_bits_are_refused(void) {
         netlib_connect_options_refuse_addresses(options, unknown[i]);
         int fd = 0;
         netlib_status status = netlib_create_connection("127.0.0.1", 1, options, NULL, &fd, &err);
-        static const char expected[] = "netlib_connect_options_refuse_addresses: classes has bits";
+        static const char expected[] = "netlib_connect_options_refuse_addresses: classes has unknown bits";
         const char *message = netlib_error_message(err, NULL);
         CHECK(message != NULL && strncmp(message, expected, sizeof expected - 1) == 0);
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);

@@ -77,7 +77,7 @@ static void a_socket_connected_to_itself_is_refused(void) {
         netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
         CHECK_INT(-1, fd);
         CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
-        CHECK_CONTAINS(": nobody listens there, so that the socket was connected to itself: ",
+        CHECK_CONTAINS(": no socket listens on this port, and the socket connected to itself: ",
                        netlib_error_message(err, NULL));
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         netlib_connect *connect = connect_to_ports(&port, 1, options);

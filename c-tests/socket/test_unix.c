@@ -92,14 +92,14 @@ static void invalid_unix_paths_and_names_are_refused(void) {
         {NULL, 0, NETLIB_INVALID_ARGUMENT, "the path %s is empty", -1},
         {NULL, 5, NETLIB_NULL_ARGUMENT, "path must not be NULL", -1},
         {NULL, NETLIB_NTS, NETLIB_NULL_ARGUMENT, "path must not be NULL", -1},
-        {"", 1, NETLIB_INVALID_ARGUMENT, "the address %s is nothing but NUL bytes", -1},
-        {zeros, sizeof zeros, NETLIB_INVALID_ARGUMENT, "the address %s is nothing but NUL bytes", -1},
+        {"", 1, NETLIB_INVALID_ARGUMENT, "the address %s has only NUL bytes", -1},
+        {zeros, sizeof zeros, NETLIB_INVALID_ARGUMENT, "the address %s has only NUL bytes", -1},
         {"/a\0b", 4, NETLIB_INVALID_ARGUMENT, "the path %s has a NUL at byte 2", 2},
         {"/a", 3, NETLIB_INVALID_ARGUMENT, "the path %s has a NUL at byte 2", 2},
         {long_path, 108, NETLIB_INVALID_ARGUMENT, "the path %s has 108 bytes; at most 107 fit", -1},
         {long_path, sizeof long_path, NETLIB_INVALID_ARGUMENT, "the path %s has 4096 bytes; at most 107 fit", -1},
         {long_abstract, sizeof long_abstract, NETLIB_INVALID_ARGUMENT,
-         "the abstract name %s has 109 bytes, its first NUL included; at most 108 fit", -1},
+         "the abstract name %s has 109 bytes, including the leading NUL; at most 108 fit", -1},
         {"/a", NETLIB_NTS - 1, NETLIB_INVALID_ARGUMENT, "len is larger than any object: 18446744073709551614", -1},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -202,7 +202,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
 }
 
 static void unix_connect_errors_name_the_path_and_the_reason(void) {
-    static const char no_listener[] = "Connection refused: nobody listens on it, or it is no socket";
+    static const char no_listener[] = "Connection refused: no socket listens on this path, or it is not a socket";
     const char *path = in_directory("absent");
     check_failure(path, strlen(path), path, "No such file or directory", ENOENT);
     path = in_directory("file/absent");
@@ -222,12 +222,12 @@ static void unix_connect_errors_name_the_path_and_the_reason(void) {
     int datagrams = bound(path, strlen(path), SOCK_DGRAM);
     check_failure(path, strlen(path), path, "Protocol wrong type for socket: it is not a stream socket", EPROTOTYPE);
     close(datagrams);
-    check_failure("\0netlib, absent", 15, "@netlib, absent", "Connection refused: nobody listens on this name",
+    check_failure("\0netlib, absent", 15, "@netlib, absent", "Connection refused: no socket listens on this name",
                   ECONNREFUSED);
     /* The message escapes unprintable bytes. */
     check_failure("/absent/\xff\n\\\xc3\xbc", 13, "/absent/\\xff\\x0a\\\\\xc3\xbc", "No such file or directory",
                   ENOENT);
-    check_failure("\0a\0\x80", 4, "@a\\x00\\x80", "Connection refused: nobody listens on this name", ECONNREFUSED);
+    check_failure("\0a\0\x80", 4, "@a\\x00\\x80", "Connection refused: no socket listens on this name", ECONNREFUSED);
 }
 
 /* Runs in an unprivileged process, because root ignores permissions. */
@@ -241,7 +241,7 @@ static void unix_connect_errors_explain_missing_permissions(void) {
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
         check_failure(
             path, strlen(path), path,
-            "Permission denied: this needs write permission for the socket and search permission for the way to it",
+            "Permission denied: connecting needs write permission for the socket and search permission for each directory of its path",
             EACCES);
         _exit(checks_failed > 0 || checks_passed == 0);
     }

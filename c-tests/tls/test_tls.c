@@ -115,7 +115,7 @@ static void invalid_tls_options_are_refused(void) {
     options = netlib_tls_options_new();
     netlib_tls_options_set_system_trust(options, 0);
     netlib_status nobody = netlib_tls_context_new(options, &context, &err);
-    CHECK_STR("netlib_tls_options_set_system_trust: certificates are to be verified, but no authority is trusted",
+    CHECK_STR("netlib_tls_options_set_system_trust: certificates cannot be verified, because no authority is trusted",
               netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, nobody);
     netlib_tls_options_free(options);
@@ -179,11 +179,11 @@ static void trust_and_identity_load_from_files_and_memory(void) {
         {"ca.pem", "server.pem", "rsa.key", NETLIB_KEY_MISMATCH, "rsa.key"},
         {"ca.pem", "server.pem", "server-encrypted.key", NETLIB_PASSWORD_REQUIRED, "encrypted"},
         {"ca.pem", "server.pem", "nonexistent.key", NETLIB_IO, "nonexistent.key"},
-        {"ca.pem", "server.pem", "ca.pem", NETLIB_INVALID_PEM, "holds no private key"},
-        {"ca.pem", "server.pem", NULL, NETLIB_INVALID_PEM, "holds no private key"},
-        {"ca.pem", "server.key", NULL, NETLIB_INVALID_PEM, "holds no certificate"},
+        {"ca.pem", "server.pem", "ca.pem", NETLIB_INVALID_PEM, "contains no private key"},
+        {"ca.pem", "server.pem", NULL, NETLIB_INVALID_PEM, "contains no private key"},
+        {"ca.pem", "server.key", NULL, NETLIB_INVALID_PEM, "contains no certificate"},
         {"ca.pem", "make.sh", "server.key", NETLIB_INVALID_PEM,
-         "make.sh holds neither PEM nor DER certificates, nor PKCS#12"},
+         "make.sh contains neither PEM nor DER certificates, nor PKCS#12"},
         {"nonexistent.pem", NULL, NULL, NETLIB_IO, "nonexistent.pem"},
         {"server.key", NULL, NULL, NETLIB_INVALID_PEM, "server.key"},
         {"make.sh", NULL, NULL, NETLIB_INVALID_PEM, "make.sh"},

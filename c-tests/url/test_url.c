@@ -111,11 +111,11 @@ static void invalid_urls_are_refused_with_an_offset(void) {
         const char *message;
     } rows[] = {
         {"http://h:65536", NETLIB_INVALID_URL, 9, "the port is larger than 65535, at byte 9"},
-        {"http://h:8x", NETLIB_INVALID_URL, 10, "the port has a character that is no digit at byte 10"},
+        {"http://h:8x", NETLIB_INVALID_URL, 10, "the port has a character that is not a digit at byte 10"},
         {"http://user:secret@a b", NETLIB_INVALID_URL, 20, "the host has a space or control character at byte 20"},
-        {"http://user:sec/ret@h", NETLIB_INVALID_URL, 12, "the port has a character that is no digit at byte 12"},
+        {"http://user:sec/ret@h", NETLIB_INVALID_URL, 12, "the port has a character that is not a digit at byte 12"},
         {"http://[::1", NETLIB_INVALID_URL, 7, "the host's bracket is not closed, at byte 7"},
-        {"ftp://h/a\nb", NETLIB_INVALID_URL, 9, "the path has a line end or NUL at byte 9"},
+        {"ftp://h/a\nb", NETLIB_INVALID_URL, 9, "the path has a line break or NUL at byte 9"},
         {"http://h/\xff", NETLIB_INVALID_UTF8, 9, "the URL is not valid UTF-8 at byte 9"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -4,11 +4,11 @@
 static const struct {
     const char *says, *name;
 } defects[] = {
-    {"is no header", "MissingHeaderBodySeparatorDefect"},
-    {"continues a header, but no header is before it", "FirstHeaderLineIsContinuationDefect"},
+    {"is not a header", "MissingHeaderBodySeparatorDefect"},
+    {"continues a header, but no header precedes it", "FirstHeaderLineIsContinuationDefect"},
     {"envelope line", "MisplacedEnvelopeHeaderDefect"},
     {"has no name", "InvalidHeaderDefect"},
-    {"names no boundary", "NoBoundaryInMultipartDefect"},
+    {"has no boundary", "NoBoundaryInMultipartDefect"},
     {"not allowed for a multipart body", "InvalidMultipartContentTransferEncodingDefect"},
     {"data follows the end of the headers", "Unread"},
 };

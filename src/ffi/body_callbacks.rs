@@ -66,7 +66,7 @@ fn checked_bool(value: i32) -> Result<bool> {
         NOT_STORED => Err(missing_result("is_closed")),
         other => Err(Error::new(
             Status::CallbackFailed,
-            format!("the is_closed callback gave {other}; a truth value is 0 or 1"),
+            format!("the is_closed callback reported {other}; it must report 0 or 1"),
         )),
     }
 }

@@ -420,6 +420,6 @@ pub(crate) fn null_argument(name: &str) -> Error {
 
 #[cold]
 fn busy_argument(name: &str) -> Error {
-    let message = format!("{name} is in use: a callback cannot use the handle that it is called for");
+    let message = format!("{name} is in use: a callback cannot use the handle that is calling it");
     Error::new(Status::Busy, message)
 }

@@ -33,11 +33,11 @@ pub enum DefectKind {
 impl DefectKind {
     fn text(self) -> &'static str {
         match self {
-            DefectKind::NotAHeader => "this line is no header; it and what follows were not read",
-            DefectKind::ContinuationFirst => "this line continues a header, but no header is before it",
+            DefectKind::NotAHeader => "this line is not a header; this and all later lines were not parsed",
+            DefectKind::ContinuationFirst => "this line continues a header, but no header precedes it",
             DefectKind::MisplacedEnvelope => "this is the envelope line of a mail message, not a header",
             DefectKind::NoName => "this header has no name",
-            DefectKind::NoBoundary => "this multipart content-type names no boundary",
+            DefectKind::NoBoundary => "this multipart content-type has no boundary",
             DefectKind::MultipartEncoding => "this content-transfer-encoding is not allowed for a multipart body",
             DefectKind::UnreadData => "data follows the end of the headers",
         }
@@ -318,16 +318,16 @@ mod tests {
         assert_eq!(
             error.message(),
             "the header block has 4 defects; the first: \
-             line 2 at byte 9: this line continues a header, but no header is before it"
+             line 2 at byte 9: this line continues a header, but no header precedes it"
         );
         let causes: Vec<_> = error.causes().iter().map(|cause| (cause.offset().unwrap(), cause.message())).collect();
         assert_eq!(
             causes,
             [
-                (9, "line 2 at byte 9: this line continues a header, but no header is before it"),
+                (9, "line 2 at byte 9: this line continues a header, but no header precedes it"),
                 (13, "line 3 at byte 13: this header has no name"),
-                (23, "line 5 at byte 23: this multipart content-type names no boundary"),
-                (50, "line 6 at byte 50: this line is no header; it and what follows were not read"),
+                (23, "line 5 at byte 23: this multipart content-type has no boundary"),
+                (50, "line 6 at byte 50: this line is not a header; this and all later lines were not parsed"),
             ]
         );
     }

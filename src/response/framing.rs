@@ -37,7 +37,7 @@ impl Response {
             for element in value.to_bytes().split(|&byte| byte == b',') {
                 let number = content_length(trim(element))?;
                 if length.is_some_and(|length| length != number) {
-                    return Err(Error::new(Status::Protocol, "header content-length: two lengths that differ"));
+                    return Err(Error::new(Status::Protocol, "header content-length: two different lengths"));
                 }
                 length = Some(number);
             }
@@ -109,7 +109,7 @@ fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
 fn parameter(text: &[u8]) -> std::result::Result<&[u8], &'static str> {
     let (name, rest) = token(text);
     let Some((b'=', value)) = trim(rest).split_first().filter(|_| !name.is_empty()) else {
-        return Err("a parameter is not a name with a value");
+        return Err("a parameter is not of the form name=value");
     };
     let value = trim(value);
     if let Some(quoted) = value.strip_prefix(b"\"") {
@@ -210,8 +210,8 @@ mod tests {
     #[test]
     fn r38_a_list_that_two_readers_may_read_differently_is_refused() {
         let rows = [
-            ("Content-Length: 5\r\nContent-Length: 6\r\n", "two lengths that differ"),
-            ("Content-Length: 5, 6\r\n", "two lengths that differ"),
+            ("Content-Length: 5\r\nContent-Length: 6\r\n", "two different lengths"),
+            ("Content-Length: 5, 6\r\n", "two different lengths"),
             ("Content-Length: 9223372036854775808\r\n", "\"9223372036854775808\" is too large"),
             (
                 "Content-Length: 99999999999999999999999999999999\r\n",
@@ -240,9 +240,9 @@ mod tests {
             ("Transfer-Encoding: chunked chunked\r\n", "coding chunked: \"c\" follows it"),
             ("Transfer-Encoding: chunked\u{b}\r\n", "coding chunked: byte 0x0b follows it"),
             ("Transfer-Encoding: \u{b}chunked\r\n", "a coding begins with byte 0x0b"),
-            ("Transfer-Encoding: gzip;\r\n", "coding gzip: a parameter is not a name with a value"),
-            ("Transfer-Encoding: gzip;a, chunked\r\n", "coding gzip: a parameter is not a name with a value"),
-            ("Transfer-Encoding: gzip;=b, chunked\r\n", "coding gzip: a parameter is not a name with a value"),
+            ("Transfer-Encoding: gzip;\r\n", "coding gzip: a parameter is not of the form name=value"),
+            ("Transfer-Encoding: gzip;a, chunked\r\n", "coding gzip: a parameter is not of the form name=value"),
+            ("Transfer-Encoding: gzip;=b, chunked\r\n", "coding gzip: a parameter is not of the form name=value"),
             ("Transfer-Encoding: gzip;a=, chunked\r\n", "coding gzip: a parameter has no value"),
             ("Transfer-Encoding: gzip;a=\"b, chunked\r\n", "coding gzip: a quoted string does not end"),
             ("Transfer-Encoding: gzip;a=\"b\\\", chunked\r\n", "coding gzip: a quoted string does not end"),

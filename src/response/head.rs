@@ -34,7 +34,7 @@ impl Response {
         let Some(mut found) = progress.advance(within)? else {
             if head.len() >= MAX_HEAD {
                 return Err(broken(
-                    format_args!("the head has more than {MAX_HEAD} bytes; it did not end"),
+                    format_args!("the head has more than {MAX_HEAD} bytes; it had not ended"),
                     MAX_HEAD,
                 ));
             }
@@ -64,11 +64,13 @@ pub(super) fn not_http(bytes: &[u8], start: usize) -> Error {
         [0x14..=0x17] | [0x14..=0x17, 0x03, ..] => "the peer answered with TLS, not HTTP",
         [0, _, _, 4, _, 0, 0, 0, 0, ..] => "the peer answered with an HTTP/2 frame",
         [b'S', b'S', b'H', b'-', ..] => "the peer is an SSH server",
-        [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b' ' | b'-', ..] => "the peer greets as a mail or FTP server does",
+        [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b' ' | b'-', ..] => {
+            "the peer sent the greeting of a mail or FTP server"
+        }
         [b'<', ..] => "the peer sent a document without a response head",
         [first, ..] => {
             return broken(
-                format_args!("the peer does not speak HTTP: {} begins its answer", show_byte(*first)),
+                format_args!("the peer does not speak HTTP: its answer begins with {}", show_byte(*first)),
                 start,
             );
         }
@@ -102,7 +104,7 @@ pub(super) fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<
     };
     if let Some(bad) = rest.iter().position(|byte| matches!(byte, b'\r' | 0)) {
         let byte = show_byte(rest.get(bad).copied().unwrap_or_default());
-        return Err(broken(format_args!("{byte} is not allowed in the reason"), at(rest) + bad));
+        return Err(broken(format_args!("{byte} is not allowed in the reason phrase"), at(rest) + bad));
     }
     Ok(StatusLine { minor_version, status, reason: trim(rest) })
 }
@@ -162,8 +164,8 @@ mod tests {
             ("HTTP/1.1 099 OK\r\n", status, 9),
             ("HTTP/1.1 2000\r\n", status, 9),
             ("\r\nHTTP/1.1 +20 OK\r\n", status, 11),
-            ("HTTP/1.1 200 O\rK\r\n", "CR is not allowed in the reason", 14),
-            ("HTTP/1.1 200 O\0K\r\n", "NUL is not allowed in the reason", 14),
+            ("HTTP/1.1 200 O\rK\r\n", "CR is not allowed in the reason phrase", 14),
+            ("HTTP/1.1 200 O\0K\r\n", "NUL is not allowed in the reason phrase", 14),
             ("HTTP/1.1 200 OK\r\nbad\r\n\n", "a header line has no colon; the line begins", 17),
         ];
         for (head, what, at) in rows {
@@ -183,11 +185,11 @@ mod tests {
             (b"\x15", "the peer answered with TLS, not HTTP"),
             (b"\0\0\x12\x04\0\0\0\0\0\0", "the peer answered with an HTTP/2 frame"),
             (b"SSH-2.0-OpenSSH", "the peer is an SSH server"),
-            (b"220 mail.example ESMTP", "the peer greets as a mail or FTP server does"),
+            (b"220 mail.example ESMTP", "the peer sent the greeting of a mail or FTP server"),
             (b"<html>", "the peer sent a document without a response head"),
-            (b"http/1.1 200", "the peer does not speak HTTP: \"h\" begins its answer"),
-            (b"\xff", "the peer does not speak HTTP: byte 0xff begins its answer"),
-            (b"\rX", "the peer does not speak HTTP: CR begins its answer"),
+            (b"http/1.1 200", "the peer does not speak HTTP: its answer begins with \"h\""),
+            (b"\xff", "the peer does not speak HTTP: its answer begins with byte 0xff"),
+            (b"\rX", "the peer does not speak HTTP: its answer begins with CR"),
         ];
         for (bytes, what) in rows {
             let error = parse(bytes).unwrap_err();
@@ -305,7 +307,7 @@ mod tests {
         assert_eq!(error.status(), Status::InvalidArgument);
         assert_eq!(
             error.message(),
-            "state is not what the last call stored for these bytes; it is 0 before the first"
+            "state is not the value that the previous call stored for these bytes; it must be 0 in the first call"
         );
     }
 

@@ -146,7 +146,8 @@ impl Progress {
 
 /// Returns the error for a state that belongs to other bytes.
 pub(super) fn unknown_state() -> Error {
-    let message = "state is not what the last call stored for these bytes; it is 0 before the first";
+    let message =
+        "state is not the value that the previous call stored for these bytes; it must be 0 in the first call";
     Error::new(Status::InvalidArgument, message)
 }
 

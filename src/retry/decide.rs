@@ -225,7 +225,7 @@ fn check_time(delay: &Delay, limit: Option<&Limit>) -> Result<()> {
         Some(left) if left.as_secs_f64() <= delay.seconds => Err(Error::new(
             Status::DeadlineExceeded,
             format!(
-                "the next request would wait {} s, and the limit leaves {:.3} s",
+                "the delay before the next request is {} s, but the limit ends in {:.3} s",
                 delay.seconds,
                 left.as_secs_f64()
             ),

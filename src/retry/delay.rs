@@ -140,7 +140,7 @@ impl Retry {
     ) -> Error {
         let milliseconds = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
         let reason = format!(
-            "the server answered {} and asks to wait {} s, more than retry_after_max, {} s",
+            "the server answered {} with a Retry-After of {} s, more than retry_after_max ({} s)",
             response.map_or(0, Response::status),
             milliseconds(wait.0),
             self.retry_after_max(),

@@ -351,7 +351,7 @@ impl RetryOptions {
 /// Returns the codes sorted and without duplicates.
 fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
     if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
-        return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));
+        return Err(invalid(format!("status codes must be 100 to 999; one is {code}")));
     }
     let mut list = Vec::new();
     memory::reserve(&mut list, codes.len(), "a list of status codes")?;

@@ -61,7 +61,10 @@ pub(super) fn follow(
     }
     // A caller may pass the URL on as text. As text, "a.b://c/" has the host a.b, because its scheme looks like a host.
     if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
-        return Err(Error::new(Status::InvalidUrl, "Location: written out, the URL would lead to another host"));
+        return Err(Error::new(
+            Status::InvalidUrl,
+            "Location: the resolved URL would have another host if it were parsed again",
+        ));
     }
     if profile == RedirectProfile::Safe {
         check_safe(url, &next)?;

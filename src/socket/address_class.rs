@@ -117,7 +117,7 @@ fn classify_v6(address: Ipv6Addr) -> Classes {
 pub fn classify_text(text: &str) -> Result<Classes> {
     let refused = || {
         let what =
-            "is not an address in four decimals or of IPv6; a name, or a number in another form, has to be resolved";
+            "is neither a dotted-decimal IPv4 address nor an IPv6 address; resolve host names and other forms first";
         Error::new(Status::InvalidArgument, format!("{:?} {what}", truncated(text)))
     };
     let inner = match text.strip_prefix('[') {

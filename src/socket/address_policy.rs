@@ -25,7 +25,7 @@ impl AddressPolicy {
     /// Adds `classes` to the refused address classes.
     pub fn refuse(&mut self, classes: i32) -> Result<()> {
         let classes = Classes::from_bits(classes).ok_or_else(|| {
-            let message = format!("classes has bits that are no class of addresses: {classes:#x}");
+            let message = format!("classes has unknown bits: {classes:#x}");
             Error::new(Status::InvalidArgument, message)
         })?;
         self.refused = self.refused.union(classes);
@@ -145,7 +145,7 @@ mod tests {
         for bits in [0x2000, -1, i32::MIN] {
             let mut policy = AddressPolicy::default();
             let error = policy.refuse(bits).unwrap_err();
-            let expected = format!("classes has bits that are no class of addresses: {bits:#x}");
+            let expected = format!("classes has unknown bits: {bits:#x}");
             assert_eq!((error.status(), error.message()), (Status::InvalidArgument, &*expected));
             assert!(policy.refused.is_empty());
         }

@@ -158,7 +158,7 @@ fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), Att
     // Makes close(2) send a reset, because TIME_WAIT would keep the port in use.
     let _ = socket.set_linger(Some(Duration::ZERO));
     let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
-    Err(AttemptFailure::from_setup("nobody listens there, so that the socket was connected to itself", &refused))
+    Err(AttemptFailure::from_setup("no socket listens on this port, and the socket connected to itself", &refused))
 }
 
 pub(super) fn make_blocking(socket: &Socket) -> Result<(), AttemptFailure> {
@@ -199,10 +199,10 @@ impl AttemptFailure {
     /// Adds the likely cause to the system's error message, which does not state it.
     fn from_unix_connect(address: &UnixAddress, error: &io::Error) -> AttemptFailure {
         let explained = match error.raw_os_error() {
-            Some(libc::ECONNREFUSED) if address.is_abstract() => ": nobody listens on this name",
-            Some(libc::ECONNREFUSED) => ": nobody listens on it, or it is no socket",
+            Some(libc::ECONNREFUSED) if address.is_abstract() => ": no socket listens on this name",
+            Some(libc::ECONNREFUSED) => ": no socket listens on this path, or it is not a socket",
             Some(libc::EACCES) => {
-                ": this needs write permission for the socket and search permission for the way to it"
+                ": connecting needs write permission for the socket and search permission for each directory of its path"
             }
             Some(libc::EPROTOTYPE) => ": it is not a stream socket",
             _ => "",
@@ -244,7 +244,7 @@ impl AttemptFailure {
 
     fn no_source_address(peer: &SocketAddr) -> AttemptFailure {
         let family = if peer.is_ipv4() { "IPv4" } else { "IPv6" };
-        let reason = format!("the source address has no {family} form");
+        let reason = format!("the source address cannot be used for {family}");
         AttemptFailure { status: Status::ConnectFailed, errno: 0, reason }
     }
 }
@@ -345,10 +345,10 @@ mod tests {
 
     #[test]
     fn a_system_call_that_fails_before_connecting_is_connect_failed() {
-        let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
+        let failed = Error::new(Status::Io, "cannot open a wake-up descriptor").with_errno(libc::EMFILE);
         let error = setup_error(&"name.test port 80", failed);
         assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));
-        let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
+        let expected = "cannot connect to name.test port 80: cannot open a wake-up descriptor";
         assert_eq!(error.message(), expected);
     }
 }

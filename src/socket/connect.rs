@@ -178,7 +178,7 @@ impl Connect {
     pub(crate) fn step(&mut self) -> Result<Option<OwnedFd>> {
         match &self.phase {
             Phase::Connected => {
-                return Err(Error::new(Status::Closed, "the connection was given by an earlier call"));
+                return Err(Error::new(Status::Closed, "an earlier call has returned the connection"));
             }
             Phase::Failed(error) => return Err(error.clone()),
             _ => {}
@@ -258,7 +258,7 @@ impl Connect {
             return Err(Limit::unexpected_wake());
         }
         if closed || raised {
-            let message = "a descriptor of the connect was closed by the program, or written to";
+            let message = "the application closed a descriptor of the connection attempt or wrote to it";
             return Err(Error::new(Status::Io, message).with_errno(libc::EBADF));
         }
         Ok(())
@@ -443,5 +443,5 @@ impl fmt::Display for TargetName {
 
 fn duplicate_limit_fd(fd: RawFd) -> Result<OwnedFd> {
     sys::duplicate_for_polling(fd)
-        .map_err(|error| Error::from_io(Status::Io, "cannot follow the limit's descriptor", &error))
+        .map_err(|error| Error::from_io(Status::Io, "cannot watch the limit's descriptor", &error))
 }

@@ -99,14 +99,14 @@ impl UnixAddress {
         }
         // Only 0 bytes: the caller passed a zeroed sockaddr_un without writing a path into it.
         if name.iter().all(|byte| *byte == 0) {
-            return refused("the address of a Unix domain socket is nothing but NUL bytes".to_owned());
+            return refused("the address of a Unix domain socket has only NUL bytes".to_owned());
         }
         if is_abstract && !HAS_ABSTRACT_NAMES {
-            let message = "this system has no abstract names of Unix domain sockets";
+            let message = "this system does not support abstract names of Unix domain sockets";
             return Err(Error::new(Status::Unsupported, message));
         }
         if name.len() > most {
-            let with_nul = if is_abstract { ", its first NUL included" } else { "" };
+            let with_nul = if is_abstract { ", including the leading NUL" } else { "" };
             return refused(format!(
                 "the {what} of a Unix domain socket has {} bytes{with_nul}; at most {most} fit",
                 name.len()
@@ -117,7 +117,9 @@ impl UnixAddress {
         }
         match SockAddr::unix(OsStr::from_bytes(name)) {
             Ok(address) => Ok(UnixAddress(address)),
-            Err(error) => Err(Error::from_io(Status::InvalidArgument, format!("the {what} is no address"), &error)),
+            Err(error) => {
+                Err(Error::from_io(Status::InvalidArgument, format!("the {what} is not a valid address"), &error))
+            }
         }
     }
 
@@ -183,15 +185,15 @@ mod tests {
         let socket = "of a Unix domain socket";
         for (name, message, at) in [
             (b"".as_slice(), format!("the path {socket} is empty"), None),
-            (b"\0", format!("the address {socket} is nothing but NUL bytes"), None),
-            (&[0; 108], format!("the address {socket} is nothing but NUL bytes"), None),
+            (b"\0", format!("the address {socket} has only NUL bytes"), None),
+            (&[0; 108], format!("the address {socket} has only NUL bytes"), None),
             (b"/a\0b", format!("the path {socket} has a NUL at byte 2"), Some(2)),
             (b"/a\0", format!("the path {socket} has a NUL at byte 2"), Some(2)),
             (&[b'a'; 108], format!("the path {socket} has 108 bytes; at most 107 fit"), None),
             (&[b'a'; 5000], format!("the path {socket} has 5000 bytes; at most 107 fit"), None),
             (
                 &[&[0], [b'a'; 108].as_slice()].concat(),
-                format!("the abstract name {socket} has 109 bytes, its first NUL included; at most 108 fit"),
+                format!("the abstract name {socket} has 109 bytes, including the leading NUL; at most 108 fit"),
                 None,
             ),
         ] {

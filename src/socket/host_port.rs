@@ -46,7 +46,7 @@ impl HostPort {
             return Err(Error::new(Status::InvalidUrl, "the host is empty").at(skipped));
         }
         if inner.len() > MAX_HOST {
-            return Err(refused(&format!("has {} bytes; at most {MAX_HOST} make sense", inner.len())));
+            return Err(refused(&format!("has {} bytes; at most {MAX_HOST} are allowed", inner.len())));
         }
         let half_open = host.len() != inner.len() + 2 * skipped;
         let find = |is_bad: fn(u8) -> bool| {
@@ -54,19 +54,19 @@ impl HostPort {
             Some((at + skipped, char::from(byte)))
         };
         if let Some((at, byte)) = find(|b| b <= b' ' || b == 0x7f || b == b'[' || b == b']') {
-            return Err(refused(&format!("has {byte:?} at byte {at}, which no host has")).at(at));
+            return Err(refused(&format!("has {byte:?} at byte {at}, which is not allowed in a host")).at(at));
         }
         if half_open {
             return Err(refused("has a bracket that is not closed").at(0));
         }
         if let Some((at, byte)) = find(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
-            return Err(refused(&format!("has {byte:?} at byte {at}: of a URL only the host belongs here")).at(at));
+            return Err(refused(&format!("has {byte:?} at byte {at}: pass only the host of the URL")).at(at));
         }
         // A host with colons is an IPv6 address, which has at least two. Dots in an IPv6 address or its zone do not
         // separate labels.
         if let Some(colon) = inner.find(':') {
             if inner.rfind(':') == Some(colon) {
-                return Err(refused("has a port, which is a parameter of its own").at(colon + skipped));
+                return Err(refused("has a port: pass it in the port parameter").at(colon + skipped));
             }
             return HostPort::from_ascii(inner, port);
         }
@@ -235,13 +235,13 @@ mod tests {
         for (input, expected) in [
             ("", "the host is empty"),
             ("[]", "the host is empty"),
-            ("a b", "the host \"a b\" has ' ' at byte 1, which no host has"),
-            ("[::1].x", "the host \"[::1].x\" has ']' at byte 4, which no host has"),
-            ("a\r\nb", "the host \"a\\r\\nb\" has '\\r' at byte 1, which no host has"),
+            ("a b", "the host \"a b\" has ' ' at byte 1, which is not allowed in a host"),
+            ("[::1].x", "the host \"[::1].x\" has ']' at byte 4, which is not allowed in a host"),
+            ("a\r\nb", "the host \"a\\r\\nb\" has '\\r' at byte 1, which is not allowed in a host"),
             ("[::1", "the host \"[::1\" has a bracket that is not closed"),
-            ("http://a", "the host \"http://a\" has '/' at byte 5: of a URL only the host belongs here"),
-            ("a/b", "the host \"a/b\" has '/' at byte 1: of a URL only the host belongs here"),
-            ("a:80", "the host \"a:80\" has a port, which is a parameter of its own"),
+            ("http://a", "the host \"http://a\" has '/' at byte 5: pass only the host of the URL"),
+            ("a/b", "the host \"a/b\" has '/' at byte 1: pass only the host of the URL"),
+            ("a:80", "the host \"a:80\" has a port: pass it in the port parameter"),
             ("a..b", "the host \"a..b\" has an empty label, at byte 2"),
             ("ü..b", "the host \"ü..b\" has an empty label"),
             (

@@ -21,7 +21,7 @@ pub(crate) struct AddressList(Vec<Endpoint>);
 impl AddressList {
     pub(crate) fn add(&mut self, sockaddr: &[u8]) -> Result<()> {
         if self.0.len() >= MAX_ADDRESSES {
-            let message = format!("a list has at most {MAX_ADDRESSES} addresses");
+            let message = format!("an address list has at most {MAX_ADDRESSES} addresses");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         memory::push(&mut self.0, endpoint(sockaddr)?, "a list of addresses")
@@ -169,7 +169,7 @@ mod tests {
     fn valid_unix_sockaddrs_are_parsed_and_others_refused() {
         let of = |name: &[u8]| Ok(Endpoint::Unix(UnixAddress::new(name).unwrap()));
         let refused = |message: &str| Err(format!("the {message}"));
-        let zeros = "address of a Unix domain socket is nothing but NUL bytes";
+        let zeros = "address of a Unix domain socket has only NUL bytes";
         let path_108 = [b'p'; 108];
         for (sun_path, expected) in [
             // The path is given without a NUL, with its NUL, in a whole sockaddr_un, and with other bytes after the
@@ -189,7 +189,7 @@ mod tests {
             (
                 &[b"\0n".as_slice(), &[0; 124]].concat(),
                 refused(
-                    "abstract name of a Unix domain socket has 126 bytes, its first NUL included; at most 108 fit",
+                    "abstract name of a Unix domain socket has 126 bytes, including the leading NUL; at most 108 fit",
                 ),
             ),
         ] {
@@ -208,7 +208,7 @@ mod tests {
         for _ in 0..MAX_ADDRESSES {
             list.add(&bytes).unwrap();
         }
-        assert_eq!(list.add(&bytes).unwrap_err().message(), "a list has at most 1024 addresses");
+        assert_eq!(list.add(&bytes).unwrap_err().message(), "an address list has at most 1024 addresses");
         assert_eq!(list.as_slice().len(), MAX_ADDRESSES);
     }
 }

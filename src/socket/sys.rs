@@ -123,7 +123,7 @@ impl Wake {
 }
 
 fn wake_error(error: io::Error) -> Error {
-    Error::from_io(Status::Io, "cannot open a descriptor to be woken by", &error)
+    Error::from_io(Status::Io, "cannot open a wake-up descriptor", &error)
 }
 
 #[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]

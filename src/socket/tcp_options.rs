@@ -61,11 +61,13 @@ impl TcpOptions {
             return Err(refused("is empty"));
         }
         if name.len() > MAX_INTERFACE {
-            let what = format!("has {} bytes; that of an interface has at most {MAX_INTERFACE}", name.len());
+            let what = format!("has {} bytes; an interface name has at most {MAX_INTERFACE}", name.len());
             return Err(refused(&what));
         }
         if let Some(at) = name.bytes().position(|b| b <= b' ' || matches!(b, b'/' | b':' | 0x7f)) {
-            return Err(refused(&format!("has at byte {at} one that no interface has")).at(at));
+            return Err(
+                refused(&format!("has a character at byte {at} that is not allowed in an interface name")).at(at)
+            );
         }
         require_support(HAS_INTERFACES, "binding to an interface")?;
         self.interface = Some(name.to_owned());
@@ -82,7 +84,7 @@ impl TcpOptions {
         let interval = round_up("interval", interval, SECOND, MAX_KEEPALIVE)?;
         let count = probe_count(count)?;
         if idle.is_some() || interval.is_some() || count.is_some() {
-            require_support(HAS_KEEPALIVE_TIMES, "other keep-alive times than the system's")?;
+            require_support(HAS_KEEPALIVE_TIMES, "keep-alive times for a single socket")?;
         }
         self.keepalive = Some(Keepalive { idle, interval, count });
         Ok(())
@@ -192,7 +194,7 @@ fn probe_count(count: Count) -> Result<Option<u32>> {
 }
 
 fn require_support(has: bool, what: &str) -> Result<()> {
-    if has { Ok(()) } else { Err(Error::new(Status::Unsupported, format!("this system does not have {what}"))) }
+    if has { Ok(()) } else { Err(Error::new(Status::Unsupported, format!("this system does not support {what}"))) }
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -267,12 +269,12 @@ mod tests {
         }
         for (name, expected, at) in [
             ("", "name is empty", None),
-            ("sixteen-bytes-xx", "name has 16 bytes; that of an interface has at most 15", None),
-            ("eth0\n", "name has at byte 4 one that no interface has", Some(4)),
-            ("eth 0", "name has at byte 3 one that no interface has", Some(3)),
-            ("eth0:1", "name has at byte 4 one that no interface has", Some(4)),
-            ("../lo", "name has at byte 2 one that no interface has", Some(2)),
-            ("\u{7f}", "name has at byte 0 one that no interface has", Some(0)),
+            ("sixteen-bytes-xx", "name has 16 bytes; an interface name has at most 15", None),
+            ("eth0\n", "name has a character at byte 4 that is not allowed in an interface name", Some(4)),
+            ("eth 0", "name has a character at byte 3 that is not allowed in an interface name", Some(3)),
+            ("eth0:1", "name has a character at byte 4 that is not allowed in an interface name", Some(4)),
+            ("../lo", "name has a character at byte 2 that is not allowed in an interface name", Some(2)),
+            ("\u{7f}", "name has a character at byte 0 that is not allowed in an interface name", Some(0)),
         ] {
             let error = set(name).unwrap_err();
             assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, at), "{name:?}");

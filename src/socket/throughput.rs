@@ -143,7 +143,7 @@ impl TooSlow {
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
         let message = format!(
-            "{} bytes came from {peer} in {waited:.3} s of waiting{during}; the minimum is {} in {window} s",
+            "{} bytes arrived from {peer} in {waited:.3} s of waiting{during}; the minimum is {} in {window} s",
             self.bytes, self.minimum
         );
         Error::new(Status::TooSlow, message)
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(error.status(), Status::TooSlow);
         assert_eq!(
             error.message(),
-            "12 bytes came from localhost in 10.000 s of waiting during lunch; the minimum is 1000 in 10 s"
+            "12 bytes arrived from localhost in 10.000 s of waiting during lunch; the minimum is 1000 in 10 s"
         );
     }
 

@@ -119,7 +119,8 @@ impl Context {
         let crls = crl::load(&options.crls, &|issuer, der| crl_signer(&trust.anchors, &algorithms, issuer, der))?;
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
         if options.pins_replace_chain && options.pins.is_empty() {
-            let error = Error::new(Status::InvalidArgument, "there is no pin to take the chain's place");
+            let error =
+                Error::new(Status::InvalidArgument, "pins are to replace chain verification, but there is no pin");
             let advice = Advice::new("to add one", ApiName::AddPin);
             return Err(error.about(ApiName::SetPinsReplaceChain).with_advice(advice));
         }
@@ -341,15 +342,14 @@ impl Context {
 
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {
         if self.options.ech.is_sent() {
-            let message =
-                "the context has Encrypted Client Hello, which is a client's: a server's has no keys for it";
+            let message = "the context has Encrypted Client Hello, which netlib supports for clients only";
             return Err(Error::new(Status::InvalidArgument, message));
         }
         // A server that requests no certificate would never check the pins.
         if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
-            let message = "there are pins, but clients are asked for no certificate";
+            let message = "there are pins, but no client certificate is requested";
             let usage = " with NETLIB_CERT_REQUIRED";
-            let advice = Advice::with_usage("to ask for one", ApiName::SetVerifyMode, usage);
+            let advice = Advice::with_usage("to request client certificates", ApiName::SetVerifyMode, usage);
             return Err(Error::new(Status::InvalidArgument, message).with_advice(advice));
         }
         self.server.clone().ok_or_else(no_identity)
@@ -431,7 +431,7 @@ impl Context {
 
 fn no_identity() -> Error {
     Error::new(Status::InvalidArgument, "a server needs a certificate")
-        .with_advice(Advice::new("to give it one", ApiName::SetIdentity))
+        .with_advice(Advice::new("to set one", ApiName::SetIdentity))
 }
 
 #[cfg(test)]

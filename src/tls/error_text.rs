@@ -34,7 +34,7 @@ pub(crate) fn invalid_message(error: &InvalidMessage) -> Cow<'static, str> {
         M::InvalidServerName => "the server name is not a host name",
         M::MessageTooLarge => "a record or a field is larger than TLS allows",
         M::MessageTooShort => "a message is too short",
-        M::MissingData(what) => return format!("{} is cut short", part(what)).into(),
+        M::MissingData(what) => return format!("{} is truncated", part(what)).into(),
         M::MissingKeyExchange => "a message of the key exchange came before a key exchange was chosen",
         M::NoSignatureSchemes => "a list of signature schemes is empty",
         M::TrailingData(what) => return format!("there is data after the end of {}", part(what)).into(),
@@ -126,22 +126,22 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::CipherSuiteDifferedOnRetry | M::SelectedDifferentCipherSuiteAfterRetry => {
             "changed the cipher suite after a HelloRetryRequest"
         }
-        M::DisallowedEncryptedExtension => "sent an extension that may not be among the encrypted ones",
+        M::DisallowedEncryptedExtension => "sent an extension that is not allowed among the encrypted extensions",
         M::DuplicateClientHelloExtensions
         | M::DuplicateEncryptedExtensions
         | M::DuplicateHelloRetryRequestExtensions
         | M::DuplicateNewSessionTicketExtensions
         | M::DuplicateServerHelloExtensions => "sent an extension twice",
-        M::DuplicateServerNameTypes => "named the server twice",
+        M::DuplicateServerNameTypes => "sent two server names of one type",
         M::EarlyDataAttemptedInSecondClientHello => "offered early data again after a HelloRetryRequest",
         M::EarlyDataExtensionWithoutResumption => "accepted early data without resuming the session",
         M::EarlyDataOfferedWithVariedCipherSuite => "accepted early data with another cipher suite",
         M::EchAcceptanceVariedAfterRetry => "changed its answer to Encrypted Client Hello after a HelloRetryRequest",
         M::HandshakeHashVariedAfterRetry => "changed the hash of the handshake after a HelloRetryRequest",
         M::IllegalHelloRetryRequestWithEmptyCookie => "sent a HelloRetryRequest with an empty cookie",
-        M::IllegalHelloRetryRequestWithNoChanges => "sent a HelloRetryRequest that asks for no change",
+        M::IllegalHelloRetryRequestWithNoChanges => "sent a HelloRetryRequest that requires no change",
         M::IllegalHelloRetryRequestWithOfferedGroup => {
-            "sent a HelloRetryRequest for a key-exchange group that it already had a share of"
+            "sent a HelloRetryRequest for a key-exchange group whose share it already had"
         }
         M::IllegalHelloRetryRequestWithUnofferedCipherSuite => {
             "sent a HelloRetryRequest with a cipher suite that was not offered"
@@ -156,7 +156,7 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::IllegalHelloRetryRequestWithInvalidEch => {
             "sent a HelloRetryRequest with an invalid answer to Encrypted Client Hello"
         }
-        M::IllegalMiddleboxChangeCipherSpec => "sent a change_cipher_spec message where none may be",
+        M::IllegalMiddleboxChangeCipherSpec => "sent a change_cipher_spec message where none is allowed",
         M::IllegalTlsInnerPlaintext => "sent an encrypted record without a content type",
         M::IncorrectBinder => "offered a session with a wrong binder, so it does not have the session's key",
         M::InvalidCertCompression => "sent a compressed certificate that does not decompress",
@@ -178,8 +178,8 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::OfferedEmptyApplicationProtocol => "offered an ALPN protocol without a name",
         M::OfferedIncorrectCompressions => "offered compression with TLS 1.3, which has none",
         M::PskExtensionMustBeLast => "sent the pre_shared_key extension before others",
-        M::PskExtensionWithMismatchedIdsAndBinders => "offered sessions and binders of different numbers",
-        M::RefusedToFollowHelloRetryRequest => "did not do what a HelloRetryRequest asked of it",
+        M::PskExtensionWithMismatchedIdsAndBinders => "offered a different number of sessions and binders",
+        M::RefusedToFollowHelloRetryRequest => "did not make the change that a HelloRetryRequest required",
         M::RejectedEarlyDataInterleavedWithHandshakeMessage => "sent early data in the middle of a handshake message",
         M::ResumptionAttemptedWithVariedEms | M::ResumptionOfferedWithVariedEms => {
             "resumed a session with a change in its use of the extended master secret (RFC 7627)"
@@ -187,7 +187,9 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::ResumptionOfferedWithVariedCipherSuite => "resumed a session with another cipher suite",
         M::ResumptionOfferedWithIncompatibleCipherSuite => "resumed a session with a cipher suite of another hash",
         M::SelectedInvalidPsk => "chose a session that was not offered",
-        M::SelectedTls12UsingTls13VersionExtension => "chose TLS 1.2 by the extension that chooses TLS 1.3",
+        M::SelectedTls12UsingTls13VersionExtension => {
+            "chose TLS 1.2 in the supported_versions extension, which is for TLS 1.3"
+        }
         M::SelectedUnofferedApplicationProtocol => "chose an ALPN protocol that was not offered",
         M::SelectedUnofferedCertCompression => "chose a certificate compression that was not offered",
         M::SelectedUnofferedCipherSuite => "chose a cipher suite that was not offered",
@@ -197,28 +199,28 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::SelectedUnusableCipherSuiteForVersion => "chose a cipher suite of another TLS version",
         M::ServerEchoedCompatibilitySessionId => "resumed a TLS 1.2 session although none was offered",
         M::ServerHelloMustOfferUncompressedEcPoints => "does not offer uncompressed points for elliptic curves",
-        M::ServerNameDifferedOnRetry => "asked for another server name after a HelloRetryRequest",
+        M::ServerNameDifferedOnRetry => "requested another server name after a HelloRetryRequest",
         M::ServerNameMustContainOneHostName => "sent a server name that is not one host name",
         M::SignedKxWithWrongAlgorithm => {
-            "signed its key exchange with an algorithm that does not fit the cipher suite"
+            "signed its key exchange with an algorithm that does not match the cipher suite"
         }
         M::SignedHandshakeWithUnadvertisedSigScheme => {
-            "signed the handshake with a scheme that was not offered, or that does not fit its certificate"
+            "signed the handshake with a scheme that was not offered, or that does not match its certificate"
         }
         M::TooManyEmptyFragments => "sent too many empty records in a row",
         M::TooManyKeyUpdateRequests => "sent too many key updates in a row",
-        M::TooManyRenegotiationRequests => "asked for a renegotiation too many times",
+        M::TooManyRenegotiationRequests => "requested a renegotiation too many times",
         M::TooManyWarningAlertsReceived => "sent too many warning alerts",
         M::TooMuchEarlyDataReceived => "sent more early data than was allowed",
         M::UnexpectedCleartextExtension => "sent an extension in the clear that must be encrypted",
-        M::UnsolicitedCertExtension => "sent an extension with its certificate that was not asked for",
+        M::UnsolicitedCertExtension => "sent an extension with its certificate that was not requested",
         M::UnsolicitedEncryptedExtension | M::UnsolicitedServerHelloExtension => {
-            "sent an extension that was not asked for"
+            "sent an extension that was not requested"
         }
         M::UnsolicitedSctList => "sent certificate timestamps that were not requested",
         M::WrongGroupForKeyShare => "sent a key share of another group",
         M::UnsolicitedEchExtension => "answered an Encrypted Client Hello that was not offered",
-        _ => "did what the handshake does not allow",
+        _ => "violated the rules of the handshake",
     }
 }
 
@@ -229,7 +231,7 @@ pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
         P::EcPointsExtensionRequired | P::NoEcPointFormatsInCommon | P::UncompressedEcPointsRequired => {
             "does not offer uncompressed points for elliptic curves"
         }
-        P::ExtendedMasterSecretExtensionRequired => "lacks the extended master secret (RFC 7627)",
+        P::ExtendedMasterSecretExtensionRequired => "does not support the extended master secret (RFC 7627)",
         P::IncorrectCertificateTypeExtension => "wants a certificate of another type than X.509",
         P::KeyShareExtensionRequired => "sent no key share (the key_share extension)",
         P::NamedGroupsExtensionRequired => "named no key-exchange groups (the supported_groups extension)",
@@ -249,7 +251,7 @@ pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
         P::Tls13RequiredForQuic => "does not offer TLS 1.3, which QUIC needs",
         P::UnsolicitedCertificateTypeExtension => "chose a certificate type that was not offered",
         P::ServerRejectedEncryptedClientHello(_) => "rejected Encrypted Client Hello",
-        _ => "requires what this side does not support",
+        _ => "requires a feature that this side does not support",
     }
 }
 
@@ -287,8 +289,8 @@ pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
         }
         TlsError::General(why) => return without_identifiers(why).into(),
         TlsError::FailedToGetCurrentTime => "the system clock could not be read",
-        TlsError::FailedToGetRandomBytes => "the system has no random numbers",
-        TlsError::HandshakeNotComplete => "the handshake is not done",
+        TlsError::FailedToGetRandomBytes => "the system provided no random numbers",
+        TlsError::HandshakeNotComplete => "the handshake is not complete",
         TlsError::PeerSentOversizedRecord => "a record is larger than TLS allows",
         TlsError::NoApplicationProtocol => "there is no ALPN protocol in common",
         TlsError::BadMaxFragmentSize => "the size of records is out of range",

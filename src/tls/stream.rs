@@ -111,7 +111,8 @@ impl Core {
     fn check_reentry(&self) -> Result<()> {
         self.check_no_inner_stream()?;
         if self.is_in_use() && self.roles.contains(&Some(ThreadId::current())) {
-            let message = "this stream is at work on this thread: a callback must not use the stream that calls it";
+            let message =
+                "this thread is already in a call of this stream: a callback must not use the stream that calls it";
             return Err(Error::new(Status::Busy, message));
         }
         Ok(())
@@ -119,7 +120,7 @@ impl Core {
 
     fn check_no_inner_stream(&self) -> Result<()> {
         if self.has_inner_stream {
-            let message = "another stream runs inside this one: use that, or free it first";
+            let message = "another stream uses this one as its transport: use that stream, or free it first";
             return Err(Error::new(Status::Busy, message));
         }
         Ok(())

@@ -153,7 +153,7 @@ fn issuers_may_sign(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Res
         let index = request.index_of(&der).unwrap_or(0);
         let certificate = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
         if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
-            let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";
+            let what = "has issued another certificate, but may not (its keyUsage lacks keyCertSign)";
             return Err(Refusal::new(Problem::NotCa, what).at(index, &certificate));
         }
     }

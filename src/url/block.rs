@@ -198,7 +198,7 @@ fn out_of_memory(room: usize) -> Error {
 
 #[cold]
 fn overflowed() -> Error {
-    Error::new(Status::Internal, "a URL's text is longer than was computed")
+    Error::new(Status::Internal, "a URL is longer than its computed length")
 }
 
 impl Head {

@@ -42,7 +42,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
     let port = match rest.split_first() {
         None => None,
         Some((b':', digits)) => parse_port(digits, at + host_len + 1)?,
-        Some(_) => return Err(invalid("the host goes on after its bracket", at + host_len)),
+        Some(_) => return Err(invalid("the host has a character after its closing bracket", at + host_len)),
     };
     Ok((host, port))
 }
@@ -51,7 +51,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
 fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
     examined(digits.len());
     if let Some(bad) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
-        return Err(invalid("the port has a character that is no digit", at + bad));
+        return Err(invalid("the port has a character that is not a digit", at + bad));
     }
     if digits.is_empty() {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(super) fn check(host: &[u8], at: usize) -> Result<()> {
 }
 
 fn not_in_a_host(at: usize) -> Error {
-    invalid("the host has a character that no host may have", at)
+    invalid("the host has a character that is not allowed in a host", at)
 }
 
 /// Returns the length of the name at the start of the text. The name ends at a colon or at the end of the text.
@@ -86,7 +86,7 @@ fn name_length(text: &[u8], at: usize) -> Result<usize> {
                 return Err(not_in_a_host(at + i));
             }
             b'%' if percent_decoded(text, i).is_none() => {
-                return Err(invalid("the host has a \"%\" that begins no percent-encoding,", at + i));
+                return Err(invalid("the host has a \"%\" that does not begin a percent-encoding,", at + i));
             }
             _ => {}
         }
@@ -99,7 +99,7 @@ fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
     let (address, zone) = split_zone(inner);
     let known = std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
     if !known {
-        return Err(invalid("the host's brackets hold no IPv6 address,", at));
+        return Err(invalid("the host's brackets contain no valid IPv6 address,", at));
     }
     let Some(zone) = zone else { return Ok(()) };
     let zone_at = at + address.len() + 1;
@@ -111,7 +111,7 @@ fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
         i += match zone[i] {
             b'%' if percent_decoded(zone, i).is_some() => 3,
             byte if is_unreserved(byte) => 1,
-            _ => return Err(invalid("the host's zone has a character that no zone may have", zone_at + i)),
+            _ => return Err(invalid("the host's zone has a character that is not allowed in a zone", zone_at + i)),
         };
     }
     Ok(())

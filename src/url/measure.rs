@@ -18,7 +18,7 @@ pub(super) struct Measured {
     length: u32,
     /// The number of bytes to percent-encode.
     escapes: u32,
-    /// The component has a "%" that begins no percent-encoding. It is then treated as not encoded, and every "%" is
+    /// The component has a "%" that does not begin a percent-encoding. It is then treated as not encoded, and every "%" is
     /// encoded.
     pub(super) stray: bool,
     /// A percent-encoding has a lower-case digit.
@@ -67,7 +67,7 @@ impl Measured {
         while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
             match byte {
                 b'\r' | b'\n' | 0 => {
-                    return Err(invalid(&format!("the {} has a line end or NUL", component.name()), at));
+                    return Err(invalid(&format!("the {} has a line break or NUL", component.name()), at));
                 }
                 byte => self.beyond_ascii |= !byte.is_ascii(),
             }

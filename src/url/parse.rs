@@ -182,7 +182,7 @@ pub(super) fn needs_slash(path: &[u8]) -> bool {
 #[inline(always)]
 pub(super) fn check_length(text: &[u8]) -> Result<()> {
     match text.len() > MAX_LENGTH {
-        true => Err(invalid("the URL is longer than 16 MiB: it goes on", MAX_LENGTH)),
+        true => Err(invalid("the URL is longer than 16 MiB: it has not ended", MAX_LENGTH)),
         false => Ok(()),
     }
 }

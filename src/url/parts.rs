@@ -80,10 +80,10 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
 /// parse as a host.
 fn check_scheme(scheme: &[u8]) -> Result<()> {
     if !scheme.first().is_some_and(u8::is_ascii_alphabetic) {
-        return Err(invalid("the scheme begins with no letter", 0));
+        return Err(invalid("the scheme does not begin with a letter", 0));
     }
     match scheme.iter().position(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'+' | b'-')) {
-        Some(bad) => Err(invalid("the scheme has a character that is no letter, digit, \"+\" or \"-\"", bad)),
+        Some(bad) => Err(invalid("the scheme has a character that is not a letter, digit, \"+\" or \"-\"", bad)),
         None => Ok(()),
     }
 }
@@ -117,6 +117,6 @@ fn check_round_trip(url: &Url) -> Result<()> {
     };
     Err(Error::new(
         Status::InvalidUrl,
-        format!("written out, the parts would be read as others: the {changed} changes"),
+        format!("the composed URL would be parsed into other components: the {changed} changes"),
     ))
 }

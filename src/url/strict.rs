@@ -88,7 +88,7 @@ fn authority(text: &str, at: usize) -> Result<()> {
     match port.strip_prefix(':') {
         Some(port) => check_port(port, at + end + 1),
         None if port.is_empty() => Ok(()),
-        None => Err(invalid("the host goes on after its bracket", at + end)),
+        None => Err(invalid("the host has a character after its closing bracket", at + end)),
     }
 }
 
@@ -107,7 +107,7 @@ fn ip_literal(inner: &str, at: usize) -> Result<usize> {
     };
     match inner[..close].parse::<Ipv6Addr>() {
         Ok(_) => Ok(close + 1),
-        Err(_) => Err(invalid("the host's brackets hold no IPv6 address,", at)),
+        Err(_) => Err(invalid("the host's brackets contain no valid IPv6 address,", at)),
     }
 }
 
@@ -116,11 +116,11 @@ fn name(text: &str, at: usize) -> Result<()> {
         return Err(invalid("the host is empty", at));
     }
     if text.len() > MAX_TEXT {
-        return Err(invalid("the host is longer than a name can be,", at));
+        return Err(invalid("the host is longer than a host name can be,", at));
     }
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) || !byte.is_ascii();
     if let Some(bad) = text.bytes().position(|byte| !allowed(byte)) {
-        return Err(invalid("the host has a character that no name has", at + bad));
+        return Err(invalid("the host has a character that is not allowed in a host name", at + bad));
     }
     let mut label_at = at;
     for label in text.split('.') {
@@ -135,17 +135,17 @@ fn name(text: &str, at: usize) -> Result<()> {
     let ascii = unambiguous_ascii(text)
         .map_err(|label| invalid("the host has a label that IDNA (UTS 46) changes or refuses,", at + label))?;
     if ascii.len() > MAX_NAME || ascii.split('.').any(|label| label.len() > MAX_LABEL) {
-        return Err(invalid("the host is longer than a name can be,", at));
+        return Err(invalid("the host is longer than a host name can be,", at));
     }
     if ends_in_a_number(&ascii) && ascii.parse::<Ipv4Addr>().is_err() {
-        return Err(invalid("the host ends in a number and is not four decimal numbers up to 255,", at));
+        return Err(invalid("the host ends in a number and is not a dotted-decimal IPv4 address,", at));
     }
     Ok(())
 }
 
 fn check_port(text: &str, at: usize) -> Result<()> {
     if let Some(bad) = text.bytes().position(|byte| !byte.is_ascii_digit()) {
-        return Err(invalid("the port has a character that is no digit", at + bad));
+        return Err(invalid("the port has a character that is not a digit", at + bad));
     }
     match text.parse::<u16>() {
         Ok(0) => Err(invalid("the port is 0,", at)),
@@ -163,7 +163,9 @@ fn check_path(text: &str, at: usize) -> Result<()> {
     for segment in text.split('/').skip(1) {
         match segment {
             "." => {}
-            ".." if depth == 0 => return Err(invalid("the path climbs above its root", segment_at)),
+            ".." if depth == 0 => {
+                return Err(invalid("the path has a \"..\" segment that leads above its root", segment_at));
+            }
             ".." => depth -= 1,
             _ if is_encoded_dots(segment) => {
                 return Err(invalid("the path has a percent-encoded dot segment", segment_at));
@@ -205,7 +207,10 @@ fn component(
             }
             (b'%', Some(_)) => 3,
             (b'%', None) => {
-                return Err(invalid(&format!("the {name} has a \"%\" that begins no percent-encoding,"), at + i));
+                return Err(invalid(
+                    &format!("the {name} has a \"%\" that does not begin a percent-encoding,"),
+                    at + i,
+                ));
             }
             _ if allows(byte) => 1,
             _ => return Err(illegal(name, at + i)),

@@ -40,13 +40,14 @@ impl Url {
         }
         let mut decoded = Vec::new();
         reserve(&mut decoded, encoded.len() + 1)?;
-        let decoded = decode(encoded, decoded)
-            .map_err(|bad| invalid(&format!("the {name} has an encoded NUL, which would end it,"), at + bad))?;
+        let decoded = decode(encoded, decoded).map_err(|bad| {
+            invalid(&format!("the {name} has an encoded NUL, which would end the string,"), at + bad)
+        })?;
         Ok(Some(cell.get_or_init(|| Box::new(decoded))))
     }
 }
 
-/// Decodes text. A "%" that begins no percent-encoding is kept. The error is the offset of an encoded NUL.
+/// Decodes text. A "%" that does not begin a percent-encoding is kept. The error is the offset of an encoded NUL.
 fn decode(encoded: &[u8], mut decoded: Vec<u8>) -> std::result::Result<CString, usize> {
     let mut i = 0;
     while let Some(&byte) = encoded.get(i) {

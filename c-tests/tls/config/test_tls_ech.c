@@ -119,8 +119,8 @@ static void ech_config_lists_are_validated(void) {
         const char *says;
     } bad[] = {
         {"", NETLIB_INVALID_ARGUMENT, 0, "is empty"},
-        {"AEX+D?", NETLIB_INVALID_ARGUMENT, 5, "neither a list nor base64"},
-        {"AEX+DQ=A", NETLIB_INVALID_ARGUMENT, 6, "neither a list nor base64"},
+        {"AEX+D?", NETLIB_INVALID_ARGUMENT, 5, "neither an ECHConfigList nor base64"},
+        {"AEX+DQ=A", NETLIB_INVALID_ARGUMENT, 6, "neither an ECHConfigList nor base64"},
         {"AEX+DQBB", NETLIB_INVALID_ARGUMENT, 6, "ends in the middle of the list"},
         {"AAA=", NETLIB_INVALID_ARGUMENT, 2, "no configuration"},
         {"AAT+CgAA", NETLIB_UNSUPPORTED, -1, "number 1 has version 0xfe0a"},
@@ -168,7 +168,7 @@ static void settings_that_contradict_ech_are_refused(void) {
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_check_hostname(options, 0);
     netlib_tls_context *context = context_of(options), *with_ech = hiding(context, PUBLIC);
-    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "is a client's", netlib_tls_engine_new_server(with_ech, &engine, &err));
+    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "netlib supports for clients only", netlib_tls_engine_new_server(with_ech, &engine, &err));
     netlib_error_free(err);
     static const struct {
         const char *name, *says;
@@ -223,20 +223,20 @@ static const struct ending {
     {"", "127.0.0.1", false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
     {PUBLIC, HIDDEN, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no configuration to use instead",
-     "to connect without it"},
+     "to connect without Encrypted Client Hello"},
     /* The certificate must have the public name, whether or not it has the inner name. */
     {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
-     "for \"elsewhere.test\"", "to connect without it"},
+     "for \"elsewhere.test\"", "to connect without Encrypted Client Hello"},
     {ELSEWHERE, HIDDEN, false, false, NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 42,
      "the server \"elsewhere.test\" (which rejected Encrypted Client Hello for \"hidden.wild.test\")", ""},
     {ELSEWHERE, HIDDEN, false, true, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
-     "rejected Encrypted Client Hello", "to connect without it"},
+     "rejected Encrypted Client Hello", "to connect without Encrypted Client Hello"},
     /* The pins are checked as well. */
     {PUBLIC, HIDDEN, true, false, NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 46,
      "the server \"localhost\" (which rejected", "netlib_tls_options_add_pin"},
     /* If the inner name and the public name are the same, there is nothing to hide. */
     {PUBLIC, PUBLIC, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
-     "rejected Encrypted Client Hello", "to connect without it"},
+     "rejected Encrypted Client Hello", "to connect without Encrypted Client Hello"},
 };
 
 static netlib_tls_context *client_of(const struct ending *row) {

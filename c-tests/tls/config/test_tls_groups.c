@@ -40,15 +40,15 @@ static void key_exchange_group_lists_are_validated(void) {
         {"X25519MLKEM768", 0, NETLIB_TLS_VERSION_1_2, NETLIB_INVALID_ARGUMENT, -1,
          SETTER "groups has none for TLS 1.2, and no other version is allowed", 0},
         {"x25519:P-521", 0, 0, NETLIB_INVALID_ARGUMENT, 7,
-         SETTER "groups has \"P-521\", which is none of " ALL ", at byte 7", 0},
+         SETTER "groups has \"P-521\", which is not one of " ALL ", at byte 7", 0},
         {"x25519:secp256r1:P-256", 0, 0, NETLIB_INVALID_ARGUMENT, 17,
-         SETTER "groups names secp256r1 for the second time at byte 17", 0},
+         SETTER "groups lists secp256r1 twice at byte 17", 0},
         {"x25519,secp256r1", 0, 0, NETLIB_INVALID_ARGUMENT, 0,
-         SETTER "groups has \"x25519,secp256r1\", which is none of " ALL ", at byte 0", 0},
+         SETTER "groups has \"x25519,secp256r1\", which is not one of " ALL ", at byte 0", 0},
         {":x25519", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has no name at byte 0", 0},
         {"x25519:", 0, 0, NETLIB_INVALID_ARGUMENT, 7, SETTER "groups has no name at byte 7", 0},
         {"?x448", 0, 0, NETLIB_INVALID_ARGUMENT, -1, SETTER "groups selects none of " ALL, 0},
-        {"\xff", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has \"\\xff\", which is none of " ALL ", at byte 0",
+        {"\xff", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has \"\\xff\", which is not one of " ALL ", at byte 0",
          0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -217,7 +217,7 @@ static void handshakes_negotiate_a_group_that_both_sides_list(void) {
         {NULL, "MLKEM1024", 0, NULL, NULL},
         {"MLKEM768", NULL, 0, NULL, NULL},
     };
-    static const char advice[] = "to allow others: netlib_tls_options_set_key_exchange_groups";
+    static const char advice[] = "to allow other groups: netlib_tls_options_set_key_exchange_groups";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_context *near = client_of(rows[i].client, rows[i].maximum), *far = server_of(rows[i].server);
         struct wire wire = wire_of(near, far, 20000);

@@ -41,7 +41,7 @@ static void encrypted_keys_open_with_their_password(void) {
 
         options = identity(rows[i].chain, rows[i].key);
         netlib_tls_options_set_key_password(options, "wrong", NETLIB_NTS);
-        snprintf(message, sizeof message, SETTER "the password does not open the private key in %s", rows[i].key);
+        snprintf(message, sizeof message, SETTER "the password for the private key in %s is wrong", rows[i].key);
         check_identity(options, NETLIB_WRONG_PASSWORD, message);
 
         snprintf(message, sizeof message, SETTER "the private key in %s is encrypted, and no password was given",
@@ -83,7 +83,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     check_identity(options, NETLIB_NULL_ARGUMENT, "netlib_tls_options_set_identity: key must not be NULL");
     options = client_options();
     netlib_tls_options_set_identity(options, "", NETLIB_NTS, NULL, NETLIB_NTS);
-    check_identity(options, NETLIB_INVALID_PEM, "netlib_tls_options_set_identity: chain holds no certificate");
+    check_identity(options, NETLIB_INVALID_PEM, "netlib_tls_options_set_identity: chain contains no certificate");
     options = client_options();
     netlib_tls_options_set_ech_config_list(options, NULL, NETLIB_NTS);
     check_identity(options, NETLIB_OK, NULL);
@@ -142,7 +142,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     CHECK_STATUS(NETLIB_PASSWORD_REQUIRED, status);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     check_identity(options, NETLIB_WRONG_PASSWORD,
-                   "netlib_tls_options_set_identity: the password does not open the private key in key");
+                   "netlib_tls_options_set_identity: the password for the private key in key is wrong");
 }
 
 /* An encrypted key signs like any other. */

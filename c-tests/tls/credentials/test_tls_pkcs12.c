@@ -53,15 +53,15 @@ static void pkcs12_files_load_or_fail_with_the_documented_status(void) {
         {P12 "openssl.p12", NULL, NULL, NETLIB_PASSWORD_REQUIRED,
          SETTER "the PKCS#12 data in " P12 "openssl.p12 is encrypted, and no password was given"},
         {P12 "openssl.p12", NULL, "", NETLIB_WRONG_PASSWORD,
-         SETTER "the password does not open the PKCS#12 data in " P12 "openssl.p12"},
+         SETTER "the password for the PKCS#12 data in " P12 "openssl.p12 is wrong"},
         {P12 "openssl.p12", NULL, "Secret", NETLIB_WRONG_PASSWORD,
-         SETTER "the password does not open the PKCS#12 data in " P12 "openssl.p12"},
+         SETTER "the password for the PKCS#12 data in " P12 "openssl.p12 is wrong"},
         {P12 "cryptography-3des.p12", NULL, "p\xe4ss", NETLIB_WRONG_PASSWORD,
-         SETTER "the password does not open the PKCS#12 data in " P12 "cryptography-3des.p12"},
+         SETTER "the password for the PKCS#12 data in " P12 "cryptography-3des.p12 is wrong"},
         {P12 "openssl.p12", CERTS "client.key", "secret", NETLIB_INVALID_ARGUMENT,
-         SETTER P12 "openssl.p12 is PKCS#12, which has its key in it: " CERTS "client.key cannot be given too"},
+         SETTER P12 "openssl.p12 is PKCS#12 and contains its own key: " CERTS "client.key cannot be given too"},
         {CERTS "client.pem", P12 "openssl.p12", "secret", NETLIB_INVALID_ARGUMENT,
-         SETTER P12 "openssl.p12 is PKCS#12: it is given in place of the chain, and no key with it"},
+         SETTER P12 "openssl.p12 is PKCS#12: pass it in place of the chain, without a key"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char message[512];

@@ -359,7 +359,7 @@ static const struct {
     {"01{0303 R [] (c013) [00] (002b([2a2a0301])" GROUPS "000d((0403)))}", 70, AT_MOST("TLS 1.0")},
     {"01{0303 R [] (1301) [00] (002b([7f1c])" GROUPS SCHEMES SHARES ")}", 70, NONE_IN_COMMON},
     {"01{0303 R [] (c02b) [00] (" GROUPS ")}", 40,
-     "the client and this side have no signature scheme that this side's certificate can serve in common"},
+     "the client and this side have no signature scheme that this side's certificate supports in common"},
     {"01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", 109,
      "the client offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"},
 };

@@ -21,11 +21,10 @@ static void early_data_settings_are_validated(void) {
         {1, 1, 1, NETLIB_OK, NULL, NULL},
         {0, 0, 0, NETLIB_OK, NULL, NULL},
         {1, 2, 1, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_early_data: early data is written before an application protocol is agreed on, and several are "
-         "offered",
-         "to offer one alone: netlib_tls_options_add_alpn_protocol, called once"},
+         "netlib_tls_options_set_early_data: early data is sent before an ALPN protocol is negotiated, and several protocols are offered",
+         "to offer a single protocol: netlib_tls_options_add_alpn_protocol, called once"},
         {1, 0, 0, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_early_data: early data is part of resumption, which is off",
+         "netlib_tls_options_set_early_data: early data needs resumption, which is off",
          "to turn it on: netlib_tls_options_set_resumption with 1"},
         {2, 0, 1, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_early_data: on must be 0 or 1; it is 2", NULL},
     };

@@ -90,7 +90,7 @@ static void children_forked_during_handshakes_can_do_handshakes(void) {
 static void check_closed(netlib_status status, netlib_error **err, const char *what, int owner, const char *call) {
     char expected[200];
     snprintf(expected, sizeof expected,
-             "this %s belongs to process %d, which made it; process %d is a forked child and cannot use it", what,
+             "this %s was created by process %d; process %d is a forked child and cannot use it", what,
              owner, (int)getpid());
     CHECK_INT(NETLIB_CLOSED, status);
     CHECK_STR(expected, netlib_error_message(*err, NULL));

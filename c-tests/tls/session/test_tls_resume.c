@@ -262,7 +262,7 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         CHECK_OK(netlib_tls_engine_take_session(wire.client, &none, &err));
         CHECK(none == NULL);
         CHECK(netlib_tls_engine_take_session(wire.server, &none, &err) == NETLIB_INVALID_ARGUMENT && none == NULL);
-        CHECK_STR("there is no way to take a session from a server's side: clients keep sessions",
+        CHECK_STR("cannot take a session from a server's stream: only clients store and resume sessions",
                   netlib_error_message(err, NULL));
         netlib_error_free(err);
         err = NULL;
@@ -284,7 +284,7 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         CHECK_INT(!is_once, netlib_tls_session_is_resumable(clone));
         if (is_once) {
             check_refused(client, "localhost", clone,
-                          "session was used already: a ticket of TLS 1.3 is for one connection");
+                          "session was already used: a TLS 1.3 ticket is for one connection only");
             CHECK_INT(RESUMED, connect_with(client, server, "LocalHost.", older));
         } else {
             CHECK_INT(RESUMED, connect_with(client, server, "localhost", clone));
@@ -337,8 +337,8 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     netlib_tls_session *session = session_of(client, server, "localhost");
-    check_refused(client, "127.0.0.1", session, "session is of the server \"localhost\", not of \"127.0.0.1\"");
-    check_refused(client, NULL, session, "session is of the server \"localhost\", and this one has no name to prove");
+    check_refused(client, "127.0.0.1", session, "session belongs to the server \"localhost\", not to \"127.0.0.1\"");
+    check_refused(client, NULL, session, "session belongs to the server \"localhost\", but this connection has no server name");
     /* A refused session is still usable. */
     CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
     netlib_tls_session_free(session);
@@ -354,7 +354,7 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
     CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, client, "localhost", NULL, &stream, &err));
     CHECK_OK(netlib_tls_stream_read(stream, &byte, 1, &n, &err));
     CHECK_OK(netlib_tls_stream_take_session(stream, &session, &err));
-    check_refused(client, "localhost", session, "session was made while other application protocols were offered");
+    check_refused(client, "localhost", session, "session was created with other ALPN protocols");
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_session(stream, session, &err));
     netlib_tls_session_free(session);
     netlib_tls_stream_free(stream);
@@ -371,7 +371,7 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
     client = client_context();
     session = session_of(client, server, "localhost");
     check_refused(forgetful, "localhost", session,
-                  "the context resumes no sessions: netlib_tls_options_set_resumption");
+                  "resumption is off in the context: netlib_tls_options_set_resumption");
     CHECK_INT(FULL, connect_with(forgetful, server, "localhost", NULL));
     netlib_tls_session_free(session);
     netlib_tls_context_free(forgetful);

@@ -94,7 +94,7 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
         {"localhost", "localhost", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "alert 112 (unrecognized_name)"},
         {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
-         "asks for no name"},
+         "the client (no server name)"},
         /* The reference is taken over even if the session is refused. */
         {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "\"localhost\""},
@@ -107,7 +107,7 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
         {"localhost", "localhost", 112, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 112"},
         {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned -1"},
         {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80,
-         NULL, "no server's"},
+         NULL, "cannot be used for servers"},
     };
     netlib_tls_context *other = other_server();
     netlib_tls_context *of_a_client = client_context();

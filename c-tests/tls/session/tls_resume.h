@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define VERIFY CERTS "verify/"
-#define ANOTHER_CONTEXT "session was made by another context: what that one trusts and shows may differ"
+#define ANOTHER_CONTEXT "session was created by another context, which may have other trust anchors and client certificates"
 
 static inline netlib_tls_context *client_of(int32_t version, void (*set)(netlib_tls_options *)) {
     netlib_tls_options *options = client_options();

@@ -89,7 +89,7 @@ static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
         double took = netlib_current_time() - began;
         CHECK(took >= WINDOW * 0.9 && took < LONG);
         CHECK(kind == RECORDS ? came < data : came == 0);
-        snprintf(expected, sizeof expected, "%zu bytes came from the server \"localhost\" in ", came);
+        snprintf(expected, sizeof expected, "%zu bytes arrived from the server \"localhost\" in ", came);
         CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
         message[strlen(expected)] = '\0';
         CHECK_STR(expected, message);
@@ -287,7 +287,7 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
         struct drip drip = {.fd = outer.pair.far, .bytes = bytes, .len = len, .step = 1};
         drip_start(&drip);
         CHECK_INT(0, (long long)read_on(inner, NETLIB_TOO_SLOW, message, sizeof message));
-        CHECK(strncmp(message, "0 bytes came from the server \"localhost\" in ", 44) == 0);
+        CHECK(strncmp(message, "0 bytes arrived from the server \"localhost\" in ", 44) == 0);
         drip_stop(&drip);
         CHECK_OK(netlib_tls_stream_set_minimum_throughput(inner, 1, LONG, &err));
         size_t total = 0;
@@ -322,7 +322,7 @@ static void waits_on_slow_descriptors_end_below_the_minimum_throughput(void) {
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
     CHECK(total < sizeof bytes);
     CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
-    snprintf(buf, sizeof buf, "%zu bytes came from descriptor %d in ", total, pair.near);
+    snprintf(buf, sizeof buf, "%zu bytes arrived from descriptor %d in ", total, pair.near);
     message[strlen(buf)] = '\0';
     CHECK_STR(buf, message);
     drip_stop(&drip);

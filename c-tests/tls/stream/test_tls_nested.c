@@ -256,7 +256,7 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
     do { \
         netlib_status is_busy = (call); \
         const char *why = err != NULL ? netlib_error_message(err, NULL) : ""; \
-        CHECK_STR("another stream runs inside this one: use that, or free it first", why); \
+        CHECK_STR("another stream uses this one as its transport: use that stream, or free it first", why); \
         CHECK_STATUS(NETLIB_BUSY, is_busy); \
     } while (0)
 
@@ -474,7 +474,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.03, &err));
     double began = seconds_since(0);
     netlib_status status = netlib_tls_stream_read(near, &byte, 1, &n, &err);
-    CHECK_STR("nothing came from the server \"localhost\" for 0.03 s", netlib_error_message(err, NULL));
+    CHECK_STR("nothing arrived from the server \"localhost\" for 0.03 s", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
     CHECK(seconds_since(began) >= 0.03);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
@@ -506,7 +506,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     netlib_tls_stream *outer = wrap(client, silent.near, "localhost"), *inner = wrap_in(outer, "127.0.0.1");
     CHECK_OK(netlib_tls_stream_set_read_timeout(inner, 0.01, &err));
     status = netlib_tls_stream_handshake(inner, &err);
-    CHECK_STR("nothing came from the server \"127.0.0.1\" for 0.01 s during the TLS handshake",
+    CHECK_STR("nothing arrived from the server \"127.0.0.1\" for 0.01 s during the TLS handshake",
               netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
     netlib_tls_stream_free(outer);

@@ -23,7 +23,7 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
         {SERVE_RAW_CLOSE, "", 0, NETLIB_TLS_HANDSHAKE_EOF, -1, "without answering"},
         {SERVE_RAW_CLOSE, "\x16\x03\x03\x00", 4, NETLIB_TLS_HANDSHAKE_EOF, -1, "during the TLS handshake"},
         {SERVE_RAW_CLOSE, "\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT, 40, "handshake_failure"},
-        {SERVE_RAW_CLOSE, "\x15\x03\x03\x00\x02\x02\x70", 7, NETLIB_TLS_ALERT, 112, "no site of the name"},
+        {SERVE_RAW_CLOSE, "\x15\x03\x03\x00\x02\x02\x70", 7, NETLIB_TLS_ALERT, 112, "no site with the requested name"},
         {SERVE_RAW, "\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL, 50, "malformed"},
         {SERVE_RAW, "\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL, -1, "TLS protocol"},
     };

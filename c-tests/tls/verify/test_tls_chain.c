@@ -144,8 +144,7 @@ static void server_names_are_verified_if_they_are_given(void) {
         {"names.pem", AS_SERVER, "a.b.more.test", NETLIB_HOSTNAME_MISMATCH,
          "the certificate of the server \"a.b.more.test\" (CN=localhost) is for other.test, *.more.test, 192.0.2.1"},
         {"client.pem", AS_CLIENT, "localhost", NETLIB_HOSTNAME_MISMATCH,
-         "the certificate of the client \"localhost\" (CN=localhost) names no host: it has no subjectAltName, and the common "
-         "name does not count"},
+         "the certificate of the client \"localhost\" (CN=localhost) contains no host name: it has no subjectAltName, and the common name is not used"},
         {"expired.pem", AS_SERVER, NULL, NETLIB_CERTIFICATE_VERIFY,
          "the certificate of the server (CN=localhost) expired on 2021-01-01 00:00:00 UTC" IT_IS},
         {"good.pem", AS_SERVER, "", NETLIB_INVALID_ARGUMENT, "name \"\" is not a host name"},
@@ -248,13 +247,13 @@ static void invalid_chains_are_refused(void) {
         int32_t problem;
         const char *message;
     } rows[] = {
-        {NULL, 0, NETLIB_INVALID_PEM, 0, "chain holds no certificate"},
-        {"", 0, NETLIB_INVALID_PEM, 0, "chain holds no certificate"},
+        {NULL, 0, NETLIB_INVALID_PEM, 0, "chain contains no certificate"},
+        {"", 0, NETLIB_INVALID_PEM, 0, "chain contains no certificate"},
         {NULL, 1, NETLIB_NULL_ARGUMENT, 0, "chain must not be NULL"},
-        {"text", NETLIB_NTS, NETLIB_INVALID_PEM, 0, "chain holds neither PEM nor DER certificates"},
+        {"text", NETLIB_NTS, NETLIB_INVALID_PEM, 0, "chain contains neither PEM nor DER certificates"},
         {"-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", NETLIB_NTS, NETLIB_INVALID_PEM, 0,
-         "chain holds no certificate"},
-        {"\x30\x01", 2, NETLIB_INVALID_PEM, 0, "chain holds neither PEM nor DER certificates"},
+         "chain contains no certificate"},
+        {"\x30\x01", 2, NETLIB_INVALID_PEM, 0, "chain contains neither PEM nor DER certificates"},
         /* A handshake fails with the same status. */
         {"\x30\x00", 2, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED,
          "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER"},
@@ -298,8 +297,8 @@ static void the_size_of_a_chain_is_bounded(void) {
         const char *message;
     } rows[] = {
         {254, 65535, NETLIB_OK, ""},
-        {255, 70, NETLIB_INVALID_ARGUMENT, "chain has 257 certificates; it may have 256"},
-        {1, 65536, NETLIB_INVALID_ARGUMENT, "certificate 2 of chain has 65536 bytes; it may have 65535"},
+        {255, 70, NETLIB_INVALID_ARGUMENT, "chain has 257 certificates; at most 256 are allowed"},
+        {1, 65536, NETLIB_INVALID_ARGUMENT, "certificate 2 of chain has 65536 bytes; at most 65535 are allowed"},
         {1000, 16777, NETLIB_INVALID_ARGUMENT, "chain must have at most 16 MiB; it has 16777"},
     };
     netlib_error *err = NULL;
@@ -354,7 +353,7 @@ static void a_context_without_trust_anchors_verifies_no_chain(void) {
     netlib_tls_context *context = context_of(options);
     netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err);
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
-    CHECK_STR("certificates are to be verified, but no authority is trusted", message != NULL ? message : "");
+    CHECK_STR("certificates cannot be verified, because no authority is trusted", message != NULL ? message : "");
     CHECK_STR("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust",
               advice != NULL ? advice : "");
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, status);

@@ -7,10 +7,10 @@
 #include "tls_peer.h"
 
 #define CHAINS CERTS "verify/"
-#define VERSIONS "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
-#define CIPHERS "to allow others: netlib_tls_options_set_ciphers"
-#define PROTOCOLS "to offer others: netlib_tls_options_add_alpn_protocol"
-#define A_CERTIFICATE "to present one: netlib_tls_options_set_identity"
+#define VERSIONS "to allow other versions: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
+#define CIPHERS "to allow other cipher suites: netlib_tls_options_set_ciphers"
+#define PROTOCOLS "to offer other protocols: netlib_tls_options_add_alpn_protocol"
+#define A_CERTIFICATE "to present a certificate: netlib_tls_options_set_identity"
 #define IDENTITY "to present another certificate: netlib_tls_options_set_identity"
 struct bytes {
     unsigned char at[200000];
@@ -180,12 +180,10 @@ static void refused_server_certificates_are_explained(void) {
          "not supported",
          ""},
         {"good.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
-         "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
-         "its key (the handshake's signature is wrong)",
+         "the certificate of the server \"localhost\" (CN=localhost) may belong to another peer: this peer did not prove that it has the private key (the handshake signature is wrong)",
          ""},
         {"expired-int.pem", NULL, 0, false, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
-         "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
-         "its key (the handshake's signature is wrong)",
+         "the certificate of the server \"localhost\" (CN=localhost) may belong to another peer: this peer did not prove that it has the private key (the handshake signature is wrong)",
          ""},
         {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 0, 42,
          "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER", ""},
@@ -240,11 +238,11 @@ static void failed_handshakes_with_servers_are_explained(void) {
          "0123456789abcdef0123456789abcdef"
          "\x00\xc0\x13\x00",
          47, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
-         LOCALHOST "offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here", ""},
+         LOCALHOST "offers neither TLS 1.2 nor TLS 1.3; netlib supports no older version", ""},
         {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 40,
-         ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", ""},
+         ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common", ""},
         {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 71,
-         ENDED "71 (insufficient_security): the two sides have no version, cipher suite or parameters in common", ""},
+         ENDED "71 (insufficient_security): client and server have no TLS version, cipher suite or parameters in common", ""},
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
         /* The server may require something that the options leave out. */
@@ -252,36 +250,36 @@ static void failed_handshakes_with_servers_are_explained(void) {
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
          VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 40,
-         ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", VERSIONS},
+         ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common", VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 112,
-         ENDED "112 (unrecognized_name): it has no site of the name that was asked for", ""},
+         ENDED "112 (unrecognized_name): it has no site with the requested name", ""},
         {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 120,
          ENDED "120 (no_application_protocol): no ALPN protocol in common", PROTOCOLS},
         {"\x15\x03\x03\x00\x02\x02\x74", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 116,
-         ENDED "116 (certificate_required): it asks for a certificate", A_CERTIFICATE},
+         ENDED "116 (certificate_required): it requires a client certificate", A_CERTIFICATE},
         {"\x15\x03\x03\x00\x02\x02\x2a", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 42,
          ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 44,
-         ENDED "44 (certificate_revoked): it has found this side's certificate among the revoked ones", IDENTITY},
+         ENDED "44 (certificate_revoked): it regards this side's certificate as revoked", IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x2d", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 45,
-         ENDED "45 (certificate_expired): by its clock this side's certificate has expired or is not yet valid",
+         ENDED "45 (certificate_expired): according to its clock, this side's certificate has expired or is not yet valid",
          IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 48,
          ENDED
-         "48 (unknown_ca): it does not know the authority of this side's certificate, or lacks a certificate between",
+         "48 (unknown_ca): it does not trust the issuer of this side's certificate, or an intermediate certificate is missing",
          IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 80,
          ENDED "80 (internal_error)", ""},
         {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)",
          ""},
         {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_VERSION_1_2, NETLIB_NOT_TLS, 50,
-         LOCALHOST "does not speak TLS on this connection: it answers in plain HTTP", ""},
+         LOCALHOST "does not speak TLS on this connection: it answered in plain HTTP", ""},
         {"", 0, true, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
          LOCALHOST "closed the connection without answering the TLS handshake", ""},
         {"\x16\x03\x03\x00\x2a\x02\x00", 7, true, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
          LOCALHOST "closed the connection during the TLS handshake", ""},
         {"\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_PROTOCOL, 50,
-         LOCALHOST "sent a malformed TLS message: the field \"protocol version\" is cut short", ""},
+         LOCALHOST "sent a malformed TLS message: the field \"protocol version\" is truncated", ""},
     };
     netlib_error *err = NULL;
     static struct bytes bytes;
@@ -309,18 +307,17 @@ static void refused_client_certificates_are_explained(void) {
         const char *alert;
         const char *message, *advice;
     } rows[] = {
-        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none",
+        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it requested a certificate, and none was sent",
          A_CERTIFICATE},
-        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it had asked for a certificate, and was shown none",
+        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it requested a certificate, and none was sent",
          A_CERTIFICATE},
         {"client", "\x08\x07", "\x28",
          ENDED
-         "40 (handshake_failure): it had asked for a certificate, and was shown none: this side's key cannot sign as "
-         "it demands",
+         "40 (handshake_failure): it requested a certificate, and none was sent: this side's key supports none of the requested signature schemes",
          IDENTITY},
         {"client", "\x04\x03", "\x28",
          ENDED
-         "40 (handshake_failure): it had asked for a certificate, and perhaps does not accept the one that it was shown",
+         "40 (handshake_failure): it requested a certificate, and may have rejected the one that was sent",
          IDENTITY},
         {"client", "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it does not accept this side's certificate",
          IDENTITY},
@@ -388,7 +385,7 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
     put_message(bytes, 1, &body);
 }
 
-#define NO_ECDHE "the client offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here"
+#define NO_ECDHE "the client offers no ephemeral key exchange on elliptic curves (ECDHE), and netlib supports no other"
 
 static void failed_handshakes_with_clients_are_explained(void) {
     static const struct {
@@ -406,7 +403,7 @@ static void failed_handshakes_with_clients_are_explained(void) {
         {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
         {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
         {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
-         "the client cannot be spoken with: incompatible signing key", ""},
+         "no TLS session with the client is possible: incompatible signing key", ""},
         {"\xc0\x2b", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_3, 70,
          "the client and this side have no TLS version in common", VERSIONS},
         {"\xc0\x2b", "\x00\x1d", "\x04\x03", "spdy", NETLIB_TLS_VERSION_1_2, 120,
@@ -459,7 +456,7 @@ static void cipher_strings_without_a_common_suite_are_explained(void) {
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
         check_error(err, 40,
-                    ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common",
+                    ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common",
                     rows[i].client != NULL ? CIPHERS : VERSIONS);
         CHECK_STATUS(NETLIB_TLS_ALERT, status);
         netlib_tls_stream_free(stream);
@@ -485,8 +482,7 @@ static void a_handshake_message_in_too_many_records_is_refused(void) {
     netlib_status status = handshake_with(client, &script, &err);
     check_error(
         err, 50,
-        "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: it is too "
-        "large, or in too many pieces",
+        "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: the message is too large, or is split into too many records",
         "");
     CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
     netlib_tls_context_free(client);

@@ -460,8 +460,8 @@ static void pins_of_a_server_without_client_certificates_are_refused(void) {
         netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
         netlib_tls_context *context = context_of(options);
         CHECK(netlib_tls_engine_new_server(context, &engine, &err) == NETLIB_INVALID_ARGUMENT && engine == NULL);
-        CHECK_STR("there are pins, but clients are asked for no certificate", netlib_error_message(err, NULL));
-        CHECK_STR("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED",
+        CHECK_STR("there are pins, but no client certificate is requested", netlib_error_message(err, NULL));
+        CHECK_STR("to request client certificates: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED",
                   netlib_error_advice(err, NULL));
         netlib_error_free(err);
         err = NULL;
@@ -507,7 +507,7 @@ static void malformed_pins_are_refused_with_a_message(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_pins_replace_chain(options, 1);
     CHECK(netlib_tls_context_new(options, &context, &err) == NETLIB_INVALID_ARGUMENT);
-    CHECK_STR("netlib_tls_options_set_pins_replace_chain: there is no pin to take the chain's place",
+    CHECK_STR("netlib_tls_options_set_pins_replace_chain: pins are to replace chain verification, but there is no pin",
               netlib_error_message(err, NULL));
     CHECK_STR("to add one: netlib_tls_options_add_pin", netlib_error_advice(err, NULL));
     netlib_error_free(err);

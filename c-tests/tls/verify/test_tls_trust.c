@@ -86,8 +86,8 @@ static const char *describe_trust(const netlib_tls_context *context) {
 }
 
 #define CRL_SKIPPED \
-    "  0123abcd.r0: CRLs are not read from here; add it as a CRL file\n" \
-    "  89abcdef.r12: CRLs are not read from here; add it as a CRL file\n"
+    "  0123abcd.r0: CRLs are not read from this directory; add the file as a CRL file\n" \
+    "  89abcdef.r12: CRLs are not read from this directory; add the file as a CRL file\n"
 
 static void a_ca_directory_is_read_as_openssl_reads_it(void) {
     static const struct {
@@ -101,23 +101,23 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
         /* The same authority again, and a second name for one file. */
         {"again", "4 @ 3\n", 3},
         {"others",
-         "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
-         "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n",
+         "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
+         "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains no certificate\n",
          3},
         {"revoked",
-         "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
-         "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n" CRL_SKIPPED,
+         "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
+         "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains no certificate\n" CRL_SKIPPED,
          3},
         /* As soon as there are hashed names, only these are read, as by OpenSSL. */
         {"hashed",
-         "4 @ 1\n  README: no hashed name leads to it, as c_rehash makes them for all the others\n"
-         "  again.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
-         "  bad.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+         "4 @ 1\n  README: no hashed name, as created by c_rehash, refers to this file\n"
+         "  again.pem: no hashed name, as created by c_rehash, refers to this file\n"
+         "  bad.pem: no hashed name, as created by c_rehash, refers to this file\n"
          "  cannot read dangling: No such file or directory\n"
-         "  empty: no hashed name leads to it, as c_rehash makes them for all the others\n"
-         "  key.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
-         "  root.der: no hashed name leads to it, as c_rehash makes them for all the others\n"
-         "  two.crt: no hashed name leads to it, as c_rehash makes them for all the others\n" CRL_SKIPPED,
+         "  empty: no hashed name, as created by c_rehash, refers to this file\n"
+         "  key.pem: no hashed name, as created by c_rehash, refers to this file\n"
+         "  root.der: no hashed name, as created by c_rehash, refers to this file\n"
+         "  two.crt: no hashed name, as created by c_rehash, refers to this file\n" CRL_SKIPPED,
          1},
     };
     netlib_error *err = NULL;
@@ -221,16 +221,15 @@ static void trust_sources_without_a_usable_certificate_are_refused(void) {
     } rows[] = {
         {DIR_SETTER, "/nonexistent", NETLIB_IO, ENOENT, "cannot read CA directory %s: No such file or directory"},
         {DIR_SETTER, CERTS "ca.pem", NETLIB_IO, ENOTDIR, "cannot read CA directory %s: Not a directory"},
-        {DIR_SETTER, empty, NETLIB_INVALID_PEM, 0, "CA directory %s holds no certificate that can be used"},
+        {DIR_SETTER, empty, NETLIB_INVALID_PEM, 0, "CA directory %s contains no usable certificate"},
         {DIR_SETTER, only_key, NETLIB_INVALID_PEM, 0,
-         "CA directory %s holds no certificate that can be used: key.pem holds no certificate"},
+         "CA directory %s contains no usable certificate: key.pem contains no certificate"},
         {FILE_SETTER, "/nonexistent", NETLIB_IO, ENOENT, "cannot read CA file %s: No such file or directory"},
-        {FILE_SETTER, CERTS "server.key", NETLIB_INVALID_PEM, 0, "CA file %s holds no certificate"},
+        {FILE_SETTER, CERTS "server.key", NETLIB_INVALID_PEM, 0, "CA file %s contains no certificate"},
         {DATA_SETTER, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", NETLIB_INVALID_PEM, 0,
-         "CA data holds no certificate that can be used: certificate 0 cannot be read: the signed part at its byte 2"},
+         "CA data contains no usable certificate: certificate 0 cannot be read: the signed part at its byte 2"},
         {DATA_SETTER, conditional, NETLIB_INVALID_PEM, 0,
-         "CA data holds only certificates with OpenSSL's conditions: what TRUSTED CERTIFICATE says beside the certificate is "
-         "not understood here; openssl x509 writes it as a plain one"},
+         "CA data contains only certificates in OpenSSL's TRUSTED CERTIFICATE form: trust settings are not supported; openssl x509 converts such a certificate to the plain form"},
     };
     static const char *const names[] = {"netlib_tls_options_add_ca_file", "netlib_tls_options_add_ca_dir",
                                         "netlib_tls_options_add_ca_data"};
@@ -273,8 +272,7 @@ static void unusable_ca_certificates_are_skipped_and_listed(void) {
     CHECK_STR(
         "4 CA data 2\n"
         "  certificate 1 cannot be read: the signed part at its byte 2\n"
-        "  certificates with OpenSSL's conditions, 1 of them: what TRUSTED CERTIFICATE says beside the certificate is not "
-        "understood here; openssl x509 writes it as a plain one\n"
+        "  1 certificates in OpenSSL's TRUSTED CERTIFICATE form: trust settings are not supported; openssl x509 converts such a certificate to the plain form\n"
         "4 " CERTS "ca.pem 1\n",
         describe_trust(context));
     CHECK_INT(2, (long long)netlib_tls_context_trust_anchor_count(context));
@@ -365,7 +363,7 @@ static void servers_read_authorities_only_for_client_certificates(void) {
 /* A server-only context accepts connections and refuses to create client sessions, whatever its verify mode. */
 static void a_server_only_context_creates_no_client_sessions(void) {
     static const char NOT_A_CLIENTS[] =
-        "netlib_tls_options_set_server_only: the context is for servers only, and a client needs another";
+        "netlib_tls_options_set_server_only: the context is for servers only: create another one for clients";
     netlib_error *err = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");

@@ -261,15 +261,13 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
         {CHAINS "all.crl", 0x4, NETLIB_OK, "", 0x88004},
         {CHAINS "int.crl.der", 0xc, NETLIB_OK, "", 0x8800c},
         {NULL, 0x4, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_verify_flags: certificates are to be looked up in lists of revoked ones, but no list was "
-         "added",
+         "netlib_tls_options_set_verify_flags: revocation checks are on, but no CRL was added",
          0},
         {NULL, 0xc, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_verify_flags: certificates are to be looked up in lists of revoked ones, but no list was "
-         "added",
+         "netlib_tls_options_set_verify_flags: revocation checks are on, but no CRL was added",
          0},
         {NULL, 0x8, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_verify_flags: flags has 0x8, which means something only with 0x4: see "
+         "netlib_tls_options_set_verify_flags: flags has 0x8, which is valid only together with 0x4: see "
          "NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN",
          0},
         {NULL, 0x1020, NETLIB_INVALID_ARGUMENT,
@@ -282,10 +280,10 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
          "netlib_tls_options_add_crl_file: cannot read CRL file " CERTS "nonexistent.crl: No such file or directory",
          0},
         {CERTS "ca.pem", 0, NETLIB_INVALID_PEM,
-         "netlib_tls_options_add_crl_file: CRL file " CERTS "ca.pem holds no list of revoked certificates (X509 CRL)",
+         "netlib_tls_options_add_crl_file: CRL file " CERTS "ca.pem contains no CRL (X509 CRL)",
          0},
         {CERTS "server.der", 0, NETLIB_INVALID_PEM,
-         "netlib_tls_options_add_crl_file: CRL file " CERTS "server.der: list 0 is not valid DER", 0},
+         "netlib_tls_options_add_crl_file: CRL file " CERTS "server.der: CRL 0 is not valid DER", 0},
     };
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -392,7 +390,7 @@ static void clients_without_a_server_name_are_refused(void) {
             struct pair pair = unix_pair();
             netlib_status status = netlib_tls_wrap_fd(client, pair.near, nobody[i], &stream, &err);
             if (named) {
-                CHECK_STR("server_hostname is missing: a server that proves no name proves nothing",
+                CHECK_STR("server_hostname is missing: without it, the server's identity cannot be verified",
                           netlib_error_message(err, NULL));
                 CHECK_STR(NULL, netlib_error_advice(err, NULL));
                 CHECK(stream == NULL);

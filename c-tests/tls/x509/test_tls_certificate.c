@@ -196,20 +196,20 @@ static void invalid_certificates_are_refused_with_a_message(void) {
         size_t offset; /* SIZE_MAX: the error has no offset */
         const char *message;
     } rows[] = {
-        {NULL, 0, NETLIB_INVALID_PEM, 0, "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
+        {NULL, 0, NETLIB_INVALID_PEM, 0, "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {"text", 4, NETLIB_INVALID_PEM, 0,
-         "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
+         "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {der, der_len - 1, NETLIB_INVALID_PEM, 0,
-         "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
+         "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {longer, der_len + 1, NETLIB_INVALID_PEM, 513,
-         "data is no certificate: the end of the certificate cannot be read at byte 513 of the DER"},
+         "data is not a certificate: the end of the certificate cannot be read at byte 513 of the DER"},
         {huge, 65536 + 5, NETLIB_INVALID_PEM, SIZE_MAX, "a certificate has at most 65535 bytes; this has 65541"},
-        {huge, 5, NETLIB_INVALID_PEM, 0, "data is no certificate: the certificate cannot be read at byte 0 of the DER"},
+        {huge, 5, NETLIB_INVALID_PEM, 0, "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {key, NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX, "data is PEM without a certificate"},
         {no_base64, NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX, NULL},
         {"-----BEGIN CERTIFICATE-----\nMAMC", NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX, NULL},
         {"-----BEGIN CERTIFICATE-----\nMAMCAQA=\n-----END CERTIFICATE-----\n", NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX,
-         "data is no certificate: the signed part cannot be read at byte 2 of the DER"},
+         "data is not a certificate: the signed part cannot be read at byte 2 of the DER"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -234,8 +234,8 @@ static void invalid_certificates_are_refused_with_a_message(void) {
 #define SHA256 "0b76175bd53f172ebf7b96c27297dcb682b00dc581a1552cf432fb8f45ec2349"
 #define ZEROS32 "00000000000000000000000000000000"
 #define LENGTHS "fingerprint must have 32 (MD5), 40 (SHA-1) or 64 (SHA-256) hex digits; it has "
-#define NO_HEX "fingerprint has something else than hex digits and colons at byte "
-#define NONE "there is no certificate to compare the fingerprint with: the peer showed none"
+#define NO_HEX "fingerprint has a character other than hex digits and colons at byte "
+#define NONE "there is no certificate to compare the fingerprint with: the peer sent none"
 
 /* urllib3 2.8.0 accepts and refuses the same fingerprints, except that it accepts the digest of an empty
  * certificate. */
@@ -259,11 +259,11 @@ static void fingerprints_match_as_in_urllib3(void) {
          "a6cb8e62655f67ce5b85e69622c119e:",
          NETLIB_OK, NULL, -1},
         {false, ZEROS32, NETLIB_FINGERPRINT_MISMATCH,
-         "the certificate's MD5 fingerprint is " MD5 "; expected was " ZEROS32, -1},
+         "the certificate's MD5 fingerprint is " MD5 "; expected: " ZEROS32, -1},
         {false, "36:AC:10:68:66:DA:2E:94:CE:8A:15:41:DC:C5:B1:D9:07:B7:DB:C3", NETLIB_FINGERPRINT_MISMATCH,
-         "the certificate's SHA-1 fingerprint is " SHA1 "; expected was 36ac106866da2e94ce8a1541dcc5b1d907b7dbc3", -1},
+         "the certificate's SHA-1 fingerprint is " SHA1 "; expected: 36ac106866da2e94ce8a1541dcc5b1d907b7dbc3", -1},
         {false, ZEROS32 ZEROS32, NETLIB_FINGERPRINT_MISMATCH,
-         "the certificate's SHA-256 fingerprint is " SHA256 "; expected was " ZEROS32 ZEROS32, -1},
+         "the certificate's SHA-256 fingerprint is " SHA256 "; expected: " ZEROS32 ZEROS32, -1},
         {false, "", NETLIB_INVALID_ARGUMENT, LENGTHS "0", -1},
         {false, ":::", NETLIB_INVALID_ARGUMENT, LENGTHS "0", -1},
         {false, "a", NETLIB_INVALID_ARGUMENT, LENGTHS "1", -1},
@@ -298,7 +298,7 @@ static void fingerprints_match_as_in_urllib3(void) {
     size_t pem_len;
     unsigned char *pem = read_file(CERTS "server.pem", &pem_len);
     netlib_status of_text = netlib_assert_fingerprint(pem, pem_len, SHA256, &err);
-    CHECK_STR("cert is PEM text, whose fingerprint would be that of the text: it must be DER",
+    CHECK_STR("cert is PEM; it must be DER, because the fingerprint is a digest of the DER encoding",
               netlib_error_message(err, NULL));
     CHECK_STR("to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too",
               netlib_error_advice(err, NULL));

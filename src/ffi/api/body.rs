@@ -106,7 +106,7 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 ///
 /// @param read reads the body.
 /// @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
-/// @param seek moves the body. May be NULL: the body cannot be moved back.
+/// @param seek moves the body. May be NULL: the body cannot be rewound.
 /// @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
 /// @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
 ///        must stay usable until the body is freed.

@@ -359,7 +359,7 @@ fn ip_address_texts_are_classified_and_other_texts_refused() {
     ] {
         let error = classify_text(text).unwrap_err();
         assert_eq!(error.status(), Status::InvalidArgument, "{text}");
-        assert!(error.message().starts_with(&format!("{text:?} is not an address")), "{}", error.message());
+        assert!(error.message().starts_with(&format!("{text:?} is neither a dotted-decimal")), "{}", error.message());
     }
 }
 

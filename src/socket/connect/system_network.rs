@@ -72,7 +72,7 @@ impl Network for SystemNetwork {
                     .and_then(|()| self.make_blocking(socket)),
             ),
             Err(error) => {
-                let error = Error::from_io(Status::Io, "cannot look at a socket", &error);
+                let error = Error::from_io(Status::Io, "cannot check a socket", &error);
                 Some(Err(AttemptFailure::from_wait(&error)))
             }
         }
@@ -86,6 +86,6 @@ fn check_has_peer(socket: &Socket, events: i16) -> Result<(), AttemptFailure> {
     if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
         return Ok(());
     }
-    let message = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    let message = "connecting failed, but the application has already read the socket's error (SO_ERROR)";
     Err(AttemptFailure::from_wait(&Error::new(Status::Io, message)))
 }

@@ -214,7 +214,7 @@ fn a_failed_connection_is_detected_after_so_error_was_read() {
     let mut network = SystemNetwork::new(Arc::default(), None, false);
     let endpoint = Endpoint::Ip(dead);
     let failure = network.result(&failing, &endpoint).unwrap().unwrap_err();
-    let expected = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    let expected = "connecting failed, but the application has already read the socket's error (SO_ERROR)";
     assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::ConnectFailed, 0, expected));
     taken.listen(1).unwrap();
     let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

@@ -74,7 +74,7 @@ impl Selection {
         }
         if string.starts_with(b"SUITEB") {
             let message =
-                "ciphers asks for Suite B, which also restricts curves and signatures: name the suites instead";
+                "ciphers selects Suite B, which also restricts curves and signatures: list the cipher suites instead";
             return Err(Error::new(Status::Unsupported, message));
         }
         let mut reader = Reader {
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
             // no effect.
             b"SECLEVEL=0" | b"SECLEVEL=1" | b"SECLEVEL=2" => {}
             b"SECLEVEL=3" | b"SECLEVEL=4" | b"SECLEVEL=5" => {
-                return refused(Status::Unsupported, "but the sizes of keys are those of level 2");
+                return refused(Status::Unsupported, "but the minimum key sizes are always those of level 2");
             }
             _ => return refused(Status::InvalidArgument, "which is neither @STRENGTH nor @SECLEVEL=0 to 5"),
         }
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         let len = rest.iter().position(|byte| !is_letter(byte)).unwrap_or(rest.len());
         if len == 0 {
             let what = rest.first().map_or("ends".to_owned(), |byte| format!("has \"{}\"", byte.escape_ascii()));
-            let message = format!("ciphers {what} at byte {}, where a word should be", self.at);
+            let message = format!("ciphers {what} at byte {}, where a cipher suite or keyword is expected", self.at);
             return Err(Error::new(Status::InvalidArgument, message).at(self.at));
         }
         self.at += len;
@@ -321,8 +321,7 @@ impl<'a> Reader<'a> {
     fn nothing_selected(&self) -> Error {
         let names: Vec<_> = TLS12.iter().chain(&TLS13).map(|suite| suite.openssl_name.to_string_lossy()).collect();
         let unknown = String::from_utf8_lossy(&self.unknown);
-        let unknown =
-            if unknown.is_empty() { String::new() } else { format!("; not known: {}", truncated(&unknown)) };
+        let unknown = if unknown.is_empty() { String::new() } else { format!("; unknown: {}", truncated(&unknown)) };
         let message = format!("ciphers selects none of {}{unknown}", names.join(", "));
         Error::new(Status::NoCipherSuites, message)
     }

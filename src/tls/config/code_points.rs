@@ -27,7 +27,10 @@ impl Version {
             0x0304 | MAXIMUM_SUPPORTED => Ok(Version::Tls13),
             0x0300..=0x0302 => {
                 let name = ["SSL 3.0", "TLS 1.0", "TLS 1.1"].get((code & 0xff) as usize).copied().unwrap_or("");
-                Err(Error::new(Status::Unsupported, format!("{name} is not offered; the oldest version is TLS 1.2")))
+                Err(Error::new(
+                    Status::Unsupported,
+                    format!("{name} is not supported; the oldest supported version is TLS 1.2"),
+                ))
             }
             _ => Err(Error::naming(
                 Status::InvalidArgument,

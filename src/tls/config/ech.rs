@@ -61,7 +61,7 @@ impl Ech {
         let suite = DH_KEM_X25519_HKDF_SHA256_AES_128;
         let _delay = fork::delay();
         let (key, _) = suite.generate_key_pair().map_err(|error| {
-            Error::new(Status::Internal, format!("no key could be made: {}", error_text::other(&error)))
+            Error::new(Status::Internal, format!("no key could be generated: {}", error_text::other(&error)))
         })?;
         Ok(Some(EchMode::Grease(EchGreaseConfig::new(suite, key))))
     }
@@ -72,7 +72,7 @@ impl Ech {
             (Some(_), Some(ServerName::DnsName(_))) => Ok(EchStatus::Offered),
             (Some(_), _) => {
                 let what = if name.is_some() { "an IP address" } else { "missing" };
-                let message = format!("server_hostname is {what}: what Encrypted Client Hello hides is a DNS name");
+                let message = format!("server_hostname is {what}: Encrypted Client Hello needs a DNS name");
                 Err(Error::new(Status::InvalidArgument, message))
             }
             (None, _) => Ok(if self.grease { EchStatus::Grease } else { EchStatus::NotOffered }),

@@ -54,17 +54,18 @@ pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
         match KNOWN.iter().find(|(group, others)| is_called(group.name(), others, word)) {
             Some((group, _)) if groups.iter().any(|other| other.name() == group.name()) => {
                 let name = name(*group).unwrap_or_default().to_string_lossy();
-                return Err(refused(format!("names {name} for the second time")));
+                return Err(refused(format!("lists {name} twice")));
             }
             Some((group, _)) => groups.push(*group),
             None if may_be_unknown => {}
             None => {
                 let word = word.escape_ascii().to_string();
-                let error = refused(format!("has \"{}\", which is none of {},", truncated(&word), supported_names()));
+                let error =
+                    refused(format!("has \"{}\", which is not one of {},", truncated(&word), supported_names()));
                 let advice = if item.iter().any(|byte| b", ;".contains(byte)) {
-                    Advice::text("names stand with \":\" between them")
+                    Advice::text("separate the names with \":\"")
                 } else {
-                    Advice::text("to pass over names that are not known: \"?\" before them")
+                    Advice::text("to skip unknown names: put \"?\" before them")
                 };
                 return Err(error.with_advice(advice));
             }
@@ -112,13 +113,14 @@ mod tests {
     fn parsed_groups_keep_the_order_of_the_list() {
         const ALL: &str = "X25519MLKEM768, x25519, secp256r1, secp384r1, SecP256r1MLKEM768, MLKEM768, MLKEM1024";
         let none = format!("groups selects none of {ALL}");
-        let unknown = |word: &str, at: usize| format!("groups has \"{word}\", which is none of {ALL}, at byte {at}");
+        let unknown =
+            |word: &str, at: usize| format!("groups has \"{word}\", which is not one of {ALL}, at byte {at}");
         let long = "?".repeat(MAX_STRING + 1);
         for (list, expected) in [
             ("x25519", Ok("x25519")),
             ("X25519MLKEM768:x25519:secp256r1:secp384r1", Ok("X25519MLKEM768:x25519:secp256r1:secp384r1")),
             ("P-384:prime256v1:X25519", Ok("secp384r1:secp256r1:x25519")),
-            ("p-256:PRIME256V1", Err((Some(6), "groups names secp256r1 for the second time at byte 6".to_owned()))),
+            ("p-256:PRIME256V1", Err((Some(6), "groups lists secp256r1 twice at byte 6".to_owned()))),
             ("secp256R1:mlkem1024", Ok("secp256r1:MLKEM1024")),
             ("?x448:secp256r1mlkem768:?x25519", Ok("SecP256r1MLKEM768:x25519")),
             ("x25519:x448", Err((Some(7), unknown("x448", 7)))),
@@ -143,9 +145,9 @@ mod tests {
         }
         assert!(parse(b"\xff\xfe").is_err());
         for (list, advice) in [
-            ("x448", "to pass over names that are not known: \"?\" before them"),
-            ("P-256,P-384", "names stand with \":\" between them"),
-            ("x25519:P-256 P-384", "names stand with \":\" between them"),
+            ("x448", "to skip unknown names: put \"?\" before them"),
+            ("P-256,P-384", "separate the names with \":\""),
+            ("x25519:P-256 P-384", "separate the names with \":\""),
         ] {
             let error = parse(list.as_bytes()).unwrap_err();
             assert_eq!(error.advice(), Some(&Advice::text(advice)), "{list}");

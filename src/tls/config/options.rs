@@ -180,7 +180,7 @@ impl TlsOptions {
             }
         };
         if mode == VerifyMode::None && self.check_hostname == Some(true) {
-            let message = "NETLIB_CERT_NONE needs check_hostname to be turned off before";
+            let message = "NETLIB_CERT_NONE requires that check_hostname is turned off first";
             return Err(Error::new(Status::InvalidArgument, message));
         }
         self.verify_mode = Some(mode);
@@ -250,12 +250,12 @@ impl TlsOptions {
         };
         if self.early_data && self.alpn.len() > 1 {
             let message =
-                "early data is written before an application protocol is agreed on, and several are offered";
-            let advice = Advice::with_usage("to offer one alone", ApiName::AddAlpnProtocol, ", called once");
+                "early data is sent before an ALPN protocol is negotiated, and several protocols are offered";
+            let advice = Advice::with_usage("to offer a single protocol", ApiName::AddAlpnProtocol, ", called once");
             return refused(message, advice);
         }
         if self.early_data && !self.resumption {
-            let message = "early data is part of resumption, which is off";
+            let message = "early data needs resumption, which is off";
             return refused(message, Advice::with_usage("to turn it on", ApiName::SetResumption, " with 1"));
         }
         Ok(())
@@ -299,11 +299,11 @@ impl TlsOptions {
     }
 
     pub fn set_hostname_checks_common_name(&mut self, on: bool) -> Result<()> {
-        unless(on, "names are looked for among the subject alternative names only (RFC 9525)")
+        unless(on, "host names are compared with subject alternative names only (RFC 9525)")
     }
 
     pub fn set_post_handshake_auth(&mut self, on: bool) -> Result<()> {
-        unless(on, "a client shows its certificate in the handshake only")
+        unless(on, "a client certificate is sent only during the handshake")
     }
 
     pub fn add_alpn_protocol(&mut self, protocol: &[u8]) -> Result<()> {
@@ -312,14 +312,15 @@ impl TlsOptions {
             return Err(Error::new(Status::InvalidArgument, message));
         }
         if let Some((at, why)) = find_list_separator(protocol) {
-            let message = format!("protocol {why} (at byte {at}): it must be the name of one");
+            let message = format!("protocol {why} (at byte {at}): it must be a single protocol name");
             let advice = Advice::with_usage("to offer several", ApiName::AddAlpnProtocol, " for each");
             return Err(Error::new(Status::InvalidArgument, message).at(at).with_advice(advice));
         }
         let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
         if offered + protocol.len() + 1 > MAX_ALPN {
-            let message =
-                format!("all protocols together must have at most {MAX_ALPN} bytes, one more for each included");
+            let message = format!(
+                "all protocols together must have at most {MAX_ALPN} bytes, including one length byte for each"
+            );
             return Err(Error::new(Status::InvalidArgument, message));
         }
         self.alpn.push(protocol.to_vec());
@@ -391,7 +392,7 @@ fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     while let [length @ 1..b' ', after @ ..] = rest {
         rest = after.get(usize::from(*length)..)?;
     }
-    rest.is_empty().then_some((0, "has lengths in it"))
+    rest.is_empty().then_some((0, "contains length bytes"))
 }
 
 fn unless(on: bool, reason: &str) -> Result<()> {
@@ -420,8 +421,10 @@ mod tests {
 
     #[test]
     fn alpn_protocol_must_be_a_single_name() {
-        let comma = |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be the name of one"));
-        let lengths = || Err("protocol has lengths in it (at byte 0): it must be the name of one".to_owned());
+        let comma =
+            |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be a single protocol name"));
+        let lengths =
+            || Err("protocol contains length bytes (at byte 0): it must be a single protocol name".to_owned());
         for (protocol, expected) in [
             (&b"h2"[..], Ok(())),
             (b"acme-tls/1", Ok(())),

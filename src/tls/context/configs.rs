@@ -48,8 +48,10 @@ impl Parts<'_> {
     /// Returns the verifier for the certificates of servers. Fails if the options do not allow clients.
     pub(super) fn verifier(&self) -> Result<ServerVerifier> {
         if self.options.server_only {
-            let error =
-                Error::new(Status::InvalidArgument, "the context is for servers only, and a client needs another");
+            let error = Error::new(
+                Status::InvalidArgument,
+                "the context is for servers only: create another one for clients",
+            );
             return Err(error.about(ApiName::SetServerOnly));
         }
         Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.verifier_config.clone()))
@@ -146,12 +148,12 @@ pub(super) fn resumption(
 }
 
 pub(super) fn no_trust_anchors(options: &TlsOptions, what: &str) -> Error {
-    let message = format!("{what} are to be verified, but no authority is trusted");
+    let message = format!("{what} cannot be verified, because no authority is trusted");
     let error =
         Error::new(Status::NoTrustAnchors, message).with_advice(Advice::new("to trust one", ApiName::AddTrust));
     if options.system_trust == Some(false) { error.about(ApiName::SetSystemTrust) } else { error }
 }
 
 pub(super) fn internal(what: &str, error: &rustls::Error) -> Error {
-    Error::new(Status::Internal, format!("{what} could not be made: {}", error_text::other(error)))
+    Error::new(Status::Internal, format!("{what} could not be created: {}", error_text::other(error)))
 }

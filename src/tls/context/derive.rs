@@ -39,7 +39,7 @@ impl Context {
             !options.custom_trust.is_empty() || !options.crls.is_empty() || options.embedded_trust || adds_system;
         let adds_pins = !options.pins.is_empty() || options.pins_replace_chain;
         if adds_pins && !context.options.pins.is_empty() {
-            let message = "the context has pins already: pins are set on one of the two";
+            let message = "the context already has pins: set pins in the context or in the options, not in both";
             let setting = if options.pins.is_empty() { ApiName::SetPinsReplaceChain } else { ApiName::AddPin };
             return Err(Error::new(Status::InvalidArgument, message).about(setting));
         }

@@ -62,13 +62,13 @@ fn pair(
     if pkcs12::is_one(chain) {
         // A caller may name the same file for both.
         if key != chain {
-            let message = format!("{chain_name} is PKCS#12, which has its key in it: {key_name} cannot be given too");
+            let message = format!("{chain_name} is PKCS#12 and contains its own key: {key_name} cannot be given too");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         return pkcs12::load(chain, chain_name, password, provider);
     }
     if pkcs12::is_one(key) {
-        let message = format!("{key_name} is PKCS#12: it is given in place of the chain, and no key with it");
+        let message = format!("{key_name} is PKCS#12: pass it in place of the chain, without a key");
         return Err(Error::new(Status::InvalidArgument, message));
     }
     let certificates = pem::certificates_or(chain, chain_name, ", nor PKCS#12")?;

@@ -47,7 +47,7 @@ pub(crate) fn load(
 
 /// Prepares the key in `der` for signing.
 pub(crate) fn prepare(mut der: Secret, what: &str, provider: &CryptoProvider) -> Result<Arc<dyn SigningKey>> {
-    let no_key = || Refusal::malformed("it is none of PKCS#8, PKCS#1 and SEC1").error(what);
+    let no_key = || Refusal::malformed("it is not in PKCS#8, PKCS#1 or SEC1 form").error(what);
     let shape = Shape::of(&der).ok_or_else(no_key)?;
     let unusable = shape.unusable(&der);
     let _delay = fork::delay();
@@ -64,7 +64,7 @@ pub(crate) fn prepare(mut der: Secret, what: &str, provider: &CryptoProvider) ->
 
 fn find(bytes: &[u8], password: Option<&Password>) -> Opened<Secret> {
     if !pem::is_pem(bytes) {
-        let absent = || Refusal::Absent("holds neither a PEM nor a DER private key".to_owned());
+        let absent = || Refusal::Absent("contains neither a PEM nor a DER private key".to_owned());
         let elements = x509::split_sequences(bytes).ok_or_else(absent)?;
         let key = elements.into_iter().find(|der| pkcs8::is_private_key(der)).ok_or_else(absent)?;
         return open(copy(key)?, password);
@@ -87,9 +87,9 @@ fn find(bytes: &[u8], password: Option<&Password>) -> Opened<Secret> {
     Err(Refusal::Absent(match foreign {
         Some(label) => {
             let label = String::from_utf8_lossy(label);
-            format!("holds no private key of a form known here, only a section \"{}\"", truncated(&label))
+            format!("contains no private key in a supported form, only a section \"{}\"", truncated(&label))
         }
-        None => "holds no private key".to_owned(),
+        None => "contains no private key".to_owned(),
     }))
 }
 

@@ -75,7 +75,8 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
                 return Ok(());
             }
             let seconds = patience.as_secs_f64();
-            let message = format!("cannot read {what} {}: it did not end within {seconds} s", path.display());
+            let message =
+                format!("cannot read {what} {}: end of file was not reached within {seconds} s", path.display());
             Err(Error::new(Status::Io, message).with_errno(libc::ETIMEDOUT))
         },
         failed,
@@ -130,7 +131,7 @@ pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<
             memory::push(&mut certificates, certificate, "certificates")?;
         }
     } else {
-        let neither = || bad(&format!("holds neither PEM nor DER certificates{others}"));
+        let neither = || bad(&format!("contains neither PEM nor DER certificates{others}"));
         let elements = x509::split_sequences(bytes).ok_or_else(neither)?;
         for der in elements.into_iter().filter(|der| !pkcs8::is_private_key(der)) {
             let certificate = CertificateDer::from(memory::copy(der, "a certificate")?);
@@ -138,7 +139,7 @@ pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<
         }
     }
     if certificates.is_empty() {
-        return Err(bad("holds no certificate"));
+        return Err(bad("contains no certificate"));
     }
     Ok(certificates)
 }
@@ -261,7 +262,7 @@ mod tests {
         let path = path_of(&read);
         let error = read_within(&path, "CA file", Duration::from_millis(20)).unwrap_err();
         assert_eq!((error.status(), error.errno()), (Status::Io, libc::ETIMEDOUT));
-        let expected = format!("cannot read CA file {}: it did not end within 0.02 s", path.display());
+        let expected = format!("cannot read CA file {}: end of file was not reached within 0.02 s", path.display());
         assert_eq!(error.message(), expected);
     }
 

@@ -69,7 +69,7 @@ impl PasswordState {
             PasswordState::NoneGiven => Refusal::PasswordRequired,
             PasswordState::Given => Refusal::WrongPassword,
             PasswordState::Right => {
-                let why = format!("{part} with another password than the one of its MAC, or {part} is damaged");
+                let why = format!("the password of {part} is not that of the MAC, or {part} is damaged");
                 Refusal::Unsupported(why)
             }
         }
@@ -135,14 +135,14 @@ fn split(bytes: &[u8]) -> Opened<(Span<'_>, Option<Element<'_>>)> {
         .read(tag::SEQUENCE, "the outermost sequence, which does not end within the data,")
         .map_err(whole)?
         .inside();
-    all.end("what stands behind the outermost sequence").map_err(whole)?;
+    all.end("the data after the outermost sequence").map_err(whole)?;
     outer.read(tag::INTEGER, "the version").map_err(whole)?;
     let content = outer.read(tag::SEQUENCE, "the authenticated safe").map_err(whole)?;
     let mac = outer.take(tag::SEQUENCE);
-    outer.end("what stands behind the MAC").map_err(whole)?;
+    outer.end("the data after the MAC").map_err(whole)?;
     let (kind, content) = content_info(content.inside()).map_err(whole)?;
     let Some(Pkcs7::Data) = Pkcs7::of(kind.content) else {
-        return Err(Refusal::Unsupported("it is signed instead of having a MAC".to_owned()));
+        return Err(Refusal::Unsupported("it has a signature instead of a MAC".to_owned()));
     };
     let octets = string(content, tag::OCTET_STRING, "the authenticated safe").map_err(whole)?;
     let safe = Span::new(&octets, "the authenticated safe", "", " of the authenticated safe")?;
@@ -170,9 +170,9 @@ impl Pkcs7 {
 
 /// Returns the type of a ContentInfo, and a cursor at its content.
 fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, Der<'a>), Malformed> {
-    let kind = fields.read(tag::OID, "the kind of a content")?;
+    let kind = fields.read(tag::OID, "a content type")?;
     let content = fields.read(tag::explicit(0), "a content")?.inside();
-    fields.end("what stands behind a content")?;
+    fields.end("the data after a content")?;
     Ok((kind, content))
 }
 

@@ -18,16 +18,16 @@ pub(crate) fn certificate(error: &CertificateError) -> Cow<'static, str> {
         C::Revoked => "has been revoked by its authority",
         C::UnhandledCriticalExtension => "has an unknown extension that is marked critical",
         C::UnknownIssuer => "was not issued by a trusted authority",
-        C::UnknownRevocationStatus => "is in the scope of no CRL",
+        C::UnknownRevocationStatus => "is not covered by any CRL",
         C::ExpiredRevocationList | C::ExpiredRevocationListContext { .. } => {
-            "belongs to an authority whose CRL has expired"
+            "was issued by an authority whose CRL has expired"
         }
-        C::BadSignature => "has a signature that its issuer's key did not make",
+        C::BadSignature => "has a signature that was not made with its issuer's key",
         C::UnsupportedSignatureAlgorithmContext { .. }
         | C::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
             "is signed with an algorithm that is not supported"
         }
-        C::NotValidForName | C::NotValidForNameContext { .. } => "is for other names",
+        C::NotValidForName | C::NotValidForNameContext { .. } => "is not valid for the expected name",
         C::InvalidPurpose | C::InvalidPurposeContext { .. } => "is not for this purpose",
         C::InvalidOcspResponse => "came with an invalid OCSP response",
         C::ApplicationVerificationFailure => "was not accepted",
@@ -41,7 +41,7 @@ pub(crate) fn certificate(error: &CertificateError) -> Cow<'static, str> {
 pub(crate) fn revocation_list(error: &CertRevocationListError) -> Cow<'static, str> {
     use CertRevocationListError as C;
     Cow::Borrowed(match error {
-        C::BadSignature => "has a signature that its issuer's key did not make",
+        C::BadSignature => "has a signature that was not made with its issuer's key",
         C::UnsupportedSignatureAlgorithmContext { .. }
         | C::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
             "is signed with an algorithm that is not supported"
@@ -69,20 +69,20 @@ pub(crate) fn webpki(error: &WebpkiError) -> &'static str {
         W::CaUsedAsEndEntity => "is a CA certificate, not one of a server or a client",
         W::CertDistrusted => "is distrusted",
         W::CertExpired { .. } => "has expired",
-        W::CertNotValidForName(_) => "is for other names",
+        W::CertNotValidForName(_) => "is not valid for the expected name",
         W::CertNotValidYet { .. } => "is not valid yet",
         W::CertRevoked => "has been revoked by its authority",
-        W::CrlExpired { .. } => "belongs to an authority whose CRL has expired",
+        W::CrlExpired { .. } => "was issued by an authority whose CRL has expired",
         W::EmptyEkuExtension => "has an extendedKeyUsage extension without a purpose",
-        W::EndEntityUsedAsCa => "has issued another one, but is no authority's",
+        W::EndEntityUsedAsCa => "has issued another certificate, but is not a CA certificate",
         W::ExtensionValueInvalid => "has an extension with an invalid value",
         W::InvalidCertValidity => "has a notAfter before its notBefore",
         W::InvalidCrlNumber => "has an invalid number",
         W::InvalidNetworkMaskConstraint => "has a name constraint with an invalid network mask",
         W::InvalidSerialNumber => "has an invalid serial number",
-        W::InvalidCrlSignatureForPublicKey => "belongs to an authority whose CRL has a wrong signature",
-        W::InvalidSignatureForPublicKey => "has a signature that its issuer's key did not make",
-        W::IssuerNotCrlSigner => "is of an issuer that may not sign CRLs",
+        W::InvalidCrlSignatureForPublicKey => "was issued by an authority whose CRL has a wrong signature",
+        W::InvalidSignatureForPublicKey => "has a signature that was not made with its issuer's key",
+        W::IssuerNotCrlSigner => "was issued by an authority that may not sign CRLs",
         W::MalformedDnsIdentifier => "has a malformed host name",
         W::MalformedExtensions => "has malformed extensions",
         W::MalformedNameConstraint => "has a malformed name constraint",
@@ -96,7 +96,7 @@ pub(crate) fn webpki(error: &WebpkiError) -> &'static str {
         W::SignatureAlgorithmMismatch => "names two different signature algorithms",
         W::TrailingData(_) => "has data after its end",
         W::UnknownIssuer => "was not issued by a trusted authority",
-        W::UnknownRevocationStatus => "is in the scope of no CRL",
+        W::UnknownRevocationStatus => "is not covered by any CRL",
         W::UnsupportedCertVersion => "is not of version 3",
         W::UnsupportedCriticalExtension => "has an unknown extension that is marked critical",
         W::UnsupportedCrlIssuingDistributionPoint => "has an issuing distribution point that is not supported",
@@ -107,7 +107,7 @@ pub(crate) fn webpki(error: &WebpkiError) -> &'static str {
         W::UnsupportedRevocationReason => "has a revocation reason that is not supported",
         W::UnsupportedRevocationReasonsPartitioning => "is for some revocation reasons only, which is not supported",
         W::UnsupportedCrlSignatureAlgorithmContext(_) | W::UnsupportedCrlSignatureAlgorithmForPublicKeyContext(_) => {
-            "belongs to an authority whose CRL is signed with an unsupported algorithm"
+            "was issued by an authority whose CRL is signed with an unsupported algorithm"
         }
         W::UnsupportedSignatureAlgorithmContext(_) | W::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
             "is signed with an algorithm that is not supported"

@@ -361,8 +361,8 @@ fn check(message: &str, error: &dyn std::fmt::Debug) {
     }
     for general in [
         "does not have the form that TLS requires",
-        "did what the handshake does not allow",
-        "requires what this side does not support",
+        "violated the rules of the handshake",
+        "requires a feature that this side does not support",
         "has no description",
         "cannot be used",
     ] {

@@ -57,19 +57,20 @@ pub(crate) struct SessionFacts<'a> {
     pub(crate) newest_offered: Option<u16>,
 }
 
-const A_CERTIFICATE: Advice = Advice::new("to present one", ApiName::SetIdentity);
+const A_CERTIFICATE: Advice = Advice::new("to present a certificate", ApiName::SetIdentity);
 const OWN_CERTIFICATE: Advice = Advice::new("to present another certificate", ApiName::SetIdentity);
-const PROTOCOLS: Advice = Advice::new("to offer others", ApiName::AddAlpnProtocol);
-const CIPHERS: Advice = Advice::new("to allow others", ApiName::SetCiphers);
-const EARLY_DATA: Advice = Advice::with_usage("to offer none", ApiName::SetEarlyData, " with 0");
-const GROUPS: Advice = Advice::new("to allow others", ApiName::SetKeyExchangeGroups);
-const VERSIONS: Advice = Advice::new("to allow others", ApiName::SetVersions);
+const PROTOCOLS: Advice = Advice::new("to offer other protocols", ApiName::AddAlpnProtocol);
+const CIPHERS: Advice = Advice::new("to allow other cipher suites", ApiName::SetCiphers);
+const EARLY_DATA: Advice = Advice::with_usage("to offer no early data", ApiName::SetEarlyData, " with 0");
+const GROUPS: Advice = Advice::new("to allow other groups", ApiName::SetKeyExchangeGroups);
+const VERSIONS: Advice = Advice::new("to allow other versions", ApiName::SetVersions);
 
 const WITHOUT_ECH: Advice =
-    Advice::text("Encrypted Client Hello needs TLS 1.3; a context without it may speak TLS 1.2");
-const RETRY_ECH: Advice = Advice::new("to try once more, on a new connection", ApiName::EchRetryConfigs);
-const RETRY_WITHOUT_ECH: Advice =
-    Advice::text("to connect without it, and show the name: a context without an ECHConfigList");
+    Advice::text("Encrypted Client Hello needs TLS 1.3; a context without Encrypted Client Hello can use TLS 1.2");
+const RETRY_ECH: Advice = Advice::new("to try again on a new connection", ApiName::EchRetryConfigs);
+const RETRY_WITHOUT_ECH: Advice = Advice::text(
+    "to connect without Encrypted Client Hello, with a visible server name: use a context without an ECHConfigList",
+);
 
 impl SessionFacts<'_> {
     /// Describes the peer, as in "the server \"example.com\"".
@@ -96,9 +97,9 @@ impl SessionFacts<'_> {
             match (self.handshaking, nothing_received) {
                 (true, true) => format!("{peer} closed the connection without answering the TLS handshake"),
                 (true, false) => format!("{peer} closed the connection during the TLS handshake"),
-                (false, _) => format!(
-                    "{peer} closed the connection without the TLS closing message: what it sent may be incomplete"
-                ),
+                (false, _) => {
+                    format!("{peer} closed the connection without close_notify: the received data may be truncated")
+                }
             },
         )
     }
@@ -167,7 +168,7 @@ impl SessionFacts<'_> {
                     .with_tls_alert(u8::from(AlertDescription::DecryptError))
             }
             TlsError::DecryptError => protocol(format!(
-                "a record from {peer} could not be decrypted: it was altered on the way, or the peer is faulty"
+                "a record from {peer} could not be decrypted: it was modified in transit, or the peer has a bug"
             ))
             .with_tls_alert(u8::from(AlertDescription::BadRecordMac)),
             TlsError::PeerSentOversizedRecord => protocol(format!("{peer} sent a record larger than TLS allows"))
@@ -183,8 +184,7 @@ impl SessionFacts<'_> {
             TlsError::PeerIncompatible(why) => self.incompatible(why),
             // The server has been downgraded to TLS 1.2 since the session that is resumed.
             TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
-                let message =
-                    format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
+                let message = format!("{peer} answered an offer of early data with TLS 1.2, which has none");
                 Error::new(Status::TlsIncompatible, message).with_advice(EARLY_DATA)
             }
             TlsError::PeerMisbehaved(why) => {
@@ -200,7 +200,7 @@ impl SessionFacts<'_> {
             // rustls' error for a TLS 1.2 client whose signature schemes this side's key does not support.
             TlsError::General(_) if self.is_server && self.handshaking => Error::new(
                 Status::TlsIncompatible,
-                format!("{peer} cannot be spoken with: {}", error_text::other(error)),
+                format!("no TLS session with {peer} is possible: {}", error_text::other(error)),
             ),
             _ => {
                 let why = error_text::other(error);
@@ -222,14 +222,15 @@ impl SessionFacts<'_> {
         let (hint, advice) = match (number, selection) {
             // Different servers answer a missing certificate with each of these alerts.
             (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoCertificate)) => {
-                ("it had asked for a certificate, and was shown none", Some(A_CERTIFICATE))
+                ("it requested a certificate, and none was sent", Some(A_CERTIFICATE))
             }
-            (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoUsableKey)) => {
-                ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
-            }
+            (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoUsableKey)) => (
+                "it requested a certificate, and none was sent: this side's key supports none of the requested signature schemes",
+                own,
+            ),
             // A server requests a certificate after everything else is negotiated.
             (40, Some(CertificateSelection::Certificate)) => {
-                ("it had asked for a certificate, and perhaps does not accept the one that it was shown", own)
+                ("it requested a certificate, and may have rejected the one that was sent", own)
             }
             _ => self.hint(number),
         };
@@ -246,25 +247,28 @@ impl SessionFacts<'_> {
         let own = Some(OWN_CERTIFICATE);
         match number {
             40 | 71 if self.handshaking => {
-                let parameters = "the two sides have no version, cipher suite or parameters in common";
+                let parameters = "client and server have no TLS version, cipher suite or parameters in common";
                 (
                     parameters,
                     self.restrictions.ciphers().or(self.restrictions.groups()).or(self.restrictions.versions()),
                 )
             }
-            44 => ("it has found this side's certificate among the revoked ones", own),
-            45 => ("by its clock this side's certificate has expired or is not yet valid", own),
-            48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
+            44 => ("it regards this side's certificate as revoked", own),
+            45 => ("according to its clock, this side's certificate has expired or is not yet valid", own),
+            48 => (
+                "it does not trust the issuer of this side's certificate, or an intermediate certificate is missing",
+                own,
+            ),
             42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
             70 if self.restrictions.versions => (
                 "it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
                 self.restrictions.versions(),
             ),
             70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
-            112 => ("it has no site of the name that was asked for", None),
-            116 => ("it asks for a certificate", Some(A_CERTIFICATE)),
+            112 => ("it has no site with the requested name", None),
+            116 => ("it requires a client certificate", Some(A_CERTIFICATE)),
             120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
-            121 => ("it goes on only with Encrypted Client Hello, which a server has no keys for here", None),
+            121 => ("it requires Encrypted Client Hello, which netlib's servers do not support", None),
             _ => ("", None),
         }
     }
@@ -299,11 +303,11 @@ impl SessionFacts<'_> {
             return Error::new(Status::TlsProtocol, message).with_tls_alert(u8::from(AlertDescription::DecodeError));
         }
         let looks = match looks {
-            "plain HTTP response" => "it answers in plain HTTP".to_owned(),
+            "plain HTTP response" => "it answered in plain HTTP".to_owned(),
             "plain HTTP request" => "it sent a plain HTTP request".to_owned(),
             "SSH" => "it speaks SSH".to_owned(),
             "" => format!("its first byte is 0x{:02x}", bytes.first().copied().unwrap_or(0)),
-            _ => "it greets as a mail or FTP server".to_owned(),
+            _ => "it sent the greeting of a mail or FTP server".to_owned(),
         };
         Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
     }
@@ -328,7 +332,7 @@ impl SessionFacts<'_> {
         let common = |what: &str| format!("{peer} and this side have no {what} in common");
         let (message, alert, advice) = match why {
             PeerIncompatible::ServerDoesNotSupportTls12Or13 => (
-                format!("{peer} offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here"),
+                format!("{peer} offers neither TLS 1.2 nor TLS 1.3; netlib supports no older version"),
                 AlertDescription::ProtocolVersion,
                 None,
             ),
@@ -358,7 +362,7 @@ impl SessionFacts<'_> {
                 if matches!(self.peer_request, Some(PeerRequest::Session { ecdhe: false, .. })) =>
             {
                 let message =
-                    "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
+                    "offers no ephemeral key exchange on elliptic curves (ECDHE), and netlib supports no other";
                 (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
             }
             // RFC 8446 section 9.2 requires missing_extension; rustls sends handshake_failure.
@@ -375,20 +379,24 @@ impl SessionFacts<'_> {
             PeerIncompatible::NoSignatureSchemesInCommon
             | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon
             | PeerIncompatible::SignatureAlgorithmsExtensionRequired => (
-                common("signature scheme that this side's certificate can serve"),
+                common("signature scheme that this side's certificate supports"),
                 AlertDescription::HandshakeFailure,
                 Some(OWN_CERTIFICATE),
             ),
             PeerIncompatible::ExtendedMasterSecretExtensionRequired => (
                 format!(
-                    "{peer} lacks the extended master secret (RFC 7627), without which TLS 1.2 is not spoken here"
+                    "{peer} does not support the extended master secret (RFC 7627), which netlib requires for TLS 1.2"
                 ),
                 AlertDescription::HandshakeFailure,
                 None,
             ),
             why => {
                 let why = error_text::peer_incompatible(why);
-                (format!("{peer} cannot be spoken with: it {why}"), AlertDescription::HandshakeFailure, None)
+                (
+                    format!("no TLS session with {peer} is possible: it {why}"),
+                    AlertDescription::HandshakeFailure,
+                    None,
+                )
             }
         };
         Error::new(Status::TlsIncompatible, message).with_tls_alert(u8::from(alert)).with_advice(advice)
@@ -472,7 +480,7 @@ mod tests {
     #[test]
     fn an_alert_is_explained_by_the_peer_request() {
         let peer_request = |selection| Some(PeerRequest::Certificate(selection));
-        let parameters = "no version, cipher suite or parameters in common";
+        let parameters = "no TLS version, cipher suite or parameters in common";
         for (number, handshaking, peer_request, expected) in [
             (40, true, None, Some(parameters)),
             (71, true, None, Some(parameters)),
@@ -482,32 +490,32 @@ mod tests {
                 40,
                 true,
                 peer_request(CertificateSelection::NoCertificate),
-                Some("it had asked for a certificate, and was shown none"),
+                Some("it requested a certificate, and none was sent"),
             ),
             (
                 40,
                 false,
                 peer_request(CertificateSelection::NoCertificate),
-                Some("it had asked for a certificate, and was shown none"),
+                Some("it requested a certificate, and none was sent"),
             ),
             (
                 40,
                 true,
                 peer_request(CertificateSelection::NoUsableKey),
-                Some("was shown none: this side's key cannot sign as it demands"),
+                Some("and none was sent: this side's key supports none of the requested"),
             ),
             (
                 40,
                 true,
                 peer_request(CertificateSelection::Certificate),
-                Some("perhaps does not accept the one that it was shown"),
+                Some("may have rejected the one that was sent"),
             ),
             // Servers written in Java and Go, with TLS 1.2.
             (
                 42,
                 true,
                 peer_request(CertificateSelection::NoCertificate),
-                Some("it had asked for a certificate, and was shown none"),
+                Some("it requested a certificate, and none was sent"),
             ),
             (
                 42,

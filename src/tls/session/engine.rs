@@ -116,7 +116,7 @@ impl Engine {
                 (Connection::client(context.client_config(true)?, name)?, Some(text))
             }
             None if context.check_hostname() => {
-                let message = "server_hostname is missing: a server that proves no name proves nothing";
+                let message = "server_hostname is missing: without it, the server's identity cannot be verified";
                 return Err(Error::new(Status::InvalidArgument, message));
             }
             None => {
@@ -496,7 +496,9 @@ fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &P
     };
     let is_all = rest.push(plaintext) == plaintext.len();
     *pending_plaintext = Some(rest);
-    let no_room = || Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", plaintext.len()));
+    let no_room = || {
+        Error::new(Status::Internal, format!("a record of {} bytes does not fit into any buffer", plaintext.len()))
+    };
     if is_all { Ok(()) } else { Err(no_room()) }
 }
 

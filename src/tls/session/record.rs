@@ -280,7 +280,7 @@ impl Connection {
         let mut peer_closed = false;
         // Queued messages come out first, one per call. rustls limits the number that a peer can cause.
         loop {
-            let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "plaintext came out of a write"));
+            let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "a write produced plaintext"));
             let Received { outcome, .. } = match self {
                 Connection::Client(connection) => {
                     handle_state(connection.process_tls_records(unconsumed), out, fail_with_alert, Some(&mut what))
@@ -572,13 +572,13 @@ impl Outgoing {
             }
         }
         self.drop_empty();
-        Err(Error::new(Status::Internal, format!("a record of {needed} bytes fits no buffer")))
+        Err(Error::new(Status::Internal, format!("a record of {needed} bytes does not fit into any buffer")))
     }
 }
 
 #[cold]
 fn keys_exhausted() -> Error {
-    Error::new(Status::TlsProtocol, "the session's keys are used up: make a new connection")
+    Error::new(Status::TlsProtocol, "the session's keys have reached their usage limit: open a new connection")
 }
 
 fn not_started(error: rustls::Error) -> Error {

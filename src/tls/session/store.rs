@@ -455,20 +455,25 @@ impl SavedSession {
     pub(crate) fn check(&self, sessions: &Arc<Sessions>, name: Option<&str>, protocols: &[Vec<u8>]) -> Result<()> {
         let refused = |why: String| Err(Error::new(Status::InvalidArgument, format!("session {why}")));
         if !Weak::ptr_eq(&self.sessions, &Arc::downgrade(sessions)) {
-            return refused("was made by another context: what that one trusts and shows may differ".to_owned());
+            return refused(
+                "was created by another context, which may have other trust anchors and client certificates"
+                    .to_owned(),
+            );
         }
         let own = self.name.to_str();
         match name {
             Some(name) if name == own => {}
-            Some(name) => return refused(format!("is of the server \"{own}\", not of \"{name}\"")),
-            None => return refused(format!("is of the server \"{own}\", and this one has no name to prove")),
+            Some(name) => return refused(format!("belongs to the server \"{own}\", not to \"{name}\"")),
+            None => {
+                return refused(format!("belongs to the server \"{own}\", but this connection has no server name"));
+            }
         }
         if *self.protocols != *protocols {
-            return refused("was made while other application protocols were offered".to_owned());
+            return refused("was created with other ALPN protocols".to_owned());
         }
         match &*self.lock() {
             None if self.version == Version::Tls13 => {
-                refused("was used already: a ticket of TLS 1.3 is for one connection".to_owned())
+                refused("was already used: a TLS 1.3 ticket is for one connection only".to_owned())
             }
             None => refused("has failed in a handshake".to_owned()),
             Some(session) if !session.is_fresh(now()) => refused("is too old to be resumed".to_owned()),

@@ -27,7 +27,7 @@ impl Callbacks {
 
     pub(super) fn send(&self, bytes: &[u8]) -> Result<Io, Fault> {
         match outcome("write", (self.write)(bytes), bytes.len())? {
-            Io::Done(0) => Err(contract_violation("the write callback took no byte and reported success")),
+            Io::Done(0) => Err(contract_violation("the write callback reported success without writing a byte")),
             Io::End => Err(failed("write", Status::EndOfStream as i32)),
             io => Ok(io),
         }
@@ -40,7 +40,7 @@ fn outcome(name: &str, (code, count): Answer, len: usize) -> Result<Io, Fault> {
             Err(contract_violation(&format!("the {name} callback stored no count")))
         }
         Some(Status::Ok) if count > len => {
-            Err(contract_violation(&format!("the {name} callback counted {count} bytes where {len} were asked for")))
+            Err(contract_violation(&format!("the {name} callback reported {count} bytes for a buffer of {len}")))
         }
         Some(Status::Ok) => Ok(Io::Done(count)),
         Some(Status::WantRead) => Ok(Io::WantRead),

@@ -203,7 +203,7 @@ mod tests {
         back(&session);
         let error = session.stream.read(&mut room).unwrap_err();
         assert_eq!(error.status(), Status::TooSlow);
-        assert!(error.message().starts_with("0 bytes came from the server \"localhost\" in 20."));
+        assert!(error.message().starts_with("0 bytes arrived from the server \"localhost\" in 20."));
         back(&session);
         session.server.writer().write_all(b"late").unwrap();
         session.exchange();

@@ -213,7 +213,7 @@ fn timeout_error(engine: &Engine, status: Status, policy: WaitPolicy<'_>) -> Err
         format!("nothing {what} {preposition} {peer} for {seconds} s{during}")
     };
     let message = match status {
-        Status::ReadTimeout => message("came", "from", policy.settings.read_timeout),
+        Status::ReadTimeout => message("arrived", "from", policy.settings.read_timeout),
         Status::TooSlow => return too_slow(),
         _ => message("could be sent", "to", policy.settings.write_timeout),
     };

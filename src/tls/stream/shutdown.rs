@@ -78,7 +78,7 @@ impl Call<'_> {
             let core = self.core()?;
             if core.discarded > MAX_DISCARDED {
                 let message = format!(
-                    "{} goes on sending after this side's closing message: more than {MAX_DISCARDED} bytes",
+                    "{} sent more than {MAX_DISCARDED} bytes after this side's close_notify",
                     core.engine.peer()
                 );
                 return Err(Error::new(Status::TooMuchData, message));

@@ -65,7 +65,7 @@ impl Call<'_> {
         let (unreported, len) = (self.core()?.unreported, data.len());
         if len < unreported {
             let message = format!(
-                "a write must be continued with the bytes that were not counted: at least {unreported}, not {len}"
+                "this write must repeat the bytes that the previous write did not report as written: at least {unreported} bytes, not {len}"
             );
             return Err(Error::new(Status::InvalidArgument, message));
         }

@@ -43,7 +43,8 @@ pub(super) enum ReceiveMode {
 impl Transport {
     pub fn descriptor(fd: RawFd) -> Result<Transport> {
         if sys::is_listening(fd) {
-            let message = format!("fd {fd} is a listening socket: pass a connected one, such as accept(2) gives");
+            let message =
+                format!("fd {fd} is a listening socket: pass a connected socket, for example from accept(2)");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         Ok(Transport(Kind::Descriptor(fd)))
@@ -155,7 +156,7 @@ fn send_to(fd: RawFd, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
         }
         match sys::send(fd, bytes, sys::DONT_WAIT) {
             Ok(0) => {
-                let message = "the descriptor takes no bytes: it is no stream socket";
+                let message = "the descriptor accepts no bytes: it is not a stream socket";
                 return Err(Fault::Passthrough(Error::new(Status::Io, message)));
             }
             Ok(count) => return Ok(Io::Done(count)),
@@ -188,8 +189,7 @@ struct StreamTransport(Arc<Stream>);
 impl StreamTransport {
     fn new(stream: Arc<Stream>) -> Result<StreamTransport> {
         if stream.transport.depth() + 1 >= MAX_DEPTH {
-            let message =
-                format!("outer is the innermost of {MAX_DEPTH} streams: no more can run inside one another");
+            let message = format!("outer is the innermost of {MAX_DEPTH} nested streams, which is the maximum");
             return Err(Error::new(Status::Unsupported, message));
         }
         let mut core = stream.lock()?;

@@ -71,5 +71,5 @@ impl WaitPolicy<'_> {
 /// Returns the error of a stream below. The stream that has the minimum replaces it with an error that states the
 /// numbers.
 pub(super) fn too_slow() -> Error {
-    Error::new(Status::TooSlow, "less came than the minimum throughput that was asked for")
+    Error::new(Status::TooSlow, "data arrived more slowly than the configured minimum throughput")
 }

@@ -15,9 +15,10 @@ use crate::tls::x509::name::Name;
 /// Accepts the path if at least one trusted certificate with the anchor's name and key allows the path.
 pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     let anchor = path.anchor();
-    let origin = policy.anchors.origin_of(anchor).ok_or_else(|| {
-        Refusal::new(Problem::Other, "ends at an authority that is not among the trusted ones".to_owned())
-    })?;
+    let origin = policy
+        .anchors
+        .origin_of(anchor)
+        .ok_or_else(|| Refusal::new(Problem::Other, "ends at an authority that is not trusted".to_owned()))?;
     if origin.is_built_in {
         return Ok(());
     }
@@ -48,7 +49,7 @@ fn objection(
 ) -> Option<(Problem, String)> {
     match &certificate.unfit {
         Some(Unfit::NotCa(why)) => {
-            let what = format!("may not issue others ({why}): it is trusted as a peer's own certificate only");
+            let what = format!("may not issue certificates ({why}): it is trusted only as a peer's own certificate");
             return Some((Problem::NotCa, what));
         }
         Some(Unfit::CriticalExtension(kind)) => {

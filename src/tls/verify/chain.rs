@@ -36,12 +36,14 @@ impl Context {
         let given = time.map(moment).transpose()?;
         let chain = pem::certificates(pem::bounded(chain, "chain")?, "chain")?;
         if chain.len() > MAX_CERTIFICATES {
-            let message = format!("chain has {} certificates; it may have {MAX_CERTIFICATES}", chain.len());
+            let message = format!("chain has {} certificates; at most {MAX_CERTIFICATES} are allowed", chain.len());
             return Err(invalid(message));
         }
         if let Some((index, der)) = chain.iter().enumerate().find(|(_, der)| der.len() > MAX_CERTIFICATE_SIZE) {
-            let message =
-                format!("certificate {index} of chain has {} bytes; it may have {MAX_CERTIFICATE_SIZE}", der.len());
+            let message = format!(
+                "certificate {index} of chain has {} bytes; at most {MAX_CERTIFICATE_SIZE} are allowed",
+                der.len()
+            );
             return Err(invalid(message));
         }
         let verifies_chain = !self.pins_replace_chain();
@@ -52,7 +54,7 @@ impl Context {
             (None, None) => UnixTime::now(),
         };
         let Some((end_entity, others)) = chain.split_first() else {
-            return Err(Error::new(Status::InvalidPem, "chain holds no certificate"));
+            return Err(Error::new(Status::InvalidPem, "chain contains no certificate"));
         };
         let request = VerifyRequest { end_entity, others, purpose, name: name.as_ref(), time };
         verify_with(policy, &request, verifies_chain).map_err(|refusal| {

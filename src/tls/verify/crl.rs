@@ -42,7 +42,7 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
         return Err(Error::naming(Status::InvalidArgument, before, ApiName::VerifyFlag, &after));
     }
     if flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN & !flag::CRL_CHECK_LEAF {
-        let message = "flags has 0x8, which means something only with 0x4: see NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN";
+        let message = "flags has 0x8, which is valid only together with 0x4: see NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN";
         return Err(Error::new(Status::InvalidArgument, message));
     }
     Ok(flags)
@@ -53,12 +53,9 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
 pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result<i32> {
     let requested = requested.unwrap_or(0) | flag::ALWAYS;
     match (requested & flag::CRL_CHECK_CHAIN != 0, has_lists) {
-        (true, false) => Err(Error::new(
-            Status::InvalidArgument,
-            "certificates are to be looked up in lists of revoked ones, but no list was added",
-        )
-        .with_advice(Advice::new("to add one", ApiName::AddCrl))
-        .about(ApiName::SetVerifyFlags)),
+        (true, false) => Err(Error::new(Status::InvalidArgument, "revocation checks are on, but no CRL was added")
+            .with_advice(Advice::new("to add one", ApiName::AddCrl))
+            .about(ApiName::SetVerifyFlags)),
         (false, true) => Ok(requested | flag::CRL_CHECK_CHAIN),
         _ => Ok(requested),
     }
@@ -122,26 +119,26 @@ const PROBE_THRESHOLD: usize = 64 * 1024;
 fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     if bytes.len() > PROBE_THRESHOLD {
-        memory::check_available(bytes.len().saturating_mul(MEMORY_PER_BYTE), "lists of revoked certificates")?;
+        memory::check_available(bytes.len().saturating_mul(MEMORY_PER_BYTE), "CRLs")?;
     }
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
         pem::objects(bytes, b"X509 CRL")
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| bad(&format!("is not valid PEM: {error}")))?
     } else {
-        let elements =
-            split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER lists of revoked certificates"))?;
+        let elements = split_sequences(bytes).ok_or_else(|| bad("contains neither PEM nor DER CRLs"))?;
         elements.into_iter().map(CertificateRevocationListDer::from).collect()
     };
     if lists.is_empty() {
-        return Err(bad("holds no list of revoked certificates (X509 CRL)"));
+        return Err(bad("contains no CRL (X509 CRL)"));
     }
     for (index, der) in lists.iter().enumerate() {
         let list = OwnedCertRevocationList::from_der(der).map_err(|error| {
             let status = if is_of_another_kind(&error) { Status::Unsupported } else { Status::InvalidPem };
-            Error::new(status, format!("{what}: list {index} {}", error_text::webpki(&error)))
+            Error::new(status, format!("{what}: CRL {index} {}", error_text::webpki(&error)))
         })?;
-        let (this_update, next_update) = updates(der).ok_or_else(|| bad("has a list without its times"))?;
+        let (this_update, next_update) =
+            updates(der).ok_or_else(|| bad("contains a CRL without its times (thisUpdate, nextUpdate)"))?;
         let list = CertRevocationList::from(list);
         let Signer { may_sign: is_usable, anchor } = find_signer(list.issuer(), der);
         crls.push(Crl { list, this_update, next_update, digest: digest::of(der), is_usable, anchor });
@@ -203,10 +200,10 @@ mod tests {
     #[test]
     fn errors_for_malformed_crls_name_the_source() {
         for (bytes, message) in [
-            (CA, "CRL data holds no list of revoked certificates (X509 CRL)"),
-            (b"text", "CRL data holds neither PEM nor DER lists of revoked certificates"),
-            (b"", "CRL data holds no list of revoked certificates (X509 CRL)"),
-            (&[0x30, 0], "CRL data: list 0 is not valid DER"),
+            (CA, "CRL data contains no CRL (X509 CRL)"),
+            (b"text", "CRL data contains neither PEM nor DER CRLs"),
+            (b"", "CRL data contains no CRL (X509 CRL)"),
+            (&[0x30, 0], "CRL data: CRL 0 is not valid DER"),
         ] {
             let error = loaded(&[bytes]).err().unwrap();
             assert_eq!((error.status(), error.message()), (Status::InvalidPem, message));

@@ -128,7 +128,7 @@ pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Erro
             at(refusal::not_yet_valid(not_before, now), &|certificate| certificate.not_before == not_before)
         }
         Error::InvalidCertValidity => {
-            at(Refusal::new(Problem::Malformed, "ends to be valid before it begins"), &|certificate| {
+            at(Refusal::new(Problem::Malformed, "has a notAfter before its notBefore"), &|certificate| {
                 certificate.not_after < certificate.not_before
             })
         }
@@ -137,13 +137,13 @@ pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Erro
             Some(leaf) if leaf.certificate.is_self_issued() => self_signed(leaf),
             _ => found(
                 Problem::AuthorityAsLeaf,
-                "is an authority's (CA:TRUE), which is for issuing others and not for a session".to_owned(),
+                "is a CA certificate (CA:TRUE), which a peer must not use as its own".to_owned(),
                 &|link| link.index == 0,
             ),
         },
         Error::EndEntityUsedAsCa => found(
             Problem::NotCa,
-            "has issued another one, but is no authority's (it lacks CA:TRUE)".to_owned(),
+            "has issued another certificate, but is not a CA certificate (it lacks CA:TRUE)".to_owned(),
             &|link| link.index > 0 && !link.certificate.is_ca(),
         ),
         Error::PathLenConstraintViolated => path_too_long(&path),
@@ -250,17 +250,16 @@ const UNDERSTOOD: &[&[u8]] = &[
 
 pub(super) fn other_name(request: &VerifyRequest<'_>) -> Refusal {
     let Ok(certificate) = Certificate::parse(request.end_entity) else {
-        return Refusal::new(Problem::NameMismatch, "is for other names").at_index(0);
+        return Refusal::new(Problem::NameMismatch, "is not valid for the expected name").at_index(0);
     };
     match refusal::list(certificate.names().map(|name| name.text())) {
         Some(names) => {
-            let advice =
-                format!("to accept it under one of its own names, if that is the peer that is meant: {names}");
+            let advice = format!("to accept it under one of its own names, if this is the intended peer: {names}");
             let refusal = Refusal::new(Problem::NameMismatch, format!("is for {names}"));
             refusal.with_advice(Advice::owned_text(advice)).at(0, &certificate)
         }
         None => {
-            let what = "names no host: it has no subjectAltName, and the common name does not count";
+            let what = "contains no host name: it has no subjectAltName, and the common name is not used";
             Refusal::new(Problem::NameMismatch, what).at(0, &certificate)
         }
     }
@@ -284,7 +283,7 @@ fn highest(path: &NamedPath<'_>, refusal: Refusal, is: &dyn Fn(&Link<'_>) -> boo
 }
 
 fn self_signed(leaf: &Link<'_>) -> Refusal {
-    leaf.refused(Problem::SelfSigned, "is self-signed and not among the trusted ones")
+    leaf.refused(Problem::SelfSigned, "is self-signed and not trusted")
 }
 
 fn unknown_issuer(request: &VerifyRequest<'_>, path: &NamedPath<'_>) -> Refusal {
@@ -299,27 +298,27 @@ fn unknown_issuer(request: &VerifyRequest<'_>, path: &NamedPath<'_>) -> Refusal 
     let refusal = match (last.index, last.certificate.is_self_issued()) {
         (0, true) => return self_signed(last),
         (_, true) => {
-            last.refused(Problem::UnknownIssuer, "is the authority at the end of the chain, and not a trusted one")
+            last.refused(Problem::UnknownIssuer, "is the root of the chain and is not trusted")
         }
         _ if path.is_cut_off => last.refused(
             Problem::IncompleteChain,
             format!(
                 "was issued by \"{issuer}\", which is not trusted and whose certificate is not among the others that \
-                 were sent: the {peer}'s administrator must have it send the right intermediate certificates"
+                 were sent: the {peer}'s administrator must configure the right intermediate certificates"
             ),
         ),
         (0, _) if last.certificate.extensions.has_ca_issuers => last.refused(
             Problem::IncompleteChain,
             format!(
-                "was issued by \"{issuer}\", which is not trusted and whose certificate was not sent: either that \
-                 authority must be trusted, or the {peer}'s administrator must have it send the intermediate certificates"
+                "was issued by \"{issuer}\", which is not trusted and whose certificate was not sent: either trust that \
+                 authority, or the {peer}'s administrator must configure the intermediate certificates"
             ),
         ),
         _ => last.refused(
             Problem::UnknownIssuer,
             format!(
-                "was issued by \"{issuer}\", which is not trusted and was not sent: unless that is an intermediate that \
-                 the {peer} should send, it is the authority that must be trusted"
+                "was issued by \"{issuer}\", which is not trusted and was not sent: trust that authority, unless it is \
+                 an intermediate that the {peer} should send"
             ),
         ),
     };
@@ -353,7 +352,7 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
         usage.is_some_and(|usage| !usage.crl_sign())
     };
     for (at, link) in path.links.iter().enumerate().rev().filter(|(_, link)| is_checked(link)) {
-        let not_signer = || format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
+        let not_signer = || format!("\"{}\" may not sign CRLs (its keyUsage lacks cRLSign)", by(link));
         let is_issuers = |crl: &Crl| crl.list.issuer() == link.certificate.issuer.content;
         match (error, crl_of(policy, &link.certificate)) {
             (Error::IssuerNotCrlSigner, Some(_)) if path.links.get(at + 1).is_some_and(may_not_sign_crls) => {
@@ -363,7 +362,7 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
                 return unknown(link, not_signer());
             }
             (Error::UnknownRevocationStatus, None) => {
-                return unknown(link, format!("no list of \"{}\" was added", by(link)));
+                return unknown(link, format!("no CRL of \"{}\" was added", by(link)));
             }
             (Error::CrlExpired { .. }, Some(crl)) if crl.next_update <= now => {
                 return refusal::crl_expired(&by(link), crl.next_update, now).at(link.index, &link.certificate);
@@ -372,18 +371,18 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
         }
     }
     let why = match error {
-        Error::UnknownRevocationStatus => "no list that was added covers one of them",
-        Error::CrlExpired { .. } => "a list has ended",
-        Error::InvalidCrlSignatureForPublicKey => "a list's signature is not its authority's",
-        Error::IssuerNotCrlSigner => "a list's authority may not sign lists (its keyUsage lacks cRLSign)",
-        _ => "a list is signed in a path that is not supported",
+        Error::UnknownRevocationStatus => "no CRL covers one of its certificates",
+        Error::CrlExpired { .. } => "a CRL has expired",
+        Error::InvalidCrlSignatureForPublicKey => "a CRL has a signature that was not made with its issuer's key",
+        Error::IssuerNotCrlSigner => "the issuer of a CRL may not sign CRLs (its keyUsage lacks cRLSign)",
+        _ => "a CRL is signed with an algorithm that is not supported",
     };
     // webpki's error does not say which issuer's CRL caused it. The certificate is known only if a single one is
     // checked.
     match &path.links[..] {
         [link] => unknown(link, why.to_owned()),
         [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),
-        _ => Refusal::new(Problem::RevocationUnknown, format!("may hold a revoked one: {why}")),
+        _ => Refusal::new(Problem::RevocationUnknown, format!("may contain a revoked certificate: {why}")),
     }
 }
 
@@ -410,12 +409,18 @@ fn signature(policy: &Policy, path: &NamedPath<'_>) -> Refusal {
             signature_of(link.der).is_some_and(|signed| supported.signature_alg_id().as_ref() == signed.algorithm)
         });
         return if supported {
-            link.refused(Problem::BadSignature, "has a signature that is not its issuer's: it was altered or forged")
+            link.refused(
+                Problem::BadSignature,
+                "has a signature that was not made with its issuer's key: the certificate was altered or forged",
+            )
         } else {
-            link.refused(Problem::Other, format!("is signed in a path that is not supported ({})", algorithm.text()))
+            link.refused(
+                Problem::Other,
+                format!("is signed with an algorithm that is not supported ({})", algorithm.text()),
+            )
         };
     }
-    Refusal::new(Problem::BadSignature, "has a signature that is not its issuer's")
+    Refusal::new(Problem::BadSignature, "has a signature that was not made with its issuer's key")
 }
 
 struct Signed<'a> {

@@ -123,7 +123,7 @@ impl ChainVerifier {
                 Some(why) => Refusal::new(Problem::WeakKey, why),
                 None => Refusal::new(
                     Problem::BadSignature,
-                    "is perhaps another's: the peer did not prove that it has its key (the handshake's signature is wrong)",
+                    "may belong to another peer: this peer did not prove that it has the private key (the handshake signature is wrong)",
                 ),
             };
             self.refuse(refusal.at(0, &certificate))
@@ -156,7 +156,7 @@ impl ChainVerifier {
 }
 
 fn no_time() -> Error {
-    Error::new(Status::Internal, "nobody request the program's clock before its time was needed")
+    Error::new(Status::Internal, "the clock callback was not called before its time was needed")
 }
 
 impl ServerCertVerifier for ServerVerifier {

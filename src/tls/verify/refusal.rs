@@ -22,7 +22,7 @@ pub(crate) mod advice {
     pub(crate) const TRUST_IT: Advice = Advice::new("to trust it", ApiName::AddCaFile);
     pub(crate) const ADD_PIN: Advice =
         Advice::new("to accept it, if it is known to be the right one", ApiName::AddPin);
-    pub(crate) const ADD_CRL: Advice = Advice::new("to add a current list", ApiName::AddCrlFile);
+    pub(crate) const ADD_CRL: Advice = Advice::new("to add a current CRL", ApiName::AddCrlFile);
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Refusal {
     /// Returns the error for a verification outside a session, which sends no alert.
     pub(crate) fn explained(self, peer: &str) -> Error {
         let whose = match self.index {
-            None => format!("the chain of certificates of {peer}"),
+            None => format!("the certificate chain of {peer}"),
             Some(0) => format!("the certificate of {peer}"),
             Some(index) => format!("certificate {index} of the chain of {peer}"),
         };
@@ -135,7 +135,7 @@ pub(super) fn revocation_unknown(why: &str) -> Refusal {
 /// Returns the refusal for an expired CRL of `issuer`, a distinguished name.
 pub(super) fn crl_expired(issuer: &str, next_update: i64, now: i64) -> Refusal {
     let (ended, now) = (utc(next_update), utc(now));
-    revocation_unknown(&format!("the list of \"{issuer}\" ended on {ended}; it is {now}"))
+    revocation_unknown(&format!("the CRL of \"{issuer}\" expired on {ended}; the time is {now}"))
 }
 
 pub(in crate::tls) fn expired(not_after: i64, now: i64) -> Refusal {
@@ -143,7 +143,7 @@ pub(in crate::tls) fn expired(not_after: i64, now: i64) -> Refusal {
 }
 
 pub(super) fn expired_on(not_after: i64, now: i64) -> String {
-    format!("expired on {}; it is {}", utc(not_after), utc(now))
+    format!("expired on {}; the time is {}", utc(not_after), utc(now))
 }
 
 pub(super) fn not_yet_valid(not_before: i64, now: i64) -> Refusal {
@@ -151,7 +151,7 @@ pub(super) fn not_yet_valid(not_before: i64, now: i64) -> Refusal {
 }
 
 pub(super) fn valid_only_from(not_before: i64, now: i64) -> String {
-    format!("is valid only from {}; it is {}", utc(not_before), utc(now))
+    format!("is valid only from {}; the time is {}", utc(not_before), utc(now))
 }
 
 pub(super) fn too_many_below(allowed: u32, below: usize) -> String {
@@ -160,7 +160,7 @@ pub(super) fn too_many_below(allowed: u32, below: usize) -> String {
 
 /// Describes an unknown critical extension; `kind` is its object identifier in dotted form.
 pub(super) fn not_understood(kind: &str) -> String {
-    format!("has a critical extension that is not understood here ({kind})")
+    format!("has a critical extension that netlib does not support ({kind})")
 }
 
 pub(super) fn serves(usage: &ExtendedKeyUsage, purpose: Purpose) -> bool {
@@ -179,7 +179,7 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
         Purpose::Server => "servers (its extendedKeyUsage lacks serverAuth)",
         Purpose::Client => "clients (its extendedKeyUsage lacks clientAuth)",
     };
-    format!("was issued for another purpose than for {wanted}")
+    format!("was not issued for {wanted}")
 }
 
 /// Returns the refusal for a chain without a pinned certificate. The message contains the pin of the peer's key, so
@@ -208,9 +208,9 @@ pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
         )),
         PublicKey::Ec { curve: None } => Some("has a key on a curve that is not supported".to_owned()),
         PublicKey::RsaPss { bits } | PublicKey::Dsa { bits } => {
-            Some(format!("has a key of {bits} bits of the kind {}, which is not supported", key.algorithm()))
+            Some(format!("has a key of {bits} bits of type {}, which is not supported", key.algorithm()))
         }
-        PublicKey::Ed448 => Some("has a key of the kind ED448, which is not supported".to_owned()),
+        PublicKey::Ed448 => Some("has a key of type ED448, which is not supported".to_owned()),
     }
 }
 
@@ -261,8 +261,8 @@ mod tests {
                 Some("has a key of 224 bits on the curve secp224r1, which is not supported"),
             ),
             (PublicKey::Ec { curve: None }, Some("has a key on a curve that is not supported")),
-            (PublicKey::Dsa { bits: 1024 }, Some("has a key of 1024 bits of the kind DSA, which is not supported")),
-            (PublicKey::Ed448, Some("has a key of the kind ED448, which is not supported")),
+            (PublicKey::Dsa { bits: 1024 }, Some("has a key of 1024 bits of type DSA, which is not supported")),
+            (PublicKey::Ed448, Some("has a key of type ED448, which is not supported")),
         ] {
             assert_eq!(unfit_key(&key).as_deref(), why);
         }

@@ -63,7 +63,7 @@ fn revocation(policy: &Policy, request: &VerifyRequest<'_>, certificate: &Certif
     }
     if has_list {
         let issuer = certificate.issuer.for_message();
-        let why = format!("no list of \"{issuer}\" covers it that a trusted certificate of its issuer has signed");
+        let why = format!("no CRL that a trusted certificate of \"{issuer}\" has signed covers the certificate");
         return Err(refusal::revocation_unknown(&why));
     }
     let alone = VerifyRequest { others: &[], ..*request };

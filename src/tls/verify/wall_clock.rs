@@ -12,7 +12,8 @@ use crate::status::Status;
 pub(crate) fn unix_time(clock: &WallClock) -> Result<UnixTime> {
     let seconds = wall_time(Some(clock))?;
     let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let message = format!("the wall clock callback gave {seconds}; it must give seconds since 1970, 0 or more");
+        let message =
+            format!("the wall clock callback reported {seconds}; it must report seconds since 1970, 0 or more");
         Error::new(Status::CallbackFailed, message)
     })?;
     Ok(UnixTime::since_unix_epoch(since))

@@ -72,7 +72,7 @@ impl Certificate {
         }
         let read = x509::Certificate::parse(der).map_err(|malformed| {
             let message = format!(
-                "data is no certificate: {} cannot be read at byte {} of the DER",
+                "data is not a certificate: {} cannot be read at byte {} of the DER",
                 malformed.what, malformed.at
             );
             let error = Error::new(Status::InvalidPem, message);

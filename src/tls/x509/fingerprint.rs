@@ -20,12 +20,12 @@ const MAX_DIGITS: usize = 64;
 pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     let mismatch = |message: String| Err(Error::new(Status::FingerprintMismatch, message));
     if certificate.is_empty() {
-        return mismatch("there is no certificate to compare the fingerprint with: the peer showed none".to_owned())
+        return mismatch("there is no certificate to compare the fingerprint with: the peer sent none".to_owned())
             .map_err(|error| error.with_certificate_problem(CertificateProblem::Missing));
     }
     // Checked first, because DER may contain text that looks like PEM.
     if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
-        let message = "cert is PEM text, whose fingerprint would be that of the text: it must be DER";
+        let message = "cert is PEM; it must be DER, because the fingerprint is a digest of the DER encoding";
         let advice = Advice::new("to convert it", ApiName::ParseCertificate);
         return Err(Error::new(Status::InvalidArgument, message).with_advice(advice));
     }
@@ -46,7 +46,7 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
         return Ok(());
     }
     let (expected, actual) = (hex(expected), hex(actual));
-    mismatch(format!("the certificate's {name} fingerprint is {actual}; expected was {expected}"))
+    mismatch(format!("the certificate's {name} fingerprint is {actual}; expected: {expected}"))
 }
 
 /// Returns the SHA-256 of the bytes in lower-case hex.
@@ -67,7 +67,7 @@ pub(crate) fn hex_digits(text: &[u8], what: &str) -> Result<([u8; MAX_DIGITS / 2
     let mut count = 0usize;
     for (at, byte) in text.iter().enumerate().filter(|(_, byte)| **byte != b':') {
         let Some(digit) = char::from(*byte).to_digit(16) else {
-            let message = format!("{what} has something else than hex digits and colons at byte {at}");
+            let message = format!("{what} has a character other than hex digits and colons at byte {at}");
             return Err(Error::new(Status::InvalidArgument, message).at(at));
         };
         if let Some(byte) = bytes.get_mut(count / 2) {

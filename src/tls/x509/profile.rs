@@ -8,11 +8,11 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Optio
     let rules = [
         (
             is_positive(certificate.serial) && certificate.serial.len() <= 20,
-            "its serial number is not positive or longer than 20 bytes (4.1.2.2)",
+            "its serial number is not positive, or is longer than 20 bytes (4.1.2.2)",
         ),
         (
             certificate.is_self_issued() || extensions.authority_key_id.is_some(),
-            "it does not name its issuer's key: no authorityKeyIdentifier (4.2.1.1)",
+            "it has no authorityKeyIdentifier (4.2.1.1)",
         ),
         (
             !certificate.subject.content.is_empty() || extensions.subject_alt_name.is_some(),
@@ -20,7 +20,7 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Optio
         ),
     ];
     let of_authorities = [
-        (extensions.subject_key_id.is_some(), "it does not name its own key: no subjectKeyIdentifier (4.2.1.2)"),
+        (extensions.subject_key_id.is_some(), "it has no subjectKeyIdentifier (4.2.1.2)"),
         (
             extensions.basic_constraints.is_some_and(|constraints| constraints.critical),
             "its basicConstraints are not marked critical (4.2.1.9)",
@@ -29,7 +29,7 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Optio
             extensions.key_usage.is_some_and(|usage| usage.key_cert_sign()),
             "it may not sign certificates: its keyUsage lacks keyCertSign (4.2.1.3)",
         ),
-        (!certificate.subject.content.is_empty(), "an authority without a name (4.1.2.6)"),
+        (!certificate.subject.content.is_empty(), "it is a CA certificate without a subject (4.1.2.6)"),
     ];
     let of_peers = [(
         extensions.key_usage.is_none_or(|usage| usage.digital_signature()),

@@ -265,8 +265,7 @@ const CASES: &[Case] = &[
                 "https://127.0.0.1:{https}/cut-until-close",
                 1,
                 "200  10 bytes  T  1/1 127.0.0.1",
-                "reading the body: the server \"127.0.0.1\" closed the connection without the TLS closing message: \
-                 what it sent may be incomplete (NETLIB_TLS_TRUNCATED)",
+                "reading the body: the server \"127.0.0.1\" closed the connection without close_notify: the received data may be truncated (NETLIB_TLS_TRUNCATED)",
             ),
             ("https://127.0.0.1:{https}/interim", 1, HELLO, ""),
             ("http://127.0.0.1:{http}/empty", 1, "204  0 bytes  T  1/1 127.0.0.1", ""),

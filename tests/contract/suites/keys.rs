@@ -190,7 +190,7 @@ fn rows(form: &Form, scratch: &Path, list: &mut Vec<u8>) {
     row(list, "KEY_MISMATCH", &other, key, right, "does not belong to the first certificate");
     if right.is_some() {
         row(list, "PASSWORD_REQUIRED", &chain, key, None, "no password was given");
-        row(list, "WRONG_PASSWORD", &chain, key, Some(b"another"), "the password does not open");
+        row(list, "WRONG_PASSWORD", &chain, key, Some(b"another"), "the password for the private key");
         row(list, "PASSWORD_REQUIRED", &other, key, None, "no password was given");
     } else {
         row(list, "OK", &chain, key, Some(b"another"), "");

@@ -247,7 +247,7 @@ fn connecting_binds_the_source_address_or_fails() {
         drop(listener.accept().unwrap());
     }
     let error = connect("::1", 0).unwrap_err();
-    assert_eq!(error.message(), "cannot connect to name.test port 80: the source address has no IPv4 form");
+    assert_eq!(error.message(), "cannot connect to name.test port 80: the source address cannot be used for IPv4");
     let error = connect("192.0.2.1", 0).unwrap_err();
     assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EADDRNOTAVAIL));
     let error = connect("", good.port()).unwrap_err();

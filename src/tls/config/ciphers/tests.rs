@@ -48,17 +48,27 @@ fn malformed_cipher_strings_report_the_offset() {
                            ECDHE-RSA-AES128-GCM-SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, \
                            TLS_AES_128_GCM_SHA256";
     for (string, status, offset, message) in [
-        ("AES128-SHA", Status::NoCipherSuites, None, format!("{NOTHING}; not known: AES128-SHA")),
+        ("AES128-SHA", Status::NoCipherSuites, None, format!("{NOTHING}; unknown: AES128-SHA")),
         ("HIGH:!AES:!CHACHA20", Status::NoCipherSuites, None, NOTHING.to_owned()),
         ("kRSA", Status::NoCipherSuites, None, NOTHING.to_owned()),
         (" :", Status::NoCipherSuites, None, NOTHING.to_owned()),
-        ("AES$", Status::InvalidArgument, Some(3), "ciphers has \"$\" at byte 3, where a word should be".to_owned()),
-        ("HIGH:+", Status::InvalidArgument, Some(6), "ciphers ends at byte 6, where a word should be".to_owned()),
+        (
+            "AES$",
+            Status::InvalidArgument,
+            Some(3),
+            "ciphers has \"$\" at byte 3, where a cipher suite or keyword is expected".to_owned(),
+        ),
+        (
+            "HIGH:+",
+            Status::InvalidArgument,
+            Some(6),
+            "ciphers ends at byte 6, where a cipher suite or keyword is expected".to_owned(),
+        ),
         (
             "\u{e9}",
             Status::InvalidArgument,
             Some(0),
-            "ciphers has \"\\xc3\" at byte 0, where a word should be".to_owned(),
+            "ciphers has \"\\xc3\" at byte 0, where a cipher suite or keyword is expected".to_owned(),
         ),
         (
             "HIGH:@FOO",
@@ -70,13 +80,13 @@ fn malformed_cipher_strings_report_the_offset() {
             "HIGH@SECLEVEL=3",
             Status::Unsupported,
             Some(4),
-            "ciphers has @SECLEVEL=3 at byte 4, but the sizes of keys are those of level 2".to_owned(),
+            "ciphers has @SECLEVEL=3 at byte 4, but the minimum key sizes are always those of level 2".to_owned(),
         ),
         (
             "SUITEB128",
             Status::Unsupported,
             None,
-            "ciphers asks for Suite B, which also restricts curves and signatures: name the suites instead"
+            "ciphers selects Suite B, which also restricts curves and signatures: list the cipher suites instead"
                 .to_owned(),
         ),
     ] {

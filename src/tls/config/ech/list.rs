@@ -51,7 +51,10 @@ impl ConfigList {
         }
         let text = if is_list(text) { text } else { text.trim_ascii() };
         if text.len() > MAX_TEXT {
-            return Err(malformed(&format!("has {} bytes, more than a list can have", text.len()), MAX_TEXT));
+            return Err(malformed(
+                &format!("has {} bytes, more than an ECHConfigList can have", text.len()),
+                MAX_TEXT,
+            ));
         }
         let bytes = if is_list(text) { memory::copy(text, "config_list")? } else { decode_base64(text)? };
         let mut unusable = Vec::new();
@@ -59,7 +62,7 @@ impl ConfigList {
         let mut whole = Reader::of(&bytes);
         let mut list = whole.vector("the list")?;
         if !whole.is_empty() {
-            return Err(malformed("has bytes behind its end", whole.at));
+            return Err(malformed("has bytes after its end", whole.at));
         }
         if list.is_empty() {
             return Err(malformed("has no configuration", whole.at));
@@ -87,7 +90,7 @@ impl ConfigList {
             Some((config, public_name)) => Ok(ConfigList { bytes, config, public_name }),
             None => Err(Error::new(
                 Status::Unsupported,
-                format!("config_list has no configuration that can be used: {}", describe_unusable(&unusable)),
+                format!("config_list has no usable configuration: {}", describe_unusable(&unusable)),
             )),
         }
     }
@@ -111,7 +114,7 @@ fn decode_base64(text: &[u8]) -> Result<Vec<u8>> {
             DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol { offset: at, .. } => at,
             DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => text.len(),
         };
-        malformed("is neither a list nor base64", at)
+        malformed("is neither an ECHConfigList nor base64", at)
     })
 }
 
@@ -161,7 +164,7 @@ fn read(mut from: Reader<'_>) -> Result<Contents<'_>> {
         listed.vector("an extension")?;
     }
     if !from.is_empty() {
-        return Err(malformed("has bytes behind a configuration's extensions", from.at));
+        return Err(malformed("has bytes after a configuration's extensions", from.at));
     }
     Ok(Contents { kem, public_key, suites, public_name, extensions })
 }
@@ -177,23 +180,23 @@ fn select(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConf
         return Err(format!("has the extension 0x{twice:04x} twice"));
     }
     let Some(public_name) = host_name(contents.public_name) else {
-        return Err("has a public name that is no host name".to_owned());
+        return Err("has a public name that is not a host name".to_owned());
     };
     let Some(suite) = contents.suites.iter().find_map(|suite| supported(contents.kem, *suite)) else {
         let suites = contents.suites.iter().take(MAX_REASONS);
         let suites: Vec<_> = suites.map(|(kdf, aead)| format!("0x{kdf:04x}/0x{aead:04x}")).collect();
-        return Err(format!("has no HPKE suite known here (KEM 0x{:04x}, {})", contents.kem, suites.join(", ")));
+        return Err(format!("has no supported HPKE suite (KEM 0x{:04x}, {})", contents.kem, suites.join(", ")));
     };
     // rustls accepts any public key when it parses the configuration, and fails only in the session.
     let info = [&b"tls ech\0"[..], whole].concat();
     if suite.setup_sealer(&info, &HpkePublicKey(contents.public_key.to_vec())).is_err() {
-        return Err(format!("has a public key that is none (KEM 0x{:04x})", contents.kem));
+        return Err(format!("has an invalid public key (KEM 0x{:04x})", contents.kem));
     }
     let length = u16::try_from(whole.len()).unwrap_or(0).to_be_bytes();
     let alone = EchConfigListBytes::from([&length[..], whole].concat());
     match EchConfig::new(alone, &[suite]) {
         Ok(config) => Ok((config, public_name)),
-        Err(error) => Err(format!("is not understood: {}", error_text::other(&error))),
+        Err(error) => Err(format!("cannot be used: {}", error_text::other(&error))),
     }
 }
 

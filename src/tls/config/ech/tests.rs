@@ -293,30 +293,21 @@ fn malformed_ech_config_lists_report_the_offset() {
         (old.clone(), "number 1 has version 0xfe0a"),
         (
             contents(0xfe0d, 0x21, &[9; 56], &[0, 1, 0, 1], b"a.example", &[]),
-            "no HPKE suite known here (KEM 0x0021, 0x0001/0x0001)",
+            "no supported HPKE suite (KEM 0x0021, 0x0001/0x0001)",
         ),
         (
             contents(0xfe0d, 0x20, &[9; 32], &[0, 1, 0xff, 0xff], b"a.example", &[]),
-            "no HPKE suite known here (KEM 0x0020, 0x0001/0xffff)",
+            "no supported HPKE suite (KEM 0x0020, 0x0001/0xffff)",
         ),
-        (
-            contents(0xfe0d, 0x20, &[9; 31], &[0, 1, 0, 1], b"a.example", &[]),
-            "a public key that is none (KEM 0x0020)",
-        ),
-        (
-            contents(0xfe0d, 0x20, &[0; 32], &[0, 1, 0, 1], b"a.example", &[]),
-            "a public key that is none (KEM 0x0020)",
-        ),
-        (
-            contents(0xfe0d, 0x10, &[4; 65], &[0, 1, 0, 1], b"a.example", &[]),
-            "a public key that is none (KEM 0x0010)",
-        ),
-        (name(b"127.0.0.1"), "a public name that is no host name"),
-        (name(b"a.0x7f"), "a public name that is no host name"),
-        (name(b"a b"), "a public name that is no host name"),
-        (name(b"a_b.example"), "a public name that is no host name"),
-        (name(b"a.example."), "a public name that is no host name"),
-        (name(b"a\0.example"), "a public name that is no host name"),
+        (contents(0xfe0d, 0x20, &[9; 31], &[0, 1, 0, 1], b"a.example", &[]), "an invalid public key (KEM 0x0020)"),
+        (contents(0xfe0d, 0x20, &[0; 32], &[0, 1, 0, 1], b"a.example", &[]), "an invalid public key (KEM 0x0020)"),
+        (contents(0xfe0d, 0x10, &[4; 65], &[0, 1, 0, 1], b"a.example", &[]), "an invalid public key (KEM 0x0010)"),
+        (name(b"127.0.0.1"), "a public name that is not a host name"),
+        (name(b"a.0x7f"), "a public name that is not a host name"),
+        (name(b"a b"), "a public name that is not a host name"),
+        (name(b"a_b.example"), "a public name that is not a host name"),
+        (name(b"a.example."), "a public name that is not a host name"),
+        (name(b"a\0.example"), "a public name that is not a host name"),
         (extension(&[0x80, 1, 0, 0]), "the mandatory extension 0x8001"),
         (extension(&[0xfe, 0x0d, 0, 0]), "the mandatory extension 0xfe0d"),
         (extension(&[0, 5, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0]), "the extension 0x0005 twice"),
@@ -336,7 +327,7 @@ fn malformed_ech_config_lists_report_the_offset() {
     tail.push(0);
     let inside = |config: &[u8]| list_of(&[config]);
     for (list, offset, why) in [
-        (tail, list.len(), "bytes behind its end"),
+        (tail, list.len(), "bytes after its end"),
         (vec![0, 0], 2, "no configuration"),
         (inside(&contents(0xfe0d, 0x20, &[], &[0, 1, 0, 1], b"a", &[])), 9, "an empty public key"),
         (inside(&contents(0xfe0d, 0x20, &[9], &[], b"a", &[])), 12, "without cipher suites"),
@@ -354,12 +345,12 @@ fn malformed_ech_config_lists_report_the_offset() {
         ),
         // Configurations after a usable one must also be well-formed.
         (list_of(&[&good, &[0xfe]]), 2 + good.len() + 1, "ends in the middle of a configuration's version"),
-        (b"AA!A".to_vec(), 2, "neither a list nor base64"),
-        (b"/etc/ech.bin".to_vec(), 8, "neither a list nor base64"),
+        (b"AA!A".to_vec(), 2, "neither an ECHConfigList nor base64"),
+        (b"/etc/ech.bin".to_vec(), 8, "neither an ECHConfigList nor base64"),
         (b"AAA".to_vec(), 2, "has no configuration"),
-        (b"AAB".to_vec(), 2, "neither a list nor base64"),
-        (b"A=AA".to_vec(), 1, "neither a list nor base64"),
-        (vec![b'A'; 90_000], 87384, "more than a list can have"),
+        (b"AAB".to_vec(), 2, "neither an ECHConfigList nor base64"),
+        (b"A=AA".to_vec(), 1, "neither an ECHConfigList nor base64"),
+        (vec![b'A'; 90_000], 87384, "more than an ECHConfigList can have"),
     ] {
         let error = ConfigList::parse(&list).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, Some(offset)), "{error}");

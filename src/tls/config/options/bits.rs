@@ -26,15 +26,15 @@ use Meaning::{Always, Governs, Nothing, Refused};
 /// Each option bit with its OpenSSL name, without the prefix SSL_, and its effect in netlib.
 const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x1, "OP_NO_EXTENDED_MASTER_SECRET", Refused("the extended master secret is always offered")),
-    (0x2, "OP_CLEANSE_PLAINTEXT", Refused("buffers of plaintext are reused, not cleared")),
+    (0x2, "OP_CLEANSE_PLAINTEXT", Refused("plaintext buffers are reused, not cleared")),
     (0x4, "OP_LEGACY_SERVER_CONNECT", Nothing),
-    (0x8, "OP_ENABLE_KTLS", Refused("the kernel's TLS is not used")),
+    (0x8, "OP_ENABLE_KTLS", Refused("kernel TLS is not used")),
     (0x10, "OP_TLSEXT_PADDING", Nothing),
     (0x40, "OP_SAFARI_ECDHE_ECDSA_BUG", Nothing),
-    (0x80, "OP_IGNORE_UNEXPECTED_EOF", Refused("an end without a closing message is always NETLIB_TLS_TRUNCATED")),
+    (0x80, "OP_IGNORE_UNEXPECTED_EOF", Refused("an end without close_notify is always NETLIB_TLS_TRUNCATED")),
     (0x100, "OP_ALLOW_CLIENT_RENEGOTIATION", Refused("there is no renegotiation")),
-    (0x200, "OP_DISABLE_TLSEXT_CA_NAMES", Refused("a server names the authorities that it accepts")),
-    (0x400, "OP_ALLOW_NO_DHE_KEX", Refused("every session exchanges keys anew")),
+    (0x200, "OP_DISABLE_TLSEXT_CA_NAMES", Refused("a certificate request always lists the accepted authorities")),
+    (0x400, "OP_ALLOW_NO_DHE_KEX", Refused("every session performs a new key exchange")),
     (0x800, "OP_DONT_INSERT_EMPTY_FRAGMENTS", Nothing),
     (0x1000, "OP_NO_QUERY_MTU", Refused("there is no DTLS")),
     (0x2000, "OP_COOKIE_EXCHANGE", Refused("there is no DTLS")),
@@ -45,9 +45,9 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x4_0000, "OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION", Refused("there is no renegotiation")),
     (0x8_0000, "OP_NO_ENCRYPT_THEN_MAC", Always),
     (0x10_0000, "OP_ENABLE_MIDDLEBOX_COMPAT", Always),
-    (0x20_0000, "OP_PRIORITIZE_CHACHA", Refused("a server has one order of suites for all clients")),
+    (0x20_0000, "OP_PRIORITIZE_CHACHA", Refused("a server uses one order of cipher suites for all clients")),
     (CIPHER_SERVER_PREFERENCE, "OP_CIPHER_SERVER_PREFERENCE", Governs),
-    (0x80_0000, "OP_TLS_ROLLBACK_BUG", Refused("it gives up the protection against older versions")),
+    (0x80_0000, "OP_TLS_ROLLBACK_BUG", Refused("it disables the protection against version rollback")),
     // netlib's servers accept no early data. In older OpenSSL releases and in urllib3, this bit means NO_SSLv2.
     (0x100_0000, "OP_NO_ANTI_REPLAY", Nothing),
     (0x200_0000, "OP_NO_SSLv3", Always),
@@ -59,15 +59,15 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x8000_0000, "OP_CRYPTOPRO_TLSEXT_BUG", Nothing),
     (0x1_0000_0000, "OP_NO_TX_CERTIFICATE_COMPRESSION", Always),
     (0x2_0000_0000, "OP_NO_RX_CERTIFICATE_COMPRESSION", Always),
-    (0x4_0000_0000, "OP_ENABLE_KTLS_TX_ZEROCOPY_SENDFILE", Refused("the kernel's TLS is not used")),
-    (0x8_0000_0000, "OP_PREFER_NO_DHE_KEX", Refused("every session exchanges keys anew")),
+    (0x4_0000_0000, "OP_ENABLE_KTLS_TX_ZEROCOPY_SENDFILE", Refused("kernel TLS is not used")),
+    (0x8_0000_0000, "OP_PREFER_NO_DHE_KEX", Refused("every session performs a new key exchange")),
 ];
 
 /// Fails for option bits that netlib cannot honour and for bits that OpenSSL does not define.
 pub(crate) fn check(bits: i64) -> Result<()> {
     let unknown = MEANINGS.iter().fold(bits, |left, (bit, _, _)| left & !bit);
     if unknown != 0 {
-        let message = format!("bits has unknown ones: {unknown:#x}");
+        let message = format!("bits has unknown bits: {unknown:#x}");
         return Err(Error::new(Status::InvalidArgument, message));
     }
     for (bit, name, meaning) in MEANINGS {
@@ -78,7 +78,7 @@ pub(crate) fn check(bits: i64) -> Result<()> {
         }
     }
     if bits & NO_TLS12 != 0 && bits & NO_TLS13 != 0 {
-        let message = "OP_NO_TLSv1_2 and OP_NO_TLSv1_3 leave no version";
+        let message = "OP_NO_TLSv1_2 and OP_NO_TLSv1_3 together exclude every version";
         return Err(Error::new(Status::InvalidArgument, message));
     }
     Ok(())
@@ -104,7 +104,7 @@ mod tests {
         }
         for bit in (0..64).map(|shift| 1_i64 << shift).filter(|bit| seen & bit == 0) {
             let error = check(bit).unwrap_err();
-            assert_eq!(error.message(), format!("bits has unknown ones: {bit:#x}"));
+            assert_eq!(error.message(), format!("bits has unknown bits: {bit:#x}"));
         }
         // Python 3.11 sets these bits by default, except for one bit that netlib refuses.
         assert!(check(0x8252_0050).is_ok());

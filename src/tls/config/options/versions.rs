@@ -25,7 +25,7 @@ pub(crate) enum Method {
 impl Method {
     pub(crate) fn from_code(code: i32) -> Result<Method> {
         let old = |name: &str| {
-            let message = format!("PROTOCOL_{name} is not offered; the oldest version is TLS 1.2");
+            let message = format!("PROTOCOL_{name} is not supported; the oldest supported version is TLS 1.2");
             Err(Error::new(Status::Unsupported, message))
         };
         match code {

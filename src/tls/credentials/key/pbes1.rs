@@ -53,7 +53,7 @@ pub(in crate::tls) struct Parameters {
 
 impl Parameters {
     pub(crate) fn read(cipher: Cipher, parameters: Option<AnyRef<'_>>) -> Opened<Parameters> {
-        let wrong = || broken("the derivation of its key");
+        let wrong = || broken("its key derivation");
         let (salt, iterations) = parameters
             .ok_or_else(wrong)?
             .sequence(|reader| {
@@ -61,7 +61,7 @@ impl Parameters {
                 Ok::<_, pkcs5::der::Error>((salt.as_bytes(), iterations))
             })
             .map_err(|_| wrong())?;
-        let iterations = iterations_of(iterations, "the derivation of its key")?;
+        let iterations = iterations_of(iterations, "its key derivation")?;
         Ok(Parameters { cipher, salt: bounded_salt(salt)?.to_vec(), iterations })
     }
 

@@ -26,7 +26,7 @@ const MAX_MEMORY: u128 = 128 * 1024 * 1024;
 const MAX_WORK: u128 = if cfg!(fuzzing) { 1 << 15 } else { 1 << 21 };
 
 pub(in crate::tls) fn broken(what: &str) -> Refusal {
-    Refusal::malformed(format!("{what} is not as its standard says"))
+    Refusal::malformed(format!("{what} does not have its standard form"))
 }
 
 pub(in crate::tls) fn unsupported(what: &str, oid: ObjectIdentifier) -> Refusal {
@@ -74,7 +74,7 @@ fn encryption(cipher: AlgorithmIdentifierRef<'_>) -> Opened<EncryptionScheme> {
 }
 
 fn key_derivation(kdf: AlgorithmIdentifierRef<'_>, key_size: usize) -> Opened<Kdf> {
-    let parameters = || kdf.parameters.ok_or_else(|| broken("the derivation of its key"));
+    let parameters = || kdf.parameters.ok_or_else(|| broken("its key derivation"));
     match kdf.oid {
         PBKDF2_OID => {
             let (pbkdf2, key_length) = pbkdf2(parameters()?)?;
@@ -106,7 +106,7 @@ pub(in crate::tls) fn pbkdf2(parameters: AnyRef<'_>) -> Opened<(Pbkdf2Params, Op
 }
 
 pub(in crate::tls) fn iterations_of(given: UintRef<'_>, what: &str) -> Opened<u32> {
-    match at_most(given, MAX_ITERATIONS, &format!("{what} with iterations"))? {
+    match at_most(given, MAX_ITERATIONS, &format!("{what} with an iteration count of"))? {
         0 => Err(Refusal::malformed(format!("{what} with 0 iterations"))),
         iterations => Ok(u32::try_from(iterations).unwrap_or(u32::MAX)),
     }
@@ -167,7 +167,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
 /// Checks the length of a salt. The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
 fn bounded_salt(salt: AnyRef<'_>) -> Opened<Salt> {
     let Ok(salt) = salt.decode_as::<&OctetStringRef>() else {
-        return Err(Refusal::Unsupported("a salt that stands elsewhere".to_owned()));
+        return Err(Refusal::Unsupported("a salt from another source (otherSource)".to_owned()));
     };
     let len = salt.as_bytes().len();
     if len > Salt::MAX_LEN {
@@ -182,8 +182,8 @@ fn check_key_length(given: Option<UintRef<'_>>, key_size: usize) -> Opened<()> {
         None => Ok(()),
         Some(Some(given)) if given == key_size as u64 => Ok(()),
         Some(given) => {
-            let given = given.map_or("some more".to_owned(), |given| given.to_string());
-            Err(Refusal::malformed(format!("a derived key of {given} bytes, where its cipher takes {key_size}")))
+            let given = given.map_or("2^64 or more".to_owned(), |given| given.to_string());
+            Err(Refusal::malformed(format!("a derived key of {given} bytes; its cipher needs {key_size}")))
         }
     }
 }
@@ -195,7 +195,7 @@ fn at_most(given: UintRef<'_>, most: u64, what: &str) -> Opened<u64> {
         Some(given) => Err(Refusal::Unsupported(format!("{what} {given}; at most {most} is allowed"))),
         None => {
             let len = given.as_bytes().len();
-            Err(Refusal::Unsupported(format!("{what} a number of {len} bytes; at most {most} is allowed")))
+            Err(Refusal::Unsupported(format!("{what} {len} bytes; at most {most} is allowed")))
         }
     }
 }

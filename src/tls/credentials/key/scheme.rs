@@ -26,7 +26,7 @@ impl WorkBudget {
         let left = self.0.checked_sub(iterations);
         self.0 = left.ok_or_else(|| {
             let most = WorkBudget::MOST;
-            Refusal::Unsupported(format!("opening it takes more than {most} iterations, all its parts together"))
+            Refusal::Unsupported(format!("decrypting all its parts takes more than {most} iterations"))
         })?;
         Ok(())
     }
@@ -40,7 +40,7 @@ pub(in crate::tls) enum Scheme {
 impl Scheme {
     pub(in crate::tls) fn of(algorithm: AnyRef<'_>) -> Opened<Scheme> {
         let scheme: AlgorithmIdentifierRef<'_> =
-            algorithm.decode_as().map_err(|_| broken("the algorithm of its encryption"))?;
+            algorithm.decode_as().map_err(|_| broken("its encryption algorithm"))?;
         if scheme.oid == PBES2_OID {
             return pbes2::parameters(scheme.parameters).map(Scheme::Pbes2);
         }
@@ -67,7 +67,7 @@ impl Scheme {
     ) -> Opened<Secret> {
         let block = self.block();
         if ciphertext.is_empty() || !ciphertext.len().is_multiple_of(block) {
-            let why = format!("{} encrypted bytes are not a number of blocks of {block}", ciphertext.len());
+            let why = format!("{} encrypted bytes are not a multiple of the block size {block}", ciphertext.len());
             return Err(Refusal::malformed(why));
         }
         let mut before: Option<&[u8]> = None;

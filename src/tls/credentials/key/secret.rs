@@ -51,7 +51,7 @@ impl Refusal {
                 Error::new(Status::PasswordRequired, message).with_advice(advice)
             }
             Refusal::WrongPassword => {
-                Error::new(Status::WrongPassword, format!("the password does not open the {thing} in {what}"))
+                Error::new(Status::WrongPassword, format!("the password for the {thing} in {what} is wrong"))
             }
             Refusal::OutOfMemory(error) => error.prefixed(what),
         }

@@ -54,7 +54,7 @@ fn right_password_opens() {
         let needed = "the private key in k is encrypted, and no password was given".to_owned();
         assert_eq!(failure(bytes, None), (Status::PasswordRequired, needed), "{name}");
         for wrong in ["", "Secret", "secret ", "secretsecret"] {
-            let refused = "the password does not open the private key in k".to_owned();
+            let refused = "the password for the private key in k is wrong".to_owned();
             assert_eq!(failure(bytes, Some(wrong)), (Status::WrongPassword, refused), "{name}, {wrong:?}");
         }
     }
@@ -195,11 +195,11 @@ fn parameters_are_limited_before_any_work() {
     let huge = tlv(0x02, &[&[1; 12]]);
     let sha256 = algorithm(SHA256, &[5, 0]);
     for (der, refused) in [
-        (iterations(2_000_001), "PBKDF2 with iterations 2000001; at most 2000000 is allowed"),
-        (iterations(u64::MAX), "PBKDF2 with iterations 18446744073709551615; at most 2000000 is allowed"),
+        (iterations(2_000_001), "PBKDF2 with an iteration count of 2000001; at most 2000000 is allowed"),
+        (iterations(u64::MAX), "PBKDF2 with an iteration count of 18446744073709551615; at most 2000000 is allowed"),
         (
             pbes2(&pbkdf2(8, &[&huge]), AES_256, 16),
-            "PBKDF2 with iterations a number of 12 bytes; at most 2000000 is allowed",
+            "PBKDF2 with an iteration count of 12 bytes; at most 2000000 is allowed",
         ),
         (pbes2(&pbkdf2(33, &[&one]), AES_256, 16), "a salt of 33 bytes; at most 32 are allowed"),
         (pbes2(&pbkdf2(5000, &[&one]), AES_256, 16), "a salt of 5000 bytes; at most 32 are allowed"),
@@ -228,7 +228,7 @@ fn parameters_are_limited_before_any_work() {
         (pbes2(&algorithm("1.2.3.5", &octets(1)), AES_256, 16), "the key derivation 1.2.3.5"),
         (
             pbes2(&algorithm("1.2.840.113549.1.5.12", &sequence(&[&sequence(&[]), &one])), AES_256, 16),
-            "a salt that stands elsewhere",
+            "a salt from another source (otherSource)",
         ),
         (
             encrypted(&algorithm("1.2.840.113549.1.5.3", &octets(1)), 16),
@@ -242,26 +242,23 @@ fn parameters_are_limited_before_any_work() {
     }
     for (der, wrong) in [
         (iterations(0), "PBKDF2 with 0 iterations"),
-        (pbes2(&pbkdf2(8, &[&tlv(0x02, &[&[0x80]])]), AES_256, 16), "PBKDF2 is not as its standard says"),
-        (pbes2(&pbkdf2(8, &[]), AES_256, 16), "PBKDF2 is not as its standard says"),
+        (pbes2(&pbkdf2(8, &[&tlv(0x02, &[&[0x80]])]), AES_256, 16), "PBKDF2 does not have its standard form"),
+        (pbes2(&pbkdf2(8, &[]), AES_256, 16), "PBKDF2 does not have its standard form"),
         (with_scrypt(&[0, 1, 1]), "scrypt with N 0, r 1, p 1"),
         (with_scrypt(&[1, 1, 1]), "scrypt with N 1, r 1, p 1"),
         (with_scrypt(&[3, 1, 1]), "scrypt with N 3, r 1, p 1"),
         (with_scrypt(&[2, 0, 1]), "scrypt with N 2, r 0, p 1"),
         (with_scrypt(&[2, 1, 0]), "scrypt with N 2, r 1, p 0"),
-        (with_scrypt(&[2, 1]), "scrypt is not as its standard says"),
-        (with_scrypt(&[2, 1, 1, 31]), "a derived key of 31 bytes, where its cipher takes 32"),
-        (
-            pbes2(&pbkdf2(8, &[&one, &integer(16)]), DES_EDE3, 8),
-            "a derived key of 16 bytes, where its cipher takes 24",
-        ),
+        (with_scrypt(&[2, 1]), "scrypt does not have its standard form"),
+        (with_scrypt(&[2, 1, 1, 31]), "a derived key of 31 bytes; its cipher needs 32"),
+        (pbes2(&pbkdf2(8, &[&one, &integer(16)]), DES_EDE3, 8), "a derived key of 16 bytes; its cipher needs 24"),
         (pbes2(&pbkdf2(8, &[&one]), DES_EDE3, 7), "its initialization vector has 7 bytes"),
         (pbes2(&pbkdf2(8, &[&one]), DES_EDE3, 0), "its initialization vector has 0 bytes"),
         (pbes2(&pbkdf2(8, &[&one]), DES_EDE3, 16), "its initialization vector has 16 bytes"),
         (pbes2(&pbkdf2(8, &[&one]), AES_256, 15), "its initialization vector has 15 bytes"),
-        (pbes2(&sequence(&[]), AES_256, 16), "PBES2 is not as its standard says"),
-        (encrypted(&algorithm("1.2.840.113549.1.5.13", &[]), 16), "PBES2 is not as its standard says"),
-        (encrypted(&sequence(&[]), 16), "the algorithm of its encryption is not as its standard says"),
+        (pbes2(&sequence(&[]), AES_256, 16), "PBES2 does not have its standard form"),
+        (encrypted(&algorithm("1.2.840.113549.1.5.13", &[]), 16), "PBES2 does not have its standard form"),
+        (encrypted(&sequence(&[]), 16), "its encryption algorithm does not have its standard form"),
     ] {
         assert_eq!(failure(&der, Some("secret")), (Status::InvalidPem, format!("{MALFORMED}{wrong}")));
     }
@@ -278,7 +275,7 @@ fn parameters_are_limited_before_any_work() {
     for len in [0, 8, 31, 33] {
         let scheme =
             algorithm("1.2.840.113549.1.5.13", &sequence(&[&pbkdf2(8, &[&one]), &algorithm(AES_256, &octets(16))]));
-        let wrong = format!("{MALFORMED}{len} encrypted bytes are not a number of blocks of 16");
+        let wrong = format!("{MALFORMED}{len} encrypted bytes are not a multiple of the block size 16");
         assert_eq!(failure(&encrypted(&scheme, len), None), (Status::InvalidPem, wrong));
     }
 }
@@ -312,7 +309,7 @@ fn traditional_pem_headers_are_checked() {
             Status::InvalidPem,
             "is not 32 hex digits",
         ),
-        ("Comment: not encrypted\n\n".into(), Status::InvalidPem, "it is none of PKCS#8, PKCS#1 and SEC1"),
+        ("Comment: not encrypted\n\n".into(), Status::InvalidPem, "it is not in PKCS#8, PKCS#1 or SEC1 form"),
     ] {
         let pem = format!("-----BEGIN EC PRIVATE KEY-----\n{headers}{text}-----END EC PRIVATE KEY-----\n");
         let (found, message) = failure(pem.as_bytes(), Some("secret"));
@@ -321,8 +318,8 @@ fn traditional_pem_headers_are_checked() {
     }
     let pem = format!("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{iv}\n\n");
     for (text, says) in [
-        ("AAAA", "3 encrypted bytes are not a number of blocks of 16"),
-        ("", "0 encrypted bytes are not a number of blocks of 16"),
+        ("AAAA", "3 encrypted bytes are not a multiple of the block size 16"),
+        ("", "0 encrypted bytes are not a multiple of the block size 16"),
         ("A", "its text is not valid base64"),
         ("AAAA\nAA:A", "its text is not valid base64"),
     ] {
@@ -360,13 +357,13 @@ fn the_first_key_among_other_sections_is_read() {
         assert_eq!(pem::certificates(&bytes, "c").unwrap(), [der.to_vec().into()]);
     }
     for (text, says) in [
-        (sections(&[certificate]), "k holds no private key"),
+        (sections(&[certificate]), "k contains no private key"),
         (
             b"-----BEGIN OPENSSH PRIVATE KEY-----\n-----END OPENSSH PRIVATE KEY-----".to_vec(),
-            "k holds no private key of a form known here, only a section \"OPENSSH PRIVATE KEY\"",
+            "k contains no private key in a supported form, only a section \"OPENSSH PRIVATE KEY\"",
         ),
-        (der.to_vec(), "k holds neither a PEM nor a DER private key"),
-        (Vec::new(), "k holds neither a PEM nor a DER private key"),
+        (der.to_vec(), "k contains neither a PEM nor a DER private key"),
+        (Vec::new(), "k contains neither a PEM nor a DER private key"),
     ] {
         assert_eq!(failure(&text, None), (Status::InvalidPem, says.to_owned()));
     }

@@ -116,7 +116,7 @@ pub(crate) fn decrypt(headers: &Headers, mut buffer: Secret, password: Option<&P
     let Headers { cipher, iv } = headers;
     let block = cipher.block_size();
     if buffer.is_empty() || !buffer.len().is_multiple_of(block) {
-        let why = format!("{} encrypted bytes are not a number of blocks of {block}", buffer.len());
+        let why = format!("{} encrypted bytes are not a multiple of the block size {block}", buffer.len());
         return Err(Refusal::malformed(why));
     }
     let password = password.ok_or(Refusal::PasswordRequired)?;

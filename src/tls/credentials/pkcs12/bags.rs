@@ -46,7 +46,7 @@ pub(crate) fn collect(
     let wrong = |malformed| safe.malformed(malformed);
     let mut all = safe.inside();
     let mut parts = all.read(tag::SEQUENCE, "the authenticated safe").map_err(wrong)?.inside();
-    all.end("what stands behind the authenticated safe").map_err(wrong)?;
+    all.end("the data after the authenticated safe").map_err(wrong)?;
     let mut bags = Bags::default();
     let mut number = 0;
     while !parts.is_empty() {
@@ -68,11 +68,11 @@ pub(crate) fn collect(
             Some(Pkcs7::Enveloped) => {
                 return Err(Refusal::Unsupported(format!("its part {number} is encrypted for a public key")));
             }
-            None => return Err(wrong(kind.malformed("a content of an unknown kind"))),
+            None => return Err(wrong(kind.malformed("a content of an unknown type"))),
         };
         let mut contents = stretch.inside();
         let list = contents.read(tag::SEQUENCE, "the list of bags");
-        let list = list.and_then(|list| contents.end("what stands behind the list of bags").map(|()| list));
+        let list = list.and_then(|list| contents.end("the data after the list of bags").map(|()| list));
         let list = list.map_err(|malformed| stretch.malformed(malformed))?;
         bags.list(list.inside(), &stretch.of, 0)?;
     }
@@ -96,8 +96,8 @@ fn decrypt(
     let mut data = content.read(tag::SEQUENCE, WHAT).map_err(wrong)?.inside();
     data.read(tag::INTEGER, "the version of an encrypted content").map_err(wrong)?;
     let mut info = data.read(tag::SEQUENCE, WHAT).map_err(wrong)?.inside();
-    info.read(tag::OID, "the kind of an encrypted content").map_err(wrong)?;
-    let algorithm = info.read(tag::SEQUENCE, "the algorithm of an encryption").map_err(wrong)?;
+    info.read(tag::OID, "the type of an encrypted content").map_err(wrong)?;
+    let algorithm = info.read(tag::SEQUENCE, "an encryption algorithm").map_err(wrong)?;
     let scheme = scheme(&algorithm, safe)?;
     let ciphertext = string(info, tag::implicit(0), WHAT).map_err(wrong)?;
     let ciphertext = Span::new(&ciphertext, WHAT, &safe.of, &safe.of)?;
@@ -113,7 +113,7 @@ fn decrypt(
 
 fn scheme(algorithm: &Element<'_>, safe: &Span<'_>) -> Opened<Scheme> {
     let any = AnyRef::from_der(algorithm.whole)
-        .map_err(|_| safe.malformed(algorithm.malformed("the algorithm of an encryption")))?;
+        .map_err(|_| safe.malformed(algorithm.malformed("an encryption algorithm")))?;
     Scheme::of(any)
 }
 
@@ -137,14 +137,14 @@ impl Bags {
 
     fn bag(&mut self, mut bag: Der<'_>, of: &str, depth: usize) -> Opened<()> {
         let wrong = |malformed| place(malformed, of);
-        let kind = bag.read(tag::OID, "the kind of a bag").map_err(wrong)?;
-        let mut value = bag.read(tag::explicit(0), "what is in a bag").map_err(wrong)?.inside();
+        let kind = bag.read(tag::OID, "a bag's type").map_err(wrong)?;
+        let mut value = bag.read(tag::explicit(0), "a bag's value").map_err(wrong)?.inside();
         let local_id = match bag.take(tag::SET) {
             Some(attributes) => local_id(attributes.inside()).map_err(wrong)?,
             None => None,
         };
-        bag.end("what stands behind a bag's attributes").map_err(wrong)?;
-        let local_id = || local_id.map(|id| memory::copy(id, "a key's number")).transpose();
+        bag.end("the data after a bag's attributes").map_err(wrong)?;
+        let local_id = || local_id.map(|id| memory::copy(id, "a localKeyId")).transpose();
         match kind.content.strip_prefix(&BAGS) {
             Some([number @ (1 | 2)]) => {
                 let key = value.read(tag::SEQUENCE, "a private key").map_err(wrong)?;
@@ -161,9 +161,9 @@ impl Bags {
             }
             Some([6]) => {
                 if depth == DEEPEST {
-                    return Err(wrong(kind.malformed("a bag in too many others")));
+                    return Err(wrong(kind.malformed("too many nested bags")));
                 }
-                let list = value.read(tag::SEQUENCE, "bags in a bag").map_err(wrong)?;
+                let list = value.read(tag::SEQUENCE, "nested bags").map_err(wrong)?;
                 self.list(list.inside(), of, depth + 1)?;
             }
             _ => {}
@@ -174,9 +174,9 @@ impl Bags {
 
 /// Returns the certificate of a bag; `None` if it is not X.509.
 fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
-    let kind = bag.read(tag::OID, "the kind of a certificate")?;
+    let kind = bag.read(tag::OID, "a certificate's type")?;
     let value = bag.read(tag::explicit(0), "a certificate")?;
-    bag.end("what stands behind a certificate")?;
+    bag.end("the data after a certificate")?;
     match kind.content.strip_prefix(&PKCS9) {
         Some([22, 1]) => string(value.inside(), tag::OCTET_STRING, "a certificate").map(Some),
         _ => Ok(None),
@@ -187,7 +187,7 @@ fn local_id<'a>(mut attributes: Der<'a>) -> Result<Option<&'a [u8]>, Malformed> 
     let mut found = None;
     while !attributes.is_empty() {
         let mut attribute = attributes.read(tag::SEQUENCE, "an attribute")?.inside();
-        let kind = attribute.read(tag::OID, "the kind of an attribute")?;
+        let kind = attribute.read(tag::OID, "an attribute's type")?;
         let mut values = attribute.read(tag::SET, "an attribute's values")?.inside();
         if kind.content.strip_prefix(&PKCS9) == Some(&[21]) {
             found = found.or(values.take(tag::OCTET_STRING).map(|id| id.content));

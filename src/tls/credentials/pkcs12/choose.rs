@@ -64,8 +64,8 @@ pub(crate) fn identity(
 
 fn check(bags: &Bags, keys: &[bags::Key]) -> std::result::Result<(), Refusal> {
     match (keys.len(), bags.certificates.len()) {
-        (0, _) => Err(Refusal::Absent("holds no private key".to_owned())),
-        (_, 0) => Err(Refusal::Absent("holds no certificate".to_owned())),
+        (0, _) => Err(Refusal::Absent("contains no private key".to_owned())),
+        (_, 0) => Err(Refusal::Absent("contains no certificate".to_owned())),
         (count, _) if count > MOST_KEYS => {
             Err(Refusal::malformed(format!("it has {count} private keys; at most {MOST_KEYS} are allowed")))
         }

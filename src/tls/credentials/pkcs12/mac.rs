@@ -161,7 +161,7 @@ fn pbmac1(algorithm: AlgorithmIdentifierRef<'_>) -> Opened<(Hash, Derivation<'_>
         return Err(unsupported("a MAC with the key derivation", kdf.oid));
     }
     let (parameters, key_size) = pbes2::pbkdf2(kdf.parameters.ok_or_else(wrong)?)?;
-    let key_size = key_size.ok_or_else(|| Refusal::malformed("PBMAC1 without the length of its key"))?;
+    let key_size = key_size.ok_or_else(|| Refusal::malformed("PBMAC1 without a key length"))?;
     let key_size = pbes2::number(key_size).unwrap_or(u64::MAX);
     if !KEY_SIZES.contains(&key_size) {
         let (least, most) = (KEY_SIZES.start(), KEY_SIZES.end());

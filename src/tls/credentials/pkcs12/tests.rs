@@ -56,7 +56,7 @@ fn opens_files_of_other_programs() {
             let needed = "the PKCS#12 data in f is encrypted, and no password was given".to_owned();
             assert_eq!(failure(&bytes, None), (Status::PasswordRequired, needed), "{name}");
             for wrong in ["", "Secret", "secret "] {
-                let refused = "the password does not open the PKCS#12 data in f".to_owned();
+                let refused = "the password for the PKCS#12 data in f is wrong".to_owned();
                 assert_eq!(failure(&bytes, Some(wrong)), (Status::WrongPassword, refused), "{name}, {wrong:?}");
             }
         } else {
@@ -244,7 +244,7 @@ fn chooses_key_and_certificates() {
             vec![leaf],
         ),
         (
-            "bags in a bag",
+            "nested bags",
             vec![bag(6, &sequence(&[&leaf_key, &bag(6, &sequence(&[&plain(leaf)]), None)]), None)],
             vec![leaf],
         ),
@@ -267,9 +267,9 @@ fn chooses_key_and_certificates() {
     let mut broken = client.clone();
     broken[4] = 0;
     for (name, bags, expected) in [
-        ("no key", vec![plain(&client)], invalid("f holds no private key")),
-        ("no certificate", vec![client_key.clone()], invalid("f holds no certificate")),
-        ("nothing", vec![], invalid("f holds no private key")),
+        ("no key", vec![plain(&client)], invalid("f contains no private key")),
+        ("no certificate", vec![client_key.clone()], invalid("f contains no certificate")),
+        ("nothing", vec![], invalid("f contains no private key")),
         (
             "another's",
             vec![client_key.clone(), plain(&server)],
@@ -365,11 +365,11 @@ fn chains_with_cycles_end() {
 #[test]
 fn nesting_is_limited() {
     let nested = |depth: usize| (0..depth).fold(bag(5, ZERO, None), |inner, _| bag(6, &sequence(&[&inner]), None));
-    assert_eq!(failure(&pfx(&[nested(4)]), None).1, "f holds no private key");
+    assert_eq!(failure(&pfx(&[nested(4)]), None).1, "f contains no private key");
     for depth in [5, 1000] {
         let (status, message) = failure(&pfx(&[nested(depth)]), None);
         assert_eq!(status, Status::InvalidPem);
-        assert!(message.contains("malformed: a bag in too many others at byte "), "{message}");
+        assert!(message.contains("malformed: too many nested bags at byte "), "{message}");
     }
 }
 
@@ -382,21 +382,21 @@ fn malformed_and_unsupported_structures_are_refused() {
         (Status::Unsupported, message)
     };
     for (bytes, expected) in [
-        (pfx_of(&content_info(2, &octets(b"")), &[]), unsupported("it is signed instead of having a MAC")),
+        (pfx_of(&content_info(2, &octets(b"")), &[]), unsupported("it has a signature instead of a MAC")),
         (safe(&content_info(3, ZERO)), unsupported("its part 1 is encrypted for a public key")),
-        (safe(&content_info(4, ZERO)), malformed("a content of an unknown kind at byte 60")),
+        (safe(&content_info(4, ZERO)), malformed("a content of an unknown type at byte 60")),
         (safe(&content_info(1, ZERO)), malformed("a part at byte 75")),
         (safe(ZERO), malformed("a part at byte 48")),
         (safe(&content_info(1, &octets(ZERO))), malformed("the list of bags at byte 81")),
-        ([pfx(&[]), vec![0]].concat(), malformed("what stands behind the outermost sequence at byte 87")),
+        ([pfx(&[]), vec![0]].concat(), malformed("the data after the outermost sequence at byte 87")),
         (pfx(&[])[..86].to_vec(), malformed("the outermost sequence, which does not end within the data, at byte 0")),
-        (pfx(&[sequence(&[])]), malformed("the kind of a bag at byte 93")),
-        (pfx(&[sequence(&[&oid(&BAG, &[1])])]), malformed("what is in a bag at byte 110")),
+        (pfx(&[sequence(&[])]), malformed("a bag's type at byte 93")),
+        (pfx(&[sequence(&[&oid(&BAG, &[1])])]), malformed("a bag's value at byte 110")),
     ] {
         assert_eq!(failure(&bytes, None), expected);
     }
     let empty = content_info(1, &octets(&sequence(&[])));
-    assert_eq!(failure(&safe(&empty.repeat(4096)), None).1, "f holds no private key");
+    assert_eq!(failure(&safe(&empty.repeat(4096)), None).1, "f contains no private key");
     assert_eq!(failure(&safe(&empty.repeat(4097)), None), malformed("it has more than 4096 parts"));
 }
 
@@ -446,7 +446,7 @@ fn mac_parameters_are_limited_before_any_work() {
         let message = format!("the PKCS#12 data in f is encrypted in a way that is not supported: {why}");
         (Status::Unsupported, message)
     };
-    let wrong = || (Status::WrongPassword, "the password does not open the PKCS#12 data in f".to_owned());
+    let wrong = || (Status::WrongPassword, "the password for the PKCS#12 data in f is wrong".to_owned());
     let with_length = |key: u8, prf: &[u8]| [small(1), small(key), prf.to_vec()].concat();
     let prf = algorithm(HMAC_SHA256, &[5, 0]);
     let rows = [
@@ -461,11 +461,11 @@ fn mac_parameters_are_limited_before_any_work() {
         (mac(algorithm(SHA256, &[5, 0]), 8, &small(0)), malformed("its MAC with 0 iterations")),
         (
             mac(algorithm(SHA256, &[5, 0]), 8, &[2, 3, 0x1e, 0x84, 0x81]),
-            unsupported("its MAC with iterations 2000001; at most 2000000 is allowed"),
+            unsupported("its MAC with an iteration count of 2000001; at most 2000000 is allowed"),
         ),
-        (mac(algorithm(SHA256, &[5, 0]), 8, &small(0xff)), malformed("its MAC is not as its standard says")),
+        (mac(algorithm(SHA256, &[5, 0]), 8, &small(0xff)), malformed("its MAC does not have its standard form")),
         (mac(algorithm("1.2.840.113549.2.5", &[5, 0]), 8, &[]), unsupported("a MAC with MD5 (1.2.840.113549.2.5)")),
-        (mac(vec![], 8, &[]), malformed("its MAC is not as its standard says")),
+        (mac(vec![], 8, &[]), malformed("its MAC does not have its standard form")),
         (pbmac1(pbkdf2, &with_length(32, &prf), HMAC_SHA256), wrong()),
         (pbmac1(pbkdf2, &with_length(20, &prf), HMAC_SHA256), wrong()),
         (
@@ -476,13 +476,13 @@ fn mac_parameters_are_limited_before_any_work() {
             pbmac1(pbkdf2, &with_length(65, &prf), HMAC_SHA256),
             unsupported("PBMAC1 with a key of 65 bytes; 20 to 64 are allowed"),
         ),
-        (pbmac1(pbkdf2, &small(1), HMAC_SHA256), malformed("PBMAC1 without the length of its key")),
+        (pbmac1(pbkdf2, &small(1), HMAC_SHA256), malformed("PBMAC1 without a key length")),
         (pbmac1("1.2.3.4", &small(1), HMAC_SHA256), unsupported("a MAC with the key derivation 1.2.3.4")),
         (
             pbmac1(pbkdf2, &with_length(32, &prf), "1.2.840.113549.2.6"),
             unsupported("a MAC with HMAC-MD5 (1.2.840.113549.2.6)"),
         ),
-        (mac(algorithm("1.2.840.113549.1.5.14", &[]), 8, &[]), malformed("PBMAC1 is not as its standard says")),
+        (mac(algorithm("1.2.840.113549.1.5.14", &[]), 8, &[]), malformed("PBMAC1 does not have its standard form")),
     ];
     for (mac, expected) in rows {
         let bytes = pfx_of(&content_info(1, &octets(&sequence(&[]))), &mac);
@@ -498,7 +498,7 @@ fn total_work_is_limited() {
     budget.spend(1).unwrap();
     let refusal = budget.spend(1).unwrap_err().error_of(THING, "f");
     assert_eq!(refusal.status(), Status::Unsupported);
-    let says = "opening it takes more than 8000000 iterations, all its parts together";
+    let says = "decrypting all its parts takes more than 8000000 iterations";
     assert!(refusal.message().ends_with(says), "{}", refusal.message());
 }
 
@@ -530,7 +530,7 @@ fn part_with_another_password_is_refused() {
     assert_eq!(mac.encoding(&safe.bytes, &spelled("other"), &mut budget).unwrap(), None);
     let refusal = |secret| bags::collect(&safe, &spelled("other"), secret, &mut WorkBudget::new()).err().unwrap();
     for (secret, status, says) in [
-        (PasswordState::Given, Status::WrongPassword, "the password does not open the PKCS#12 data in f"),
+        (PasswordState::Given, Status::WrongPassword, "the password for the PKCS#12 data in f is wrong"),
         (
             PasswordState::NoneGiven,
             Status::PasswordRequired,
@@ -539,8 +539,8 @@ fn part_with_another_password_is_refused() {
         (
             PasswordState::Right,
             Status::Unsupported,
-            "the PKCS#12 data in f is encrypted in a way that is not supported: a part with another password than the one \
-             of its MAC, or a part is damaged",
+            "the PKCS#12 data in f is encrypted in a way that is not supported: the password of a part is not that \
+             of the MAC, or a part is damaged",
         ),
     ] {
         let error = refusal(secret).error_of(THING, "f");

@@ -99,7 +99,7 @@ impl Engine {
         while !rest.is_empty() {
             // Reading from a slice fails only if the parser's buffer is full.
             if acceptor.read_tls(&mut rest).is_err() {
-                let failure = Error::new(Status::TlsProtocol, "the client's first message is too large");
+                let failure = Error::new(Status::TlsProtocol, "the client's first handshake message is too large");
                 return Err(self.fail_with_plain_alert(DECODE_ERROR, failure));
             }
             match acceptor.accept() {
@@ -142,8 +142,8 @@ impl Engine {
     pub(crate) fn apply_choice(&mut self, result: ServerNameResult) {
         self.client_hello = None;
         let whom = match &result.name {
-            Some(name) => format!("the client, who asks for \"{}\",", name.to_string_lossy()),
-            None => "the client, who asks for no name,".to_owned(),
+            Some(name) => format!("the client (server name \"{}\")", name.to_string_lossy()),
+            None => "the client (no server name)".to_owned(),
         };
         let (alert, error) = match result.decision {
             Ok(Decision::Stay) => return,
@@ -156,7 +156,9 @@ impl Engine {
                 }
                 Err(error) => {
                     self.unused_context = Some(context);
-                    let message = format!("the server-name callback gave {whom} a context that is no server's");
+                    let message = format!(
+                        "the server-name callback chose a context that cannot be used for servers, for {whom}"
+                    );
                     (INTERNAL_ERROR, Error::new(Status::CallbackFailed, message).with_cause(Arc::new(error)))
                 }
             },

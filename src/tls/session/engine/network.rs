@@ -19,8 +19,8 @@ impl Engine {
         if input.space().is_empty() {
             // Only an incomplete handshake message fills the buffer: a record has at most 18 KiB.
             let message = format!(
-                "{} sent more than 64 KiB of records without completing a handshake message: it is too large, or in \
-                 too many pieces",
+                "{} sent more than 64 KiB of records without completing a handshake message: the message is \
+                 too large, or is split into too many records",
                 self.peer()
             );
             let failure = Error::new(Status::TlsProtocol, message);
@@ -57,7 +57,7 @@ impl Engine {
     pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.check()?;
         if self.end_of_input {
-            return Err(Error::new(Status::Closed, "the end of the input was told before"));
+            return Err(Error::new(Status::Closed, "the end of the input has already been reported"));
         }
         if data.is_empty() || self.peer_closed {
             // Bytes after close_notify are ignored.

@@ -29,10 +29,10 @@ impl Engine {
         self.check()?;
         let refused = |why: &str| Err(Error::new(Status::InvalidArgument, why));
         if self.begun {
-            return refused("the handshake has begun: a session is given before it");
+            return refused("the handshake has begun: set the session before it");
         }
         if !self.context.resumption() && saved.is_some() {
-            let message = "the context resumes no sessions: ";
+            let message = "resumption is off in the context: ";
             return Err(Error::naming(Status::InvalidArgument, message, ApiName::SetResumption, ""));
         }
         let config = self.context.client_config(self.name.is_some())?;
@@ -67,7 +67,7 @@ impl Engine {
 
     fn check_client(&self, what: &str) -> Result<()> {
         if self.is_server {
-            let message = format!("there is no way to {what} a server's side: clients keep sessions");
+            let message = format!("cannot {what} a server's stream: only clients store and resume sessions");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         Ok(())

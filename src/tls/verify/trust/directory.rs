@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
         }
         total += metadata.len();
         if total > MAX_BYTES {
-            return Err(Error::new(Status::InvalidPem, format!("{what} holds files of more than 64 MiB")));
+            return Err(Error::new(Status::InvalidPem, format!("{what} contains more than 64 MiB of files")));
         }
         let name = entry.to_string_lossy();
         let read = pem::read_file(&path.join(entry), "CA file")
@@ -54,14 +54,14 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
             && !seen.contains(&identity(&metadata))
         {
             let name = entry.to_string_lossy();
-            loaded.skip(&format!("{name}: no hashed name leads to it, as c_rehash makes them for all the others"));
+            loaded.skip(&format!("{name}: no hashed name, as created by c_rehash, refers to this file"));
         }
     }
     // OpenSSL reads CRLs from files with these names if revocation checking is on; netlib only reports the files.
     for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
         if regular(path, entry, loaded).is_some() {
             let name = entry.to_string_lossy();
-            loaded.skip(&format!("{name}: CRLs are not read from here; add it as a CRL file"));
+            loaded.skip(&format!("{name}: CRLs are not read from this directory; add the file as a CRL file"));
         }
     }
     Ok(())
@@ -77,7 +77,7 @@ fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
             continue;
         }
         if entries.len() == MAX_ENTRIES {
-            return Err(Error::new(Status::InvalidPem, format!("{what} holds more than {MAX_ENTRIES} files")));
+            return Err(Error::new(Status::InvalidPem, format!("{what} contains more than {MAX_ENTRIES} files")));
         }
         entries.push(name);
     }

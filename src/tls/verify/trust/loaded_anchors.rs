@@ -43,7 +43,8 @@ impl LoadedAnchors {
         let conditional = memchr::memmem::find_iter(bytes, b"-----BEGIN TRUSTED CERTIFICATE-----").count();
         let certificates = match pem::certificates(bytes, what) {
             Err(_) if conditional > 0 && !holds_plain(bytes) => {
-                let message = format!("{what} holds only certificates with OpenSSL's conditions: {CONDITIONAL}");
+                let message =
+                    format!("{what} contains only certificates in OpenSSL's TRUSTED CERTIFICATE form: {CONDITIONAL}");
                 return Err(Error::new(Status::InvalidPem, message));
             }
             certificates => certificates?,
@@ -92,7 +93,7 @@ impl LoadedAnchors {
             [one] => format!(": {one}"),
             [first, ..] => format!(": {first}; and {} more", self.skipped.len() + self.unlisted_count - 1),
         };
-        Err(Error::new(Status::InvalidPem, format!("{what} holds no certificate that can be used{why}")))
+        Err(Error::new(Status::InvalidPem, format!("{what} contains no usable certificate{why}")))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -109,8 +110,8 @@ impl LoadedAnchors {
     }
 }
 
-const CONDITIONAL: &str = "what TRUSTED CERTIFICATE says beside the certificate is not understood here; \
-                           openssl x509 writes it as a plain one";
+const CONDITIONAL: &str =
+    "trust settings are not supported; openssl x509 converts such a certificate to the plain form";
 
 fn holds_plain(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"-----BEGIN CERTIFICATE-----").is_some()

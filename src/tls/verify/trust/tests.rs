@@ -130,7 +130,7 @@ fn unusable_certificates_in_the_systems_store_are_skipped() {
 fn skipped_certificates_are_listed_up_to_a_limit() {
     let elements = [0x30, 0].repeat(1000);
     let error = set(&[Source::Data(elements.clone().into())], false, &Environment::default()).err().unwrap();
-    let expected = "CA data holds no certificate that can be used: certificate 0 cannot be \
+    let expected = "CA data contains no usable certificate: certificate 0 cannot be \
                     read: the signed part at its byte 2; and 999 more";
     assert_eq!((error.status(), error.message()), (Status::InvalidPem, expected));
 

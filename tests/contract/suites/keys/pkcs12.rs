@@ -76,12 +76,12 @@ pub fn rows(env: &Env, scratch: &Path, list: &mut Vec<u8>, report: &mut Report) 
                 row(list, "OK", path, None, None, "");
             }
             (true, []) => {
-                row(list, "WRONG_PASSWORD", path, None, Some(b"another"), "does not open the PKCS#12 data");
+                row(list, "WRONG_PASSWORD", path, None, Some(b"another"), "the password for the PKCS#12 data");
                 row(list, "OK", path, None, None, "");
             }
             (true, _) => {
-                row(list, "WRONG_PASSWORD", path, None, Some(b"another"), "does not open the PKCS#12 data");
-                row(list, "WRONG_PASSWORD", path, None, Some(b""), "does not open the PKCS#12 data");
+                row(list, "WRONG_PASSWORD", path, None, Some(b"another"), "the password for the PKCS#12 data");
+                row(list, "WRONG_PASSWORD", path, None, Some(b""), "the password for the PKCS#12 data");
                 row(list, "PASSWORD_REQUIRED", path, None, None, "no password was given");
             }
         }
@@ -156,22 +156,15 @@ fn refused(env: &Env, scratch: &Path, list: &mut Vec<u8>, report: &mut Report) {
         }
     }
     let path = make("no-key", "-nokeys");
-    row(list, "INVALID_PEM", &path, None, password, "holds no private key");
+    row(list, "INVALID_PEM", &path, None, password, "contains no private key");
     let path = make("no-certificate", "-nocerts");
-    row(list, "INVALID_PEM", &path, None, password, "holds no certificate");
+    row(list, "INVALID_PEM", &path, None, password, "contains no certificate");
     let (path, certificate, key) = (make("whole", ""), scratch.join("p-256.pem"), scratch.join("p-256.key"));
     row(list, "OK", &path, Some(&path), password, "");
-    row(list, "INVALID_ARGUMENT", &path, Some(&key), password, "is PKCS#12, which has its key in it");
-    row(
-        list,
-        "INVALID_ARGUMENT",
-        &certificate,
-        Some(&path),
-        password,
-        "is PKCS#12: it is given in place of the chain",
-    );
+    row(list, "INVALID_ARGUMENT", &path, Some(&key), password, "is PKCS#12 and contains its own key");
+    row(list, "INVALID_ARGUMENT", &certificate, Some(&path), password, "is PKCS#12: pass it in place of the chain");
     let many = make("work", "-iter 2000001");
-    row(list, "UNSUPPORTED", &many, None, password, "with iterations 2000001; at most 2000000 is allowed");
+    row(list, "UNSUPPORTED", &many, None, password, "with an iteration count of 2000001; at most 2000000 is allowed");
     let whole = fs::read(&path).unwrap_or_default();
     for (name, bytes) in [("cut", &whole[..whole.len() - 1]), ("more", &[&whole[..], b"\n"].concat())] {
         fs::write(file(name), bytes).expect("target is writable");
@@ -188,7 +181,7 @@ fn of_others(env: &Env, list: &mut Vec<u8>) {
         match password.strip_prefix('+') {
             Some(password) => {
                 row(list, "OK", &path, None, Some(password.as_bytes()), "");
-                row(list, "WRONG_PASSWORD", &path, None, Some(b"another"), "does not open the PKCS#12 data");
+                row(list, "WRONG_PASSWORD", &path, None, Some(b"another"), "the password for the PKCS#12 data");
                 row(list, "PASSWORD_REQUIRED", &path, None, None, "no password was given");
             }
             None => {

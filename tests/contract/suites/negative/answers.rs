@@ -18,7 +18,7 @@ pub(super) fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
             "expected NETLIB_OK, got NETLIB_PASSWORD_REQUIRED",
         ),
         ("NETLIB_WRONG_PASSWORD\tfile\tserver.pem\tserver-encrypted.key\t+secret\t", "got NETLIB_OK"),
-        ("NETLIB_WRONG_PASSWORD\tmemory\tserver.pem\tserver-encrypted.key\t+x\tsomething else", "does not open"),
+        ("NETLIB_WRONG_PASSWORD\tmemory\tserver.pem\tserver-encrypted.key\t+x\tsomething else", "is wrong"),
         ("NETLIB_OK\tmemory\tserver.pem\trsa.key\t-\t", "expected NETLIB_OK, got NETLIB_KEY_MISMATCH"),
     ] {
         fs::write(

@@ -339,8 +339,8 @@ fn a_downgraded_server_is_reported() {
         (error.status(), error.message(), error.advice()),
         (
             Status::TlsIncompatible,
-            "the server \"localhost\" answers with TLS 1.2, in which there is no early data, and was offered some",
-            Some(&Advice::with_usage("to offer none", ApiName::SetEarlyData, " with 0"))
+            "the server \"localhost\" answered an offer of early data with TLS 1.2, which has none",
+            Some(&Advice::with_usage("to offer no early data", ApiName::SetEarlyData, " with 0"))
         )
     );
     // It is unknown whether the server has received the early data.
@@ -411,8 +411,12 @@ fn contradictory_options_are_refused() {
     for (protocols, resumption, expected) in [
         (0, true, None),
         (1, true, None),
-        (2, true, Some("early data is written before an application protocol is agreed on, and several are offered")),
-        (1, false, Some("early data is part of resumption, which is off")),
+        (
+            2,
+            true,
+            Some("early data is sent before an ALPN protocol is negotiated, and several protocols are offered"),
+        ),
+        (1, false, Some("early data needs resumption, which is off")),
     ] {
         let mut options = TlsOptions::default();
         options.set_system_trust(false);

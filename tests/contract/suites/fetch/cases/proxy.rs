@@ -394,7 +394,7 @@ pub const ALL: &[Case] = &[
         "proxy-without-tls",
         &["--proxy", "https://localhost:{proxy}", "https://origin.test:{origin}/hello"],
         18,
-        &["cannot use the proxy", "does not speak TLS on this connection: it answers in plain HTTP"],
+        &["cannot use the proxy", "does not speak TLS on this connection: it answered in plain HTTP"],
     ),
     fails(
         "proxy-with-tls",

@@ -93,7 +93,7 @@ pub const ALL: &[Case] = &[
         "unix-abstract-missing",
         &["--retries", "0", "--abstract-unix-socket", "{abstract}-2", "https://localhost:{https}/hello"],
         5,
-        &["fetch: cannot connect to @{abstract}-2: Connection refused: nobody listens on this name\n"],
+        &["fetch: cannot connect to @{abstract}-2: Connection refused: no socket listens on this name\n"],
     ),
     // The address policy also refuses sockets of this machine.
     Case {
@@ -140,7 +140,7 @@ pub const ALL: &[Case] = &[
         "bad-unix-abstract",
         &["--abstract-unix-socket", "", "http://localhost/"],
         2,
-        &["fetch: --abstract-unix-socket: the address of a Unix domain socket is nothing but NUL bytes ("],
+        &["fetch: --abstract-unix-socket: the address of a Unix domain socket has only NUL bytes ("],
     ),
     // Source addresses.
     get("interface", &["--interface", "lo", "https://localhost:{https}/hello"], "hello\n"),
@@ -156,7 +156,7 @@ pub const ALL: &[Case] = &[
         "bad-interface",
         &["--interface", "sixteen-bytes-xx", "http://localhost/"],
         2,
-        &["fetch: --interface: name has 16 bytes; that of an interface has at most 15 (fetch --help explains)\n"],
+        &["fetch: --interface: name has 16 bytes; an interface name has at most 15 (fetch --help explains)\n"],
     ),
     get("source", &["--source", "127.0.0.2", "http://127.0.0.1:{http}/hello"], "hello\n"),
     fails(
@@ -176,13 +176,13 @@ pub const ALL: &[Case] = &[
         "source-ipv6",
         &["--retries", "0", "--source", "::1", "http://127.0.0.1:{http}/hello"],
         5,
-        &["the source address has no IPv4 form\n"],
+        &["the source address cannot be used for IPv4\n"],
     ),
     fails(
         "source-ipv6-port",
         &["--retries", "0", "--source", "[::1]:80", "http://127.0.0.1:{http}/hello"],
         5,
-        &["the source address has no IPv4 form\n"],
+        &["the source address cannot be used for IPv4\n"],
     ),
     fails(
         "bad-source",

@@ -205,7 +205,7 @@ pub const ALL: &[Case] = &[
             11,
             &[
                 "fetch: the server \"localhost\" rejected Encrypted Client Hello for \"localhost\"",
-                "\n       to connect without it, and show the name: without --ech\n",
+                "\n       to connect without Encrypted Client Hello, with a visible server name: without --ech\n",
             ],
         )
     },
@@ -357,7 +357,7 @@ pub const ALL: &[Case] = &[
             "fingerprint-mismatch",
             &["--insecure", "--fingerprint", "{sha256}", "https://localhost:{untrusted}/hello?pinned"],
             10,
-            &["fetch: the certificate's SHA-256 fingerprint is ", "; expected was "],
+            &["fetch: the certificate's SHA-256 fingerprint is ", "; expected: "],
         )
     },
     Case {
@@ -386,6 +386,6 @@ pub const ALL: &[Case] = &[
         "fingerprint-no-hex",
         &["--fingerprint", "sha256//AAAA", "http://127.0.0.1:{closed}/"],
         2,
-        &["fetch: --fingerprint: fingerprint has something else than hex digits and colons at byte 0 ("],
+        &["fetch: --fingerprint: fingerprint has a character other than hex digits and colons at byte 0 ("],
     ),
 ];
