@@ -1,4 +1,5 @@
-# Functions for the scripts that create certificates. They set $work, a working directory.
+# Shell functions for the scripts that create test certificates. A script that sources this file sets $work, a working
+# directory.
 
 start=20200101000000Z
 end=21200101000000Z
@@ -37,7 +38,8 @@ authorityKeyIdentifier = keyid
 CNF
 }
 
-# issue NAME KEY ISSUER SUBJECT EXTENSIONS [START END DIGEST]: $work/NAME.pem; an issuer of the same name is self-signing.
+# issue NAME KEY ISSUER SUBJECT EXTENSIONS [START END DIGEST] creates $work/NAME.pem. If ISSUER equals NAME, the
+# certificate is self-signed.
 issue() {
     configure "$3" "${8:-sha256}"
     printf '%s\n' "$5" > "$work/ext"
@@ -49,7 +51,7 @@ issue() {
         -startdate "${6:-$start}" -enddate "${7:-$end}" -extfile "$work/ext" -out "$work/$1.pem" 2>/dev/null
 }
 
-# sent NAME CERTIFICATE…: NAME.pem of these.
+# sent NAME CERTIFICATE… writes the chain NAME.pem, which consists of the named certificates.
 sent() {
     to=$1
     shift

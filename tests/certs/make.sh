@@ -1,6 +1,7 @@
 #!/bin/sh
-# Creates the certificates of the tests with the openssl command (3.0 or newer). They are committed, so the tests need no
-# openssl; run this only to change them. They are valid until 2120, unless a test needs another date.
+# Creates the test certificates with the openssl command (3.0 or newer). The certificates are committed, so the tests
+# need no openssl; run this script only to change the certificates. They are valid until 2120, unless a test needs
+# another date.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -11,7 +12,7 @@ end=21200101000000Z
 
 p256() { openssl ecparam -name prime256v1 -genkey -noout -out "$1" 2>/dev/null; }
 
-# authority NAME SUBJECT: NAME.pem and its key, kept in the work directory.
+# authority NAME SUBJECT creates the CA certificate NAME.pem; its key stays in the working directory.
 authority() {
     p256 "$work/$1.key"
     openssl req -new -key "$work/$1.key" -subj "$2" -out "$work/$1.csr"
@@ -19,7 +20,8 @@ authority() {
 keyUsage=critical,keyCertSign,cRLSign"
 }
 
-# issue NAME ISSUER START END EXTENSIONS: signs $work/NAME.csr into NAME.pem; an issuer of the same name is self-signing.
+# issue NAME ISSUER START END EXTENSIONS signs the request $work/NAME.csr and writes NAME.pem. If ISSUER equals NAME,
+# the certificate is self-signed.
 issue() {
     printf '%s\n' "subjectKeyIdentifier=hash" "authorityKeyIdentifier=keyid" "$5" > "$work/ext"
     : > "$work/index.txt"
@@ -45,7 +47,7 @@ CNF
         -startdate "$3" -enddate "$4" -extfile "$work/ext" -out "$1.pem" 2>/dev/null
 }
 
-# leaf NAME ISSUER SUBJECT START END EXTENSIONS, for an existing key $work/NAME.key
+# leaf NAME ISSUER SUBJECT START END EXTENSIONS creates NAME.pem for the existing key $work/NAME.key.
 leaf() {
     openssl req -new -key "$work/$1.key" -subj "$3" -out "$work/$1.csr"
     issue "$1" "$2" "$4" "$5" "$6"
@@ -59,11 +61,11 @@ authority other-ca "/O=netlib tests/CN=some other CA"
 
 p256 "$work/server.key"
 leaf server ca "/CN=localhost" "$start" "$end" "$names"
-# The same key in every format; server.key is PKCS#8.
+# Writes the server's key in every supported format; server.key is PKCS#8.
 openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -out server.key
 cp "$work/server.key" server-sec1.key
 openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/server.key" -out server-encrypted.key
-# Cheap to decrypt, so that the tests can alter every byte.
+# Few iterations make the keys cheap to decrypt, so that the tests can alter every byte of the files.
 openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA512 -iter 3 -passout pass:secret \
     -in "$work/server.key" -out server-encrypted-pbkdf2.key
 openssl pkcs8 -topk8 -v2 aes-192-cbc -scrypt -scrypt_N 16 -scrypt_r 1 -scrypt_p 2 -passout pass:secret \
@@ -101,7 +103,7 @@ for name in expired future wrong-name wrong-purpose self-signed client; do
     openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
 done
 
-# Certificates with many kinds of content in shapes/: NAME.pem, and NAME.txt with openssl's output.
+# The folder shapes/ contains certificates with many kinds of fields: NAME.pem, and NAME.txt with openssl's description.
 mkdir -p shapes
 cat > "$work/shapes.cnf" <<'CNF'
 [req]
@@ -152,7 +154,7 @@ keyUsage = critical, keyCertSign, cRLSign
 [bare]
 CNF
 
-# shape NAME SUBJECT-SECTION EXTENSIONS-SECTION ARGUMENTS: the private key is $work/shape.key.
+# shape NAME SUBJECT-SECTION EXTENSIONS-SECTION ARGUMENTS creates a self-signed certificate for the key $work/shape.key.
 shape() {
     shape_name=$1
     sed "s/^distinguished_name = .*/distinguished_name = $2/" "$work/shapes.cnf" > "$work/shape.cnf"
@@ -168,7 +170,7 @@ describe() {
         -nameopt RFC2253,-esc_msb,utf8 -dateopt iso_8601 > "shapes/$1.txt"
     openssl x509 -in "shapes/$1.pem" -noout -text -certopt no_extensions |
         sed -n 's/^ *\(Version:\|Signature Algorithm:\|Public-Key:\|ASN1 OID:\) /\1 /p' | uniq >> "shapes/$1.txt"
-    # As curl's manual has it.
+    # Computes the pin with the commands in curl's manual.
     openssl x509 -in "shapes/$1.pem" -noout -pubkey | openssl pkey -pubin -outform DER |
         openssl dgst -sha256 -binary | openssl base64 -A | sed 's,^,Pin: sha256//,;s,$,\n,' >> "shapes/$1.txt"
 }
@@ -190,13 +192,13 @@ openssl genpkey -algorithm rsa-pss -pkeyopt rsa_keygen_bits:2048 -out "$work/sha
 shape pss-key plain rich_ext -sha384
 openssl dsaparam -genkey 1024 2>/dev/null | openssl dsa -out "$work/shape.key" 2>/dev/null
 shape dsa plain rich_ext -sha256
-# Version 1, which has no extensions.
+# A certificate of version 1, which has no extensions.
 openssl genrsa -out "$work/shape.key" 2048 2>/dev/null
 openssl req -new -key "$work/shape.key" -subj "/CN=an old root" -out "$work/shape.csr"
 openssl x509 -req -in "$work/shape.csr" -signkey "$work/shape.key" -days 36500 -out shapes/version1.pem \
     2>/dev/null
 describe version1
 
-# The chains that verification must refuse.
+# Creates the chains for the tests of verification and trust.
 sh verify/make.sh
 sh trust/make.sh

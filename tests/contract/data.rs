@@ -1,5 +1,6 @@
-//! The tables of `tests/contract/data`: comment lines with the title and the introduction of the page that is generated
-//! from it, one line of column names, then one row per line. Cells are separated by tabs.
+//! Reads the tables in `tests/contract/data`. A file begins with comment lines, the title and the introduction of the
+//! page that is generated from the table; a line of column names follows, then one row per line. Tabs separate the
+//! cells.
 
 use crate::env::Env;
 
@@ -16,7 +17,7 @@ impl Table {
         Table::parse(&file, &env.read(&file))
     }
 
-    /// Panics on a row with another number of cells than there are columns: a table with a broken row checks nothing.
+    /// Parses a table. Panics if a row has an empty cell, or more or fewer cells than the table has columns.
     pub fn parse(file: &str, text: &str) -> Table {
         let (comments, mut lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('#'));
         let mut comments = comments.into_iter().map(|line| line.trim_start_matches('#').trim_start());

@@ -1,4 +1,4 @@
-//! The environment of the tests: directories, tools, and programs run with a time limit or in parallel.
+//! Finds the directories, libraries and tools that the tests use, and runs programs with a time limit or in parallel.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 
 use crate::model::Header;
 
-/// The warning flags for all C code.
+/// The compiler's warning flags for all C code of the project.
 pub const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
 /// The build of the library that the suites test.
 #[derive(Clone, Copy)]
 pub enum Build {
-    /// The development profile, which cargo built for this program.
+    /// The development profile, in which cargo has built the library together with this program.
     Development,
-    /// The release that users get, with link-time optimisation.
+    /// The release build that users get, with link-time optimisation.
     Release,
 }
 
@@ -36,7 +36,7 @@ pub struct Env {
 impl Env {
     pub fn new(build: Build) -> Env {
         let target = Path::new(std::env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp").to_owned();
-        // cargo puts the shared library beside this program.
+        // cargo puts the shared library into the directory of this program.
         let program = std::env::current_exe().expect("this program has a path");
         let development = program.parent().expect("it is in a directory").to_owned();
         Env {
@@ -68,8 +68,8 @@ impl Env {
 
     /// The directory with the shared library of the development profile.
     ///
-    /// Valgrind always runs this one. Optimised code may branch on a value that is not initialised yet if the outcome
-    /// is the same either way, and valgrind reports such a branch.
+    /// Programs under valgrind always use the development build. Optimised code may branch on an uninitialised value if
+    /// both branches have the same result, and valgrind would report the branch as an error.
     pub fn development_library(&self) -> &Path {
         &self.development
     }
@@ -94,7 +94,7 @@ impl Env {
         Header::parse(&self.header_text())
     }
 
-    /// The files in `directory` whose names start with `prefix` and end with `suffix`, sorted.
+    /// Returns the files in `directory` whose names start with `prefix` and end with `suffix`, sorted.
     pub fn files(&self, directory: impl AsRef<Path>, prefix: &str, suffix: &str) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = fs::read_dir(self.root.join(directory))
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
@@ -104,7 +104,8 @@ impl Env {
         files
     }
 
-    /// The C tests: `test_NAME.c` in any folder of c-tests, sorted. Those of c-tests/tsan need ThreadSanitizer.
+    /// Returns the C tests, sorted: `test_NAME.c` in any folder of c-tests except c-tests/tsan, whose programs need
+    /// ThreadSanitizer.
     pub fn c_tests(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.root.join("c-tests")];
         let mut tests = Vec::new();
@@ -117,7 +118,7 @@ impl Env {
         tests
     }
 
-    /// A command that runs in the project's root.
+    /// Returns a command that runs `program` in the project's root directory.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Program {
         let program = program.as_ref();
         let mut command = match program.to_str().is_some_and(|name| name.contains('/')) {
@@ -128,12 +129,12 @@ impl Env {
         Program(command)
     }
 
-    /// The C compiler: `CC`, or cc.
+    /// Returns a command that runs the C compiler: the value of the variable CC, or `cc`.
     pub fn cc(&self) -> Program {
         self.command(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()))
     }
 
-    /// `cc` with the project's flags for C11 and its include directories.
+    /// Returns a command that runs the C compiler for C11 with the project's warning flags and include directories.
     pub fn strict_cc(&self) -> Program {
         let mut cc = self.cc();
         cc.args(["-std=c11", "-g", "-Iinclude", "-Ic-tests", "-Ic-tests/support"])
@@ -142,13 +143,13 @@ impl Env {
         cc
     }
 
-    /// Compiles one C file against the shared library in `library`.
+    /// Compiles and links one C file with the shared library in the directory `library`.
     pub fn compile(&self, source: &Path, out: &Path, library: &Path) -> Result<(), String> {
         self.strict_cc().arg(source).arg("-o").arg(out).link_to(library).run(300).or_text()
     }
 }
 
-/// A command with a time limit and captured output.
+/// A command that runs with a time limit and captures its output.
 pub struct Program(Command);
 
 impl Program {
@@ -167,15 +168,15 @@ impl Program {
         self
     }
 
-    /// Links with the shared library in a directory, POSIX threads and libm.
+    /// Adds the arguments that link a program with the shared library in a directory, POSIX threads and libm.
     pub fn link_to(&mut self, library: &Path) -> &mut Program {
         let mut directory = std::ffi::OsString::from("-L");
         directory.push(library);
         self.arg(directory).args(["-lnetlib", "-lm", "-pthread"])
     }
 
-    /// Loads shared libraries from a directory. Removes the variables that a TLS context reads, because cargo sets some
-    /// of them.
+    /// Lets the program load shared libraries from a directory. Removes the environment variables that a TLS context
+    /// reads, because cargo sets some of them.
     pub fn load_from(&mut self, library: &Path) -> &mut Program {
         for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"] {
             self.0.env_remove(variable);
@@ -183,10 +184,10 @@ impl Program {
         self.env("LD_LIBRARY_PATH", library)
     }
 
-    /// Runs it and kills it after `seconds`.
+    /// Runs the command, and kills it after `seconds`.
     pub fn run(&mut self, seconds: u64) -> Ran {
         let name = self.0.get_program().to_string_lossy().into_owned();
-        // In its own process group, so that its child processes are killed with it.
+        // The program gets its own process group, so that its child processes can be killed with it.
         let spawned = self.0.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
         let mut child = match spawned {
             Ok(child) => child,
@@ -229,13 +230,13 @@ impl Program {
     }
 }
 
-/// The result of a program.
+/// The exit code and the output of a program that has run.
 pub struct Ran {
     pub ok: bool,
     pub code: Option<i32>,
     /// Standard output.
     pub out: String,
-    /// Standard output, then standard error, then a line if it was killed or ended by a signal.
+    /// Standard output, then standard error, then a line if the program was killed or a signal ended it.
     pub text: String,
 }
 
@@ -253,7 +254,7 @@ pub fn stem(path: &Path) -> &str {
     path.file_stem().and_then(OsStr::to_str).unwrap_or("?")
 }
 
-/// Returns true if a program is on the PATH.
+/// Returns true if a directory of PATH contains the program.
 pub fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())

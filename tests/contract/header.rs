@@ -1,13 +1,14 @@
-//! Makes netlib.h: cbindgen turns each file of `src/ffi/api` into a section; the template holds the opening page.
+//! Generates netlib.h: cbindgen turns each file of `src/ffi/api` into a section or a chapter, and the template
+//! `src/ffi/netlib.h.in` contains the first page.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use netlib::status::Status;
 
-/// The module whose declarations are the table of contents: its public modules are the sections of the header, and the
-/// public modules of a section are its chapters, in the order in which they are declared. A section begins with the items
-/// of its own file.
+/// The module that determines the order of the header: its public modules are the sections of the header, and the
+/// public modules of a section are its chapters, in the order of their declarations. A section begins with the items of
+/// its own file.
 const CONTENTS: &str = "src/ffi/api";
 
 fn public_modules(source: &str) -> Vec<String> {
@@ -15,7 +16,7 @@ fn public_modules(source: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// The whole text of `include/netlib.h`.
+/// Returns the whole text of `include/netlib.h`.
 pub fn generate(root: &Path) -> String {
     let template = read(&root.join("src/ffi/netlib.h.in"));
     let mut handles = String::new();
@@ -35,7 +36,7 @@ pub fn generate(root: &Path) -> String {
         .replace("@SECTIONS@", &sections)
 }
 
-/// The source of [`CONTENTS`].
+/// Returns the source text of the module [`CONTENTS`].
 fn contents(root: &Path) -> String {
     read(&root.join(CONTENTS).with_extension("rs"))
 }
@@ -57,7 +58,7 @@ fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut Str
     }
 }
 
-/// The first line of a module's documentation.
+/// Returns the first line of a module's documentation, which is the title of a section or chapter.
 fn title(source: &str) -> &str {
     source.lines().next().unwrap_or("").trim_start_matches("//! ")
 }
@@ -68,12 +69,13 @@ const WIDEST: usize = 120;
 fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
     let source = read(file);
     let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    // Rust's functions take and return numbers, so nothing refers to the enums; and the functions of a handle or of a
-    // callback's type may all be in other files.
+    // cbindgen leaves out types that no function of the same file uses. The Rust functions take and return numbers
+    // instead of enums, and all functions that use a handle or a callback type may be in other files, so the types are
+    // listed explicitly.
     config.export.include = names_after(&source, "pub enum ");
     config.export.include.extend(names_after(&source, "pub struct "));
     config.export.include.extend(names_after(&source, "pub type "));
-    // src/ffi/enums.rs: what Rust calls enum_netlib_x is `enum netlib_x` in C.
+    // The types enum_netlib_x of src/ffi/enums.rs become `enum netlib_x` in C.
     config.export.rename.extend(enum_types(&source).map(|name| (name.to_owned(), name.replacen('_', " ", 1))));
     let mut text = Vec::new();
     cbindgen::Builder::new().with_config(config).with_src(file).generate().expect("cbindgen").write(&mut text);
@@ -81,8 +83,9 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
 
     for line in filled(&enumerators(&compact(&text))).lines() {
         match line.strip_prefix("typedef struct ").and_then(|rest| rest.strip_suffix(';')) {
-            // The typedefs stand together at the top, so that a section may use a later one's handles; the type's
-            // documentation stays in its section, on a declaration that C and C++ allow any number of times.
+            // All typedefs of handles are at the top of the header, so that a section can use the handles of later
+            // sections. The documentation of a handle is in its section, on a second declaration of the struct, which C
+            // and C++ allow.
             Some(pair) if !pair.contains('{') => {
                 let handle = pair.split(' ').next().unwrap_or("");
                 let _ = writeln!(handles, "typedef struct {handle} {handle};");
@@ -97,8 +100,8 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
     sections.push('\n');
 }
 
-/// Functions whose failure changes nothing that a caller does next: the connection is closed anyway, or a handshake is
-/// full instead of resumed.
+/// Functions whose failure a caller may ignore, because the connection is closed anyway, or a full handshake takes the
+/// place of resumption.
 pub const BEST_EFFORT: &[&str] = &[
     "netlib_tls_stream_shutdown",
     "netlib_tls_stream_shutdown_both",
@@ -109,8 +112,8 @@ pub const BEST_EFFORT: &[&str] = &[
     "netlib_tls_engine_set_session",
 ];
 
-/// The line begins a function that can fail, or that returns a handle which the caller frees. A getter of a status is
-/// neither.
+/// Returns true if the line declares a function that can fail, or one that returns a handle which the caller must free.
+/// A getter of a status is neither.
 fn is_must_use(line: &str) -> bool {
     let owned = |rest: &str| rest.split_once(" *netlib_").is_some_and(|(handle, _)| !handle.contains([' ', '(']));
     let can_fail = |rest: &str| {
@@ -184,7 +187,7 @@ fn compact(text: &str) -> String {
     out.join("\n")
 }
 
-/// Writes each function and callback type on as few lines as fit, its attributes before it.
+/// Writes each function and callback type on as few lines as possible, after its attributes.
 fn filled(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines();
@@ -220,7 +223,8 @@ fn filled(text: &str) -> String {
     out
 }
 
-/// Breaks a declaration of more than 118 columns behind commas, and aligns what follows with the first parameter.
+/// Breaks a declaration of more than 118 columns after commas, and aligns the continuation lines with the first
+/// parameter.
 fn fill(declaration: &str, out: &mut String) {
     const WIDTH: usize = 118;
     let (name, params) = match declaration.split_once(")(") {
@@ -243,7 +247,7 @@ fn fill(declaration: &str, out: &mut String) {
     let _ = writeln!(out, "{line}");
 }
 
-/// The condition of the static assertion: every enum has four bytes. At most 120 columns wide.
+/// Returns the condition of the static assertion that every enum has four bytes, wrapped at 120 columns.
 fn enum_sizes(sections: &str) -> String {
     let mut text = String::new();
     let names = sections.lines().filter_map(|line| line.strip_prefix("enum ")?.strip_suffix(" NETLIB_INT32 {"));
@@ -260,9 +264,9 @@ fn enum_sizes(sections: &str) -> String {
     text
 }
 
-/// Turns macros for integers into enumerators, which every foreign-function layer can read. A constant joins the enum of
-/// its file whose values begin alike (`NETLIB_OP_`), since C allows two names for one value and Rust does not; else it
-/// stands alone.
+/// Turns macros for integers into enumerators, which every foreign-function interface can read. A constant is added to
+/// the enum of the same file whose enumerators have the same prefix (`NETLIB_OP_`), and otherwise gets an enum of its
+/// own. The constants cannot be variants of the Rust enum, because Rust allows only one name for a value.
 fn enumerators(text: &str) -> String {
     let (constants, mut blocks): (Vec<&str>, Vec<String>) = {
         let (constants, others): (Vec<&str>, Vec<&str>) =
@@ -285,7 +289,7 @@ fn enumerators(text: &str) -> String {
     blocks.join("\n\n")
 }
 
-/// The documentation, name and value of a macro for a number that fits an `int`.
+/// Returns the documentation, name and value of a macro whose value is a number of type `int`.
 fn constant(block: &str) -> Option<(&str, &str, &str)> {
     let (doc, define) = block.rsplit_once('\n')?;
     let (name, value) = define.strip_prefix("#define ")?.split_once(' ')?;
@@ -306,7 +310,7 @@ fn status_codes() -> String {
     text
 }
 
-/// The words of a source that stand for the type of a C enum.
+/// Returns the words of a source text that are names of C enum types in Rust.
 fn enum_types(source: &str) -> impl Iterator<Item = &str> {
     let words = source.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     words.filter(|word| word.starts_with("enum_netlib_"))

@@ -1,4 +1,4 @@
-//! The contract tests: check through the C ABI what the library promises.
+//! The contract tests, which check through the C ABI that the library keeps its documented behaviour.
 //!
 //!     cargo test --test contract                  every suite that is not long, on the development build
 //!     cargo test --test contract -- all           every suite, on the release build that users get
@@ -7,8 +7,9 @@
 //!     cargo test --test contract -- list          lists the suites
 //!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, pages of docs/reference
 //!
-//! Each suite is a file in `suites`. It prints each failure with its reason, then one line with its counts. The last
-//! line is the total. See docs/contributing/testing.md.
+//! Each suite is a file in `suites`. A suite prints each failure with its reason, then one line with the numbers of
+//! passed and failed checks. The last line of the output has the totals. docs/contributing/testing.md describes the
+//! suites.
 
 mod data;
 mod env;

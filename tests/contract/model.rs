@@ -1,5 +1,5 @@
-//! netlib.h as data: every public item with its documentation. It reads what cbindgen and the template write, which
-//! is C in one regular form; a line it does not understand is a panic, so that nothing public escapes the checks.
+//! Parses netlib.h into data: every public item with its documentation. The parser understands only the regular form of
+//! C that cbindgen and the template write, and panics on any other line, so that the checks miss no public item.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ pub struct Header {
     pub macros: Vec<Item>,
 }
 
-/// Something with a name and a documentation comment, empty if there is none.
+/// A named item of the header with its documentation comment, which may be empty.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub name: String,
-    /// A macro's text.
+    /// The replacement text of a macro; empty for other items.
     pub value: String,
     pub doc: Doc,
 }
@@ -34,25 +34,25 @@ pub struct Function {
     pub returns: String,
     pub params: Vec<Param>,
     pub doc: Doc,
-    /// Carry the attributes.
+    /// True if the function has the attribute NETLIB_DEPRECATED_NOTE.
     pub deprecated: bool,
     pub must_use: bool,
-    /// The title of the chapter it stands in, empty before the first of a section.
+    /// The title of the function's chapter; empty before the first chapter of a section.
     pub chapter: String,
 }
 
 #[derive(Clone, Debug)]
 pub struct Param {
     pub name: String,
-    /// Spelled with single blanks and no blank before or between stars: `const char*const*`.
+    /// The type, spelled with single spaces and no space before or between stars: `const char*const*`.
     pub ctype: String,
 }
 
-/// A documentation comment, by its tags. Text is on one line.
+/// A documentation comment, split at its tags. The text of each tag is joined into one line.
 #[derive(Clone, Debug, Default)]
 pub struct Doc {
     pub summary: String,
-    /// In the order written, so that doubles can be seen.
+    /// The documented parameters in the order of the comment; a name may occur twice, which the suite `docs` reports.
     pub params: Vec<(String, String)>,
     pub returns: Option<String>,
     pub threads: Option<String>,
@@ -69,7 +69,7 @@ impl Header {
         while let Some(line) = lines.next() {
             let mut item = line.trim().to_owned();
             if item.is_empty() || item.starts_with("#") && !item.starts_with("#define ") {
-                // Conditions stand between a documentation comment and the macro it is about.
+                // Preprocessor conditions may be between a documentation comment and its macro.
                 continue;
             }
             if item.starts_with("/*") {
@@ -95,7 +95,8 @@ impl Header {
                 if name != "NETLIB_H" && header.macros.iter().all(|known| known.name != name) {
                     header.macros.push(Item { name, value, doc: Doc::parse(&doc) });
                 }
-                // An `#else` branch may define it again under the same comment.
+                // The documentation is kept, because an `#else` branch may define the macro again under the same
+                // comment.
                 continue;
             }
             if item == "extern \"C\" {" || item == "}" {
@@ -162,7 +163,7 @@ impl Header {
         } else if let Some(name) = item.strip_prefix("struct ") {
             self.handles.push(Item { name: name.to_owned(), value: String::new(), doc });
         } else if item.starts_with("typedef struct ") {
-            // The list at the top: the documented declaration follows in its section.
+            // A typedef at the top of the header; the documented declaration follows in the handle's section.
         } else if let Some(rest) = item.strip_prefix("typedef ") {
             match rest.split_once("(*") {
                 Some((returns, rest)) => {
@@ -187,7 +188,7 @@ impl Header {
         }
     }
 
-    /// Every name of a constant: enumerators and macros.
+    /// Returns all constants: enumerators and macros.
     pub fn constants(&self) -> impl Iterator<Item = &Item> {
         self.enums.iter().flat_map(|e| &e.values).chain(&self.macros)
     }
@@ -196,7 +197,7 @@ impl Header {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// Whether a name stands for anything in the header.
+    /// Returns true if the header declares a function, constant or type of this name.
     pub fn declares(&self, name: &str) -> bool {
         self.function(name).is_some()
             || self.constants().any(|item| item.name == name)
@@ -261,7 +262,7 @@ impl Doc {
         self.params.iter().find(|(param, _)| param == name).map(|(_, text)| text.as_str())
     }
 
-    /// The doubles among the documented parameters.
+    /// Returns the names of parameters that are documented more than once.
     pub fn repeated_params(&self) -> Vec<&str> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, _) in &self.params {

@@ -1,11 +1,11 @@
-//! The pages of docs/reference that are generated from the tables of `tests/contract/data`.
+//! Generates pages of docs/reference from the tables in `tests/contract/data`.
 
 use std::fmt::Write as _;
 
 use crate::data::Table;
 use crate::env::Env;
 
-/// Path and text of each page.
+/// Returns the path and the text of each generated page.
 pub fn all(env: &Env) -> Vec<(&'static str, String)> {
     vec![
         ("docs/reference/specification.md", specification(&Table::load(env, "specification"))),
@@ -77,7 +77,7 @@ fn start(table: &Table, name: &str) -> String {
     )
 }
 
-/// Rows with the same first cell, which stand together.
+/// Groups adjacent rows that have the same first cell.
 fn groups(table: &Table) -> Vec<(&str, Vec<&Vec<String>>)> {
     let mut groups: Vec<(&str, Vec<&Vec<String>>)> = Vec::new();
     for row in &table.rows {
@@ -101,7 +101,7 @@ fn rows_of<const N: usize>(page: &mut String, columns: [&str; N], rows: &[[Strin
     }
 }
 
-/// Each word as code; "-" for none.
+/// Formats each word as inline code. The cell "-" means that there is no word.
 fn code(words: &str) -> String {
     if words == "-" {
         return "–".to_owned();

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// The result of a suite.
+/// The counts, failures and notes of a suite.
 #[derive(Default)]
 pub struct Report {
     pub passed: usize,
@@ -31,13 +31,13 @@ impl Report {
         self.failures.push(what.to_string());
     }
 
-    /// Adds the counts of a program, which prints its failures itself.
+    /// Adds the numbers of passed and failed checks of a program that prints its failures itself.
     pub fn add(&mut self, passed: usize, failed: usize) {
         self.passed += passed;
         self.failed_elsewhere += failed;
     }
 
-    /// Records each problem as a failure, or one passed check if there is none.
+    /// Records each problem as a failure; an empty list is recorded as one passed check.
     pub fn problems(&mut self, what: impl Display, problems: Vec<String>) {
         if problems.is_empty() {
             self.passed += 1;
@@ -61,7 +61,8 @@ impl Report {
     }
 }
 
-/// The first lines of a text, indented. A compiler's first errors explain the others.
+/// Returns the first 25 lines of a text, indented. In a compiler's output, the first errors usually cause the later
+/// ones.
 fn indented(text: &str) -> String {
     const LINES: usize = 25;
     let mut lines: Vec<&str> = text.trim_end().lines().take(LINES + 1).collect();

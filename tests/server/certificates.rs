@@ -1,4 +1,4 @@
-//! Creates certificate chains: root → intermediate → leaf, and leaves with one defect each.
+//! Creates certificate chains of root, intermediate and leaf; some of the leaves have one defect.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The CA in the server's certificate request. It issued `client.pem` in the same folder.
+/// The CA that the server names in its certificate requests. This CA issued tests/certs/client.pem.
 const CLIENTS_CA: &[u8] = include_bytes!("../certs/ca.pem");
 
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS12, &TLS13];
@@ -23,32 +23,32 @@ const BOTH: &[&SupportedProtocolVersion] = &[&TLS12, &TLS13];
 const REVOKED: u64 = 0x7e57;
 
 pub struct Certificates {
-    /// The root that clients trust for servers, and the root that they trust for proxies.
+    /// The root that clients trust for servers; `proxy_root_pem` is the root that they trust for proxies.
     pub root_pem: String,
     pub proxy_root_pem: String,
-    /// The CRLs of the first root and of its intermediate.
+    /// The CRLs of the root for servers and of its intermediate.
     pub crl_pem: String,
-    /// For localhost, 127.0.0.1 and ::1, with the whole chain.
+    /// A server with a valid certificate for localhost, 127.0.0.1 and ::1, which sends the whole chain.
     pub good: Arc<ServerConfig>,
-    /// The certificate of `good`.
+    /// The certificate of the server `good`.
     pub good_der: CertificateDer<'static>,
     pub expired: Arc<ServerConfig>,
-    /// For other.test only.
+    /// A server with a certificate for other.test only.
     pub wrong_host: Arc<ServerConfig>,
-    /// Like `good`, but from a root that clients do not trust.
+    /// A server like `good`, with a certificate from a root that clients do not trust.
     pub untrusted: Arc<ServerConfig>,
-    /// Like `good`, but revoked.
+    /// A server like `good`, with a revoked certificate.
     pub revoked: Arc<ServerConfig>,
-    /// The certificate of `good`, for one TLS version only.
+    /// A server with the certificate of `good` that supports only TLS 1.2; `tls13` supports only TLS 1.3.
     pub tls12: Arc<ServerConfig>,
     pub tls13: Arc<ServerConfig>,
-    /// The certificate of `good`; requires a client certificate.
+    /// A server with the certificate of `good` that requires a client certificate.
     pub known_clients: Arc<ServerConfig>,
-    /// For origin.test and *.origin.test, names that only a proxy resolves.
+    /// A server with a certificate for origin.test and *.origin.test, names that only a proxy resolves.
     pub origin: Arc<ServerConfig>,
-    /// For localhost, from the root for proxies.
+    /// A proxy with a certificate for localhost, from the root for proxies.
     pub proxy: Arc<ServerConfig>,
-    /// For other.test, from the root for proxies.
+    /// A proxy with a certificate for other.test, from the root for proxies.
     pub wrong_proxy: Arc<ServerConfig>,
 }
 
@@ -102,7 +102,7 @@ impl Authority {
         Ok(Authority { root_pem, root, intermediate, issuer: Issuer::new(params, key) })
     }
 
-    /// Issues a leaf for `names`. Its chain is the leaf and the intermediate.
+    /// Issues a leaf for `names`, and returns a chain of the leaf and the intermediate.
     fn leaf(&self, names: &[&str], flaw: Flaw) -> Result<Leaf> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut params = CertificateParams::new(names)?;
@@ -125,7 +125,7 @@ impl Authority {
         })
     }
 
-    /// Returns two CRLs: the root's is empty, the intermediate's has one leaf.
+    /// Returns two CRLs: the root's CRL is empty, and the intermediate's CRL lists one leaf.
     fn revocations(&self) -> Result<String> {
         let list = |serials: &[u64], issuer: &Issuer<'static, KeyPair>| {
             let revoked = |serial: &u64| RevokedCertParams {

@@ -1,4 +1,4 @@
-//! One accepted connection, plain or TLS, and the ways it can end.
+//! An accepted connection, in plaintext or over TLS, and the ways in which the server can end it.
 
 use std::io::{Read, Result, Write};
 use std::net::Shutdown;
@@ -14,7 +14,7 @@ pub enum Connection {
 }
 
 impl Connection {
-    /// Creates a TLS connection if there is a configuration. The first read does the handshake.
+    /// Creates a connection; over TLS if `tls` is given. The first read does the handshake.
     pub fn new(socket: Socket, tls: Option<&Arc<ServerConfig>>) -> std::result::Result<Connection, rustls::Error> {
         Ok(match tls {
             None => Connection::Plain(socket),
@@ -32,7 +32,7 @@ impl Connection {
         }
     }
 
-    /// Returns the TLS session, if there is one, and its transport.
+    /// Returns the TLS session, if there is one, and the socket.
     pub fn into_parts(self) -> (Option<ServerConnection>, Socket) {
         match self {
             Connection::Plain(socket) => (None, socket),
@@ -43,7 +43,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection cleanly: delivers everything, sends close_notify, and waits until the peer closes.
+    /// Ends the connection cleanly: sends all pending data and close_notify, and waits until the peer closes.
     pub fn close(mut self) {
         if let Connection::Tls(tls) = &mut self {
             tls.conn.send_close_notify();
@@ -52,16 +52,17 @@ impl Connection {
         self.cut();
     }
 
-    /// Ends the stream without close_notify. Data sent before is delivered.
+    /// Ends the connection without close_notify, after delivering data that was sent before.
     pub fn cut(self) {
         let mut socket = self.socket();
         let _ = socket.shutdown(Shutdown::Write);
-        // close(2) with unread input resets the connection and discards data in flight.
+        // Reads the remaining input, because close(2) with unread input would reset the connection and discard data in
+        // flight.
         let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
         let _ = std::io::copy(&mut socket, &mut std::io::sink());
     }
 
-    /// Sends a TLS record that no session can decrypt, then ends.
+    /// Sends a TLS record that the peer cannot decrypt, then ends the connection.
     pub fn garble(self) {
         let mut record = [0; 37];
         record[..5].copy_from_slice(&[0x17, 3, 3, 0, 32]);

@@ -1,4 +1,4 @@
-//! The ports: which service listens where, with which certificate. One row of `open` each.
+//! Opens the server's ports. Each row of `open` is a port with its service and its certificate.
 
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
@@ -10,7 +10,7 @@ use socket2::{Domain, Socket, Type};
 use crate::certificates::Certificates;
 use crate::connection::Connection;
 use crate::proxy;
-use crate::scenarios::{self, World};
+use crate::scenarios::{self, SharedState};
 
 pub struct Port {
     pub name: &'static str,
@@ -19,11 +19,11 @@ pub struct Port {
 }
 
 enum Kind {
-    /// Serves the scenarios, in plaintext or over TLS.
+    /// Answers requests as in scenarios.rs, in plaintext or over TLS.
     Serve(TcpListener, Option<Arc<ServerConfig>>),
-    /// The same, but opens tunnels for CONNECT.
+    /// Answers requests as in scenarios.rs, and opens tunnels for CONNECT.
     Proxy(TcpListener, Option<Arc<ServerConfig>>),
-    /// Accepts connections and sends nothing, not even TLS.
+    /// Accepts connections and sends no data, not even TLS messages.
     Mute(TcpListener),
     /// Reserves the port without serving it.
     Reserve { _held: (Socket, Vec<Socket>) },
@@ -77,21 +77,22 @@ fn bound() -> Result<(Socket, SocketAddrV4)> {
     Ok((socket, address))
 }
 
-/// Refuses connections: the socket is bound, so that no other program gets the port, but does not listen.
+/// Returns a port that refuses connections: its socket is bound, so that no other program gets the port, but does not
+/// listen.
 fn closed() -> Result<Port> {
     let (socket, address) = bound()?;
     Ok(Port { name: "closed", number: address.port(), kind: Kind::Reserve { _held: (socket, Vec::new()) } })
 }
 
-/// Never completes a connection: its backlog has the minimum length and is full.
+/// Returns a port that never completes a connection, because its backlog has the minimum length and is full.
 fn full() -> Result<Port> {
     let (socket, address) = bound()?;
     fill("full", socket, address)
 }
 
-/// Two addresses with the same port: 127.0.0.1 never completes a connection, 127.0.0.2 serves.
+/// Returns two addresses with the same port: 127.0.0.1 never completes a connection, and 127.0.0.2 answers requests.
 fn half() -> Result<[Port; 2]> {
-    // A port that is free on one address may be in use on the other.
+    // Tries several ports, because a port that is free on one address may be in use on the other.
     for _ in 0..100 {
         let (socket, address) = bound()?;
         if let Ok(listener) = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2), address.port())) {
@@ -108,23 +109,24 @@ fn fill(name: &'static str, socket: Socket, address: SocketAddrV4) -> Result<Por
     for _ in 0..4 {
         let filler = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         filler.set_nonblocking(true)?;
-        // EINPROGRESS is expected.
+        // The non-blocking connect(2) fails with EINPROGRESS, which is expected.
         let _ = filler.connect(&address.into());
         fillers.push(filler);
     }
     Ok(Port { name, number: address.port(), kind: Kind::Reserve { _held: (socket, fillers) } })
 }
 
-/// Starts a thread for each port, and one for each connection. The returned sockets reserve the other ports.
-pub fn start(ports: Vec<Port>, world: &Arc<World>) -> Vec<Port> {
+/// Starts a thread for each port that accepts connections, and one for each connection. The returned sockets reserve
+/// the other ports.
+pub fn start(ports: Vec<Port>, state: &Arc<SharedState>) -> Vec<Port> {
     let mut reserved = Vec::new();
     for port in ports {
-        let (name, world) = (port.name, Arc::clone(world));
+        let (name, state) = (port.name, Arc::clone(state));
         match port.kind {
             Kind::Reserve { .. } => reserved.push(port),
             Kind::Mute(listener) => each(listener, |socket| Connection::Plain(socket).stay_silent()),
-            Kind::Serve(listener, tls) => accept(listener, name, tls, move |it| scenarios::serve(&world, name, it)),
-            Kind::Proxy(listener, tls) => accept(listener, name, tls, move |it| proxy::serve(&world, name, it)),
+            Kind::Serve(listener, tls) => accept(listener, name, tls, move |it| scenarios::serve(&state, name, it)),
+            Kind::Proxy(listener, tls) => accept(listener, name, tls, move |it| proxy::serve(&state, name, it)),
         }
     }
     reserved

@@ -1,7 +1,7 @@
-//! The proxy's side of CONNECT (RFC 9110 section 9.3.6): one table of its answers.
+//! Answers CONNECT requests as a proxy (RFC 9110 section 9.3.6). A table defines the answers.
 //!
-//! Every host under `.test` is this machine, so that a client can request names that only a proxy resolves. The proxy
-//! answers other requests itself, like an origin server.
+//! The proxy connects to the local machine for every host under `.test`, so that a client can request names that only a
+//! proxy resolves. The proxy answers other requests itself, like an origin server.
 
 use std::io::{BufReader, Result, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -10,21 +10,21 @@ use socket2::Socket;
 
 use crate::connection::Connection;
 use crate::request::Request;
-use crate::scenarios::{self, World};
+use crate::scenarios::{self, SharedState};
 use crate::tunnel;
 use Reply::*;
 
 #[derive(Clone, Copy)]
 enum Reply {
-    /// Sends this response and opens the tunnel.
+    /// Sends the response and opens the tunnel.
     Open(&'static str),
-    /// As `Open` if the request has the credentials; otherwise 407.
+    /// Opens the tunnel with status 200 if the request has these credentials; otherwise answers 407.
     OpenFor(&'static str),
-    /// Sends this response and closes.
+    /// Sends the response and closes the connection.
     Say(&'static str),
-    /// Sends 200 and closes.
+    /// Sends status 200 and closes the connection.
     Cut,
-    /// Sends a response head that does not end.
+    /// Sends an endless response head.
     Babble,
     HangUp,
     NeverAnswer,
@@ -32,12 +32,13 @@ enum Reply {
 
 const OPENED: &str = "HTTP/1.1 200 Connection established\r\n\r\n";
 const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 8\r\n\r\nnowhere\n";
-const WHO_ARE_YOU: &str = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tests\"\r\nContent-Length: 0\r\n\r\n";
+const AUTHENTICATION_REQUIRED: &str = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tests\"\r\nContent-Length: 0\r\n\r\n";
 
-/// The answers by the first word of the host, as in "garbage.origin.test". The nth request for the same target on the
-/// same port gets the nth answer, later ones the last. A host that is not listed gets a tunnel.
+/// The answers, selected by the first label of the host, for example "garbage" of "garbage.origin.test". The nth
+/// request for the same target on the same port gets the nth answer; further requests get the last answer. For other
+/// hosts the proxy opens a tunnel.
 const ANSWERS: &[(&str, &[Reply])] = &[
-    // me:pass word@:
+    // The credentials are the base64 encoding of "me:pass word@:".
     ("password", &[OpenFor("Basic bWU6cGFzcyB3b3JkQDo=")]),
     ("forbidden", &[Say("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")]),
     ("elsewhere", &[Say("HTTP/1.1 302 Found\r\nLocation: http://localhost/\r\nContent-Length: 0\r\n\r\n")]),
@@ -49,7 +50,7 @@ const ANSWERS: &[(&str, &[Reply])] = &[
     ("hang-up", &[HangUp]),
     ("hang-up-once", &[HangUp, Open(OPENED)]),
     ("never", &[NeverAnswer]),
-    // A tunnel has no body, whatever these headers announce.
+    // The response that opens a tunnel has no body, even if its headers announce one.
     ("framed", &[Open("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")]),
     ("interim", &[Open("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.0 299 Connection established\r\n\r\n")]),
     ("early", &[Say("HTTP/1.1 200 Connection established\r\n\r\ntoo early")]),
@@ -57,27 +58,27 @@ const ANSWERS: &[(&str, &[Reply])] = &[
 ];
 
 /// Answers one request and ends the connection.
-pub fn serve(world: &World, port: &'static str, connection: Connection) {
+pub fn serve(state: &SharedState, port: &'static str, connection: Connection) {
     let mut from = BufReader::new(connection);
-    // A client may disconnect or refuse the certificate.
-    let _ = match scenarios::read_request(world, port, &mut from) {
-        Ok(Some(request)) if request.method == "CONNECT" => connect(world, port, &request, from.into_inner()),
-        Ok(Some(request)) => scenarios::answer(world, port, request, from),
+    // Errors are ignored, because a client may disconnect or refuse the certificate.
+    let _ = match scenarios::read_request(state, port, &mut from) {
+        Ok(Some(request)) if request.method == "CONNECT" => connect(state, port, &request, from.into_inner()),
+        Ok(Some(request)) => scenarios::answer(state, port, request, from),
         Ok(None) => scenarios::refuse_tls(from.into_inner()),
         Err(error) => Err(error),
     };
 }
 
-fn connect(world: &World, port: &'static str, request: &Request, mut client: Connection) -> Result<()> {
+fn connect(state: &SharedState, port: &'static str, request: &Request, mut client: Connection) -> Result<()> {
     let word = request.target.split('.').next().unwrap_or("");
     let answers = ANSWERS.iter().find(|(name, _)| *name == word).map_or(&[Open(OPENED)][..], |(_, answers)| answers);
-    let visit = world.visit(port, &request.target);
+    let visit = state.visit(port, &request.target);
     match answers[visit.min(answers.len() - 1)] {
-        Open(head) => open(world, request, client, head),
+        Open(head) => open(state, request, client, head),
         OpenFor(credentials) if request.header("proxy-authorization") == Some(credentials) => {
-            open(world, request, client, OPENED)
+            open(state, request, client, OPENED)
         }
-        OpenFor(_) => say(client, WHO_ARE_YOU),
+        OpenFor(_) => say(client, AUTHENTICATION_REQUIRED),
         Say(text) => say(client, text),
         Cut => say(client, OPENED),
         Babble => babble(&mut client),
@@ -92,8 +93,8 @@ fn connect(world: &World, port: &'static str, request: &Request, mut client: Con
     }
 }
 
-fn open(world: &World, request: &Request, mut client: Connection, head: &str) -> Result<()> {
-    match find(world, &request.target) {
+fn open(state: &SharedState, request: &Request, mut client: Connection, head: &str) -> Result<()> {
+    match find(state, &request.target) {
         Some(origin) => {
             client.write_all(head.as_bytes())?;
             client.flush()?;
@@ -104,11 +105,11 @@ fn open(world: &World, request: &Request, mut client: Connection, head: &str) ->
     }
 }
 
-/// Connects to the port of an authority, which must be a port of this server.
-fn find(world: &World, authority: &str) -> Option<Socket> {
+/// Connects to the port in the request's authority, which must be a port of this server.
+fn find(state: &SharedState, authority: &str) -> Option<Socket> {
     let (host, port) = authority.rsplit_once(':')?;
     let here = host.ends_with(".test") || ["localhost", "127.0.0.1", "[::1]"].contains(&host);
-    let port = port.parse().ok().filter(|&port| here && world.has_port(port))?;
+    let port = port.parse().ok().filter(|&port| here && state.has_port(port))?;
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(Socket::from)
 }
 

@@ -1,4 +1,4 @@
-//! Reads a request: enough HTTP to show what the client sent.
+//! Reads HTTP requests, as far as needed to show what the client sent.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
 
@@ -9,7 +9,7 @@ const LONGEST_LINE: u64 = 64 * 1024;
 pub struct Request {
     pub method: String,
     pub target: String,
-    /// Names as received.
+    /// The header fields, with their names as received.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
@@ -19,7 +19,8 @@ impl Request {
         self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the path of a target in origin form, or in absolute form, which clients send to proxies.
+    /// Returns the path of the request target, which is in origin form or, as clients send to proxies, in absolute
+    /// form.
     pub fn path(&self) -> &str {
         let target = match self.target.strip_prefix("http://") {
             Some(rest) => rest.find('/').map_or("", |path| &rest[path..]),
@@ -28,7 +29,7 @@ impl Request {
         target.split('?').next().unwrap_or("")
     }
 
-    /// Reads the head, without the body.
+    /// Reads the request's head, but not its body.
     pub fn read_head(from: &mut BufReader<Connection>) -> Result<Request> {
         let line = read_line(from)?;
         let mut words = line.split(' ');
@@ -49,7 +50,7 @@ impl Request {
         }
     }
 
-    /// Reads the body, or only its first half.
+    /// Reads the request's body, or only its first half.
     pub fn read_body(&mut self, from: &mut BufReader<Connection>, half: bool) -> Result<()> {
         if self.header("transfer-encoding").is_some() {
             return self.read_chunks(from, half);
@@ -82,7 +83,7 @@ fn read_exactly(from: &mut BufReader<Connection>, length: u64, into: &mut Vec<u8
     }
 }
 
-/// Reads a line and removes its CRLF; each byte becomes one character.
+/// Reads a line and removes its CRLF. Each byte becomes one character of the string.
 fn read_line(from: &mut BufReader<Connection>) -> Result<String> {
     let mut line = Vec::new();
     from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;

@@ -1,4 +1,4 @@
-//! The server's behaviour at each path: a table, and the code that executes it.
+//! Defines the server's behaviour for each path in a table, and implements it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,18 +14,18 @@ use crate::ports::Port;
 use crate::request::Request;
 use Act::*;
 
-/// The behaviour for one request.
+/// The server's behaviour for one request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Sends exactly these bytes (to HEAD, only the head), then ends the connection.
+    /// Sends exactly these bytes (only the head if the request is HEAD), then ends the connection.
     Say(&'static str, End),
-    /// Redirects to the port of this name; "" sends a relative reference.
+    /// Redirects to the named port, or with a relative reference if the name is "".
     Redirect(u16, &'static str, &'static str),
-    /// Resets the connection after reading the head.
+    /// Resets the connection after reading the request's head.
     ResetAfterHead,
-    /// Resets the connection after the head and half of the body.
+    /// Resets the connection after reading the request's head and half of its body.
     ResetMidBody,
-    /// Resets the connection after the whole request.
+    /// Resets the connection after reading the whole request.
     ResetAfterBody,
     /// Closes without an answer.
     HangUp,
@@ -37,10 +37,10 @@ enum Act {
     Drip,
     /// Sends an endless body as fast as the client reads.
     Flood,
-    /// Sends 32 MiB with their checksum in `x-sha256`. `x-authorization` states whether the request had an
-    /// Authorization.
+    /// Sends 32 MiB with their checksum in `x-sha256`. The header `x-authorization` says whether the request had an
+    /// Authorization header.
     Large,
-    /// Answers 200 with the request, byte for byte, as the body.
+    /// Answers with status 200 and the bytes of the request as the body.
     Echo,
     /// Answers only after this number of requests for the same target has arrived, on any ports.
     Together(usize),
@@ -48,27 +48,27 @@ enum Act {
 
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// Ends with close_notify.
+    /// Ends the connection with close_notify.
     Close,
-    /// Ends without close_notify.
+    /// Ends the connection without close_notify.
     Cut,
     Reset,
 }
 
-/// The start of a ClientHello. A plaintext port answers it in plaintext, as servers do.
+/// The first byte of a ClientHello. A plaintext port answers a ClientHello in plaintext HTTP, as common servers do.
 const TLS_HANDSHAKE: u8 = 0x16;
 
 const UNAVAILABLE: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\nbusy\n";
 const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
 
-/// The nth request for the same target on the same port gets the nth act, later ones the last. A query makes a separate
-/// target of the same path, so that tests are independent.
+/// The behaviour for each path. The nth request for the same target on the same port gets the nth behaviour; further
+/// requests get the last one. Requests with different queries are counted separately, so that tests are independent.
 const SCENARIOS: &[(&str, &[Act])] = &[
     ("/demo", &[ResetAfterHead, Say(UNAVAILABLE, End::Close), Redirect(302, "https2nd", "/large")]),
     ("/large", &[Large]),
     ("/hello", &[Say(HELLO, End::Close)]),
     ("/echo", &[Echo]),
-    // A client that sends its requests one after the other waits forever.
+    // These paths need concurrent requests: a client that sends one request after the other waits forever.
     ("/when-two-ask", &[Together(2)]),
     ("/when-forty-ask", &[Together(40)]),
     ("/when-fifty-ask", &[Together(50)]),
@@ -96,7 +96,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ),
     // The announced body is complete, so a missing close_notify does not matter.
     ("/no-goodbye", &[Say(HELLO, End::Cut)]),
-    // Bodies that break.
+    // Bodies that end early or are malformed.
     ("/cut-length", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this\n", End::Close)]),
     ("/cut-chunked", &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nonly this\n", End::Close)]),
     (
@@ -115,7 +115,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/overlong-chunk",
         &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n", End::Close)],
     ),
-    // The second answer is complete.
+    // The first response is truncated, the second one is complete.
     (
         "/cut-once",
         &[
@@ -123,7 +123,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
             Say(HELLO, End::Close),
         ],
     ),
-    // No answers.
+    // Paths without a response.
     ("/never", &[NeverAnswer]),
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),
@@ -186,14 +186,14 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/redirect-to-inside",
         &[Say("HTTP/1.1 302 Found\r\nLocation: http://inside.test/\r\nContent-Length: 0\r\n\r\n", End::Close)],
     ),
-    // Requests that must be sent twice.
+    // Paths at which a client must send a request twice.
     ("/reset-after-head", &[ResetAfterHead, Echo]),
     ("/reset-mid-request", &[ResetMidBody, Echo]),
     ("/reset-after-request", &[ResetAfterBody, Echo]),
 ];
 
 /// The state that all connections share.
-pub struct World {
+pub struct SharedState {
     ports: HashMap<&'static str, u16>,
     visits: Mutex<HashMap<(&'static str, String), usize>>,
     gathered: Mutex<HashMap<String, usize>>,
@@ -203,10 +203,10 @@ pub struct World {
     large_sha256: String,
 }
 
-impl World {
-    pub fn new(dir: &Path, ports: &[Port]) -> Result<World> {
+impl SharedState {
+    pub fn new(dir: &Path, ports: &[Port]) -> Result<SharedState> {
         let large = noise(32 * 1024 * 1024);
-        Ok(World {
+        Ok(SharedState {
             ports: ports.iter().map(|port| (port.name, port.number)).collect(),
             visits: Mutex::new(HashMap::new()),
             gathered: Mutex::new(HashMap::new()),
@@ -230,7 +230,7 @@ impl World {
         *visit - 1
     }
 
-    /// Returns when `count` calls for this target have been made.
+    /// Waits until this function has been called `count` times for the target.
     fn gather(&self, target: &str, count: usize) {
         let mut gathered = self.gathered.lock().unwrap();
         *gathered.entry(target.to_owned()).or_insert(0) += 1;
@@ -242,8 +242,8 @@ impl World {
         self.ports.values().any(|&port| port == number)
     }
 
-    /// Writes a line in one call, so that lines do not mix.
-    fn note(&self, port: &str, request: &Request) -> Result<()> {
+    /// Appends a line to the log with one call of write(2), so that lines of different threads do not mix.
+    fn log(&self, port: &str, request: &Request) -> Result<()> {
         let names: Vec<String> = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         let line = format!("{port} {} {} {}\n", request.method, request.target, names.join(","));
         (&self.requests).write_all(line.as_bytes())
@@ -251,23 +251,23 @@ impl World {
 }
 
 /// Answers one request and ends the connection.
-pub fn serve(world: &World, port: &'static str, connection: Connection) {
+pub fn serve(state: &SharedState, port: &'static str, connection: Connection) {
     let mut from = BufReader::new(connection);
-    // A client may disconnect or refuse the certificate.
-    let _ = match read_request(world, port, &mut from) {
-        Ok(Some(request)) => answer(world, port, request, from),
+    // Errors are ignored, because a client may disconnect or refuse the certificate.
+    let _ = match read_request(state, port, &mut from) {
+        Ok(Some(request)) => answer(state, port, request, from),
         Ok(None) => refuse_tls(from.into_inner()),
         Err(error) => Err(error),
     };
 }
 
-/// Reads and logs the head of the request. Returns `None` if the client speaks TLS.
-pub fn read_request(world: &World, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
+/// Reads and logs the head of the request. Returns `None` if the client sends a ClientHello.
+pub fn read_request(state: &SharedState, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
     if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
         return Ok(None);
     }
     let request = Request::read_head(from)?;
-    world.note(port, &request)?;
+    state.log(port, &request)?;
     Ok(Some(request))
 }
 
@@ -278,12 +278,12 @@ pub fn refuse_tls(mut to: Connection) -> Result<()> {
 }
 
 pub fn answer(
-    world: &World,
+    state: &SharedState,
     port: &'static str,
     mut request: Request,
     mut from: BufReader<Connection>,
 ) -> Result<()> {
-    let act = world.next_act(port, &request);
+    let act = state.next_act(port, &request);
     match act {
         Some(ResetAfterHead) => {}
         Some(ResetMidBody) => request.read_body(&mut from, true)?,
@@ -294,12 +294,12 @@ pub fn answer(
         None => say(to, &request, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", End::Close)?,
         Some(Say(text, end)) => say(to, &request, text, end)?,
         Some(Redirect(status, port, path)) => {
-            let location = location(world, port, path);
+            let location = location(state, port, path);
             let head = format!("HTTP/1.1 {status} Elsewhere\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
             say(to, &request, &head, End::Close)?;
         }
         Some(Together(count)) => {
-            world.gather(&request.target, count);
+            state.gather(&request.target, count);
             say(to, &request, HELLO, End::Close)?;
         }
         Some(ResetAfterHead | ResetMidBody | ResetAfterBody) => to.reset(),
@@ -309,7 +309,7 @@ pub fn answer(
         Some(Drip) => drip(&mut to)?,
         Some(Flood) => flood(&mut to)?,
         Some(Large) => {
-            send_large(world, &request, &mut to)?;
+            send_large(state, &request, &mut to)?;
             to.close();
         }
         Some(Echo) => {
@@ -341,8 +341,8 @@ fn say(mut to: Connection, request: &Request, text: &str, end: End) -> Result<()
     Ok(())
 }
 
-fn location(world: &World, port: &str, path: &str) -> String {
-    match world.ports.get(port) {
+fn location(state: &SharedState, port: &str, path: &str) -> String {
+    match state.ports.get(port) {
         Some(number) => {
             let scheme = if ["http", "http2nd"].contains(&port) { "http" } else { "https" };
             format!("{scheme}://127.0.0.1:{number}{path}")
@@ -351,7 +351,7 @@ fn location(world: &World, port: &str, path: &str) -> String {
     }
 }
 
-/// Returns when the client disconnects.
+/// Sends an endless body of one byte per second until the client disconnects.
 fn drip(to: &mut Connection) -> Result<()> {
     to.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")?;
     loop {
@@ -361,7 +361,7 @@ fn drip(to: &mut Connection) -> Result<()> {
     }
 }
 
-/// Returns when the client disconnects.
+/// Sends an endless body as fast as possible until the client disconnects.
 fn flood(to: &mut Connection) -> Result<()> {
     to.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
     loop {
@@ -369,16 +369,16 @@ fn flood(to: &mut Connection) -> Result<()> {
     }
 }
 
-fn send_large(world: &World, request: &Request, to: &mut Connection) -> Result<()> {
+fn send_large(state: &SharedState, request: &Request, to: &mut Connection) -> Result<()> {
     let authorized = if request.header("authorization").is_some() { "present" } else { "absent" };
     write!(
         to,
         "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nX-SHA256: {}\r\nX-Authorization: {authorized}\r\n\r\n",
-        world.large.len(),
-        world.large_sha256,
+        state.large.len(),
+        state.large_sha256,
     )?;
     if request.method != "HEAD" {
-        to.write_all(&world.large)?;
+        to.write_all(&state.large)?;
     }
     to.flush()
 }

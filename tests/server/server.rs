@@ -3,13 +3,13 @@
 //!     misbehaving-server DIR [SECONDS]   serves until its standard input closes, or for SECONDS (default 600)
 //!     misbehaving-server sha256 FILE     prints the file's SHA-256
 //!
-//! In DIR it leaves `ca.pem` and `proxy-ca.pem` (the roots to trust for servers and for proxies), `ca/root.pem` (the
-//! first again, alone in a directory), `crl.pem`, `sha256` (that of the certificate of `https`), and the Unix domain
-//! sockets `http.sock`, `https.sock` and `proxy.sock`, then `ports` (`name=port` a line, and `abstract=NAME` for a
-//! socket without a path; made in one step once all of them listen), and it adds a line to `requests` for each request
-//! that arrived, before it is answered.
-//! What each port does is in `ports.rs`, what each socket in `unix.rs`, what each path does in `scenarios.rs`, what a
-//! proxy does in `proxy.rs`.
+//! The server writes these files to DIR: `ca.pem` and `proxy-ca.pem`, the roots to trust for servers and for proxies;
+//! `ca/root.pem`, a copy of `ca.pem` in a directory of its own; `crl.pem`; `sha256`, the digest of the certificate of
+//! `https`; and the Unix domain sockets `http.sock`, `https.sock` and `proxy.sock`. When all ports listen, the server
+//! creates `ports` atomically, with a line `name=port` for each port and `abstract=NAME` for a socket in the abstract
+//! namespace. Before the server answers a request, it adds a line to `requests`. `ports.rs` defines the ports,
+//! `unix.rs` the Unix domain sockets, `scenarios.rs` the behaviour for each path, and `proxy.rs` the behaviour of the
+//! proxy.
 
 mod certificates;
 mod connection;
@@ -50,8 +50,8 @@ fn print_sha256(file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns when standard input closes, which ends the process with all its threads. The starter of the server holds the
-/// other end, so the server cannot outlive it.
+/// Runs the server until its standard input is closed, which ends the process with all its threads. The process that
+/// started the server holds the other end of the pipe, so the server cannot outlive that process.
 fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));
@@ -62,23 +62,23 @@ fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(dir.join("ca"))?;
     let dir = dir.canonicalize()?;
     std::env::set_current_dir(&dir)?;
-    write_at_once(&dir, "ca.pem", &certificates.root_pem)?;
-    write_at_once(&dir, "ca/root.pem", &certificates.root_pem)?;
-    write_at_once(&dir, "proxy-ca.pem", &certificates.proxy_root_pem)?;
-    write_at_once(&dir, "crl.pem", &certificates.crl_pem)?;
-    write_at_once(&dir, "sha256", &scenarios::sha256(&certificates.good_der))?;
+    write_atomically(&dir, "ca.pem", &certificates.root_pem)?;
+    write_atomically(&dir, "ca/root.pem", &certificates.root_pem)?;
+    write_atomically(&dir, "proxy-ca.pem", &certificates.proxy_root_pem)?;
+    write_atomically(&dir, "crl.pem", &certificates.crl_pem)?;
+    write_atomically(&dir, "sha256", &scenarios::sha256(&certificates.good_der))?;
     let open = ports::open(&certificates)?;
     let mut list: String = open.iter().map(|port| format!("{}={}\n", port.name, port.number)).collect();
-    let world = Arc::new(scenarios::World::new(&dir, &open)?);
-    let _reserved = ports::start(open, &world);
-    list += &format!("abstract={}\n", unix::start(&certificates, &world)?);
-    write_at_once(&dir, "ports", &list)?;
+    let state = Arc::new(scenarios::SharedState::new(&dir, &open)?);
+    let _reserved = ports::start(open, &state);
+    list += &format!("abstract={}\n", unix::start(&certificates, &state)?);
+    write_atomically(&dir, "ports", &list)?;
     std::io::copy(&mut std::io::stdin().lock().by_ref(), &mut std::io::sink())?;
     Ok(())
 }
 
 /// Writes the file atomically.
-fn write_at_once(dir: &Path, name: &str, text: &str) -> std::io::Result<()> {
+fn write_atomically(dir: &Path, name: &str, text: &str) -> std::io::Result<()> {
     let draft = dir.join(format!("{name}.draft"));
     std::fs::write(&draft, text)?;
     std::fs::rename(draft, dir.join(name))

@@ -1,4 +1,4 @@
-//! Copies bytes between the client and the origin until both have ended.
+//! Copies bytes between the client and the origin server until both have closed their direction.
 
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::Shutdown;
@@ -9,12 +9,12 @@ use socket2::Socket;
 
 use crate::connection::Connection;
 
-/// Copies in each direction on a thread of its own.
+/// Copies bytes in both directions, each on its own thread.
 pub fn join(client: Connection, origin: Socket) {
     let (session, client) = client.into_parts();
     let session = session.map(Mutex::new);
     let ended = |done: Result<()>| {
-        // The end of one direction is passed on and leaves the other direction open. A failure ends both.
+        // The end of one direction leaves the other direction open. An error ends both directions.
         if done.is_err() {
             let _ = client.shutdown(Shutdown::Both);
             let _ = origin.shutdown(Shutdown::Both);

@@ -1,4 +1,4 @@
-//! The Unix domain sockets that serve the scenarios. One row of `start` each.
+//! Opens the server's Unix domain sockets, which answer requests as in scenarios.rs.
 
 use std::io::Result;
 use std::path::Path;
@@ -10,27 +10,28 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use crate::certificates::Certificates;
 use crate::ports::accept;
 use crate::proxy;
-use crate::scenarios::{self, World};
+use crate::scenarios::{self, SharedState};
 
-/// Creates the sockets. They are in the current directory, because a path may have at most 107 bytes. Returns the name
-/// of the socket without a path, without its NUL; the name is unique on this machine.
-pub fn start(certificates: &Certificates, world: &Arc<World>) -> Result<String> {
+/// Creates the sockets, in the current directory because the path of a socket may have at most 107 bytes. Returns the
+/// name of the socket in the abstract namespace, without its leading NUL; the name contains the process ID, so it is
+/// unique.
+pub fn start(certificates: &Certificates, state: &Arc<SharedState>) -> Result<String> {
     let name = format!("misbehaving-server-{}", std::process::id());
-    serve("http.sock", "http.sock", None, world)?;
-    serve("https.sock", "https.sock", Some(Arc::clone(&certificates.good)), world)?;
-    serve("abstract", &format!("\0{name}"), None, world)?;
-    let world = Arc::clone(world);
-    accept(listen("proxy.sock")?, "proxy.sock", None, move |it| proxy::serve(&world, "proxy.sock", it));
+    serve("http.sock", "http.sock", None, state)?;
+    serve("https.sock", "https.sock", Some(Arc::clone(&certificates.good)), state)?;
+    serve("abstract", &format!("\0{name}"), None, state)?;
+    let state = Arc::clone(state);
+    accept(listen("proxy.sock")?, "proxy.sock", None, move |it| proxy::serve(&state, "proxy.sock", it));
     Ok(name)
 }
 
-fn serve(name: &'static str, path: &str, tls: Option<Arc<ServerConfig>>, world: &Arc<World>) -> Result<()> {
-    let world = Arc::clone(world);
-    accept(listen(path)?, name, tls, move |it| scenarios::serve(&world, name, it));
+fn serve(name: &'static str, path: &str, tls: Option<Arc<ServerConfig>>, state: &Arc<SharedState>) -> Result<()> {
+    let state = Arc::clone(state);
+    accept(listen(path)?, name, tls, move |it| scenarios::serve(&state, name, it));
     Ok(())
 }
 
-/// Replaces a socket that an earlier server left.
+/// Listens on a socket; deletes a socket file that an earlier server left behind.
 fn listen(path: &str) -> Result<Socket> {
     if Path::new(path).exists() {
         std::fs::remove_file(path)?;

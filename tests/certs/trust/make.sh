@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes trusted certificates that are not authorities for everything, and chains that end at them, with the openssl
-# command (3.0 or newer). They are committed, so that the tests need no openssl. NAME.pem is what a peer sends, and
-# NAME-root.pem what is trusted. All peers have the key ../verify/leaf.key. Valid from 2020 to 2120.
+# Creates trusted certificates with restrictions, and chains that end at them, with the openssl command (3.0 or newer).
+# The files are committed, so the tests need no openssl. NAME.pem is the chain that a peer sends, and NAME-root.pem is
+# the trusted certificate. All peers use the key ../verify/leaf.key. The certificates are valid from 2020 to 2120.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -13,7 +13,8 @@ $server"
 cp ../verify/leaf.key "$work/leaf.key"
 for key in root int; do p256 $key; done
 
-# chain NAME KEY EXTENSIONS: a root of these, and a leaf that it issued.
+# chain NAME KEY EXTENSIONS creates the root NAME-root.pem with these extensions, and NAME.pem, a leaf that the root
+# issued.
 chain() {
     [ "$2" = leaf ] || p256 "$2"
     issue "$1-root" "$2" "$1-root" "/CN=$1 root" "$3"
@@ -26,11 +27,11 @@ chain() {
 issue root root root "/CN=netlib root" "$v3
 $authority"
 
-# The server's own certificate, self-signed. Whoever has its key signs a certificate for another name with it.
+# A trusted, self-signed server certificate. An attacker who has its key could issue a certificate for another name.
 chain self-signed leaf "$v3
 basicConstraints=critical,CA:FALSE
 $server"
-# The same, issued by a CA.
+# A trusted server certificate that a CA issued.
 issue leaf-root leaf root "/CN=leaf" "$v3
 basicConstraints=critical,CA:FALSE
 $server"
@@ -38,7 +39,7 @@ cp "$work/leaf-root.pem" leaf-root.pem
 cp "$work/leaf.key" "$work/leaf-root.key"
 issue leaf-leaf leaf leaf-root "/CN=localhost" "$leaf"
 sent leaf leaf-leaf
-# As `openssl req -x509` with a configuration of no extensions makes them.
+# `openssl req -x509` creates such a certificate if its configuration sets no extensions.
 chain plain leaf "subjectKeyIdentifier=hash
 subjectAltName=DNS:localhost"
 chain no-sign nosign "$v3
@@ -56,7 +57,7 @@ issue expired-root expired expired-root "/CN=expired root" "$v3
 $authority" 20200101000000Z 20210101000000Z
 cp "$work/expired-root.pem" expired-root.pem
 
-# An intermediate CA, although the root's pathlen allows none.
+# A chain with an intermediate CA, although the root's pathlen allows none.
 p256 short
 issue short-root short short-root "/CN=short root" "$v3
 basicConstraints=critical,CA:TRUE,pathlen:0
@@ -77,7 +78,7 @@ configure no-lists-root sha256
 openssl ca -batch -config "$work/ca.cnf" -gencrl -crl_lastupdate "$start" -crl_nextupdate "$end" \
     -cert "$work/no-lists-root.pem" -keyfile "$work/no-lists-root.key" -out no-lists.crl 2>/dev/null
 
-# Has the URL of its issuer's certificate.
+# A leaf with an authorityInfoAccess extension that contains the URL of its issuer's certificate.
 issue ca-issuers-leaf leaf root "/CN=localhost" "$leaf
 authorityInfoAccess=caIssuers;URI:http://localhost/root.der"
 sent ca-issuers ca-issuers-leaf

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Creates the chains that verification must refuse, each for one reason, with the openssl command (3.0 or newer).
-# They are committed, so the tests need no openssl. NAME.pem is what a peer sends: its own certificate, then its
-# issuers'. All peers have the same key, leaf.key. Valid until 2120, except where a test wants otherwise.
+# Creates valid chains, and chains that verification must refuse for one reason each, with the openssl command (3.0 or
+# newer). The files are committed, so the tests need no openssl. NAME.pem is the chain that a peer sends: its own
+# certificate, then its issuers' certificates. All peers use the same key, leaf.key. The certificates are valid until
+# 2120, unless a test needs another date.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -9,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 
 . ../issue.sh
 
-# through NAME SUBJECT EXTENSIONS [START END]: a leaf issued by an intermediate of these that the root issued.
+# through NAME SUBJECT EXTENSIONS [START END] creates the chain NAME.pem: a valid leaf, and its issuer, an intermediate
+# with this subject and these extensions that the root issued.
 through() {
     p256 "$1-int"
     issue "$1-int" "$1-int" root "$2" "$3" "${4:-}" "${5:-}"
@@ -18,7 +20,8 @@ $server"
     sent "$1" "$1-leaf" "$1-int"
 }
 
-# single NAME EXTENSIONS [START END DIGEST]: a leaf that the good intermediate issued, and that.
+# single NAME EXTENSIONS [START END DIGEST] creates the chain NAME.pem: a leaf with these extensions, and its issuer,
+# the valid intermediate.
 single() {
     issue "$1-leaf" leaf int "/CN=localhost" "$2" "${3:-}" "${4:-}" "${5:-}"
     sent "$1" "$1-leaf" int
@@ -48,7 +51,7 @@ $server"
 sent unknown unknown-leaf other-int
 sent unknown-root unknown-leaf other-int other-root
 
-# As `openssl req -x509` makes them: an authority that issued itself.
+# Self-signed CA certificates, as `openssl req -x509` creates them by default.
 issue self-ca leaf self-ca "/CN=localhost" "$v3
 basicConstraints=critical,CA:TRUE
 subjectAltName=DNS:localhost"
@@ -145,7 +148,7 @@ for digest in sha1 md5; do
 $server" "" "" $digest
     sent $digest $digest-leaf rsa
 done
-# The last byte of the signature is altered.
+# A chain whose leaf has a signature with a changed last byte.
 openssl x509 -in "$work/good-leaf.pem" -outform DER -out "$work/good.der"
 size=$(($(wc -c < "$work/good.der") - 1))
 { head -c $size "$work/good.der"; tail -c 1 "$work/good.der" | LC_ALL=C tr '\000-\377' '\001-\377\000'; } > "$work/bad.der"
@@ -153,12 +156,12 @@ openssl x509 -inform DER -in "$work/bad.der" -out "$work/bad.pem"
 sent bad-signature bad int
 { cat "$work/good-leaf.pem"; echo "-----BEGIN CERTIFICATE-----"; echo "MAA="; echo "-----END CERTIFICATE-----"; } > malformed-int.pem
 
-# webpki passes over the extension that is no keyUsage; a reader that wants to know it cannot.
+# A leaf with a malformed keyUsage, which webpki ignores and netlib's own parser refuses.
 single odd "$v3
 2.5.29.15=DER:0500
 $server"
 
-# Refused only with the strict flag.
+# Chains that are refused only with NETLIB_VERIFY_FLAG_X509_STRICT.
 single strict-no-authority-key "subjectKeyIdentifier=hash
 authorityKeyIdentifier=none
 $server"
@@ -213,7 +216,7 @@ list root root $start $end
 list no-lists no-lists-int $start $end
 list revoked-int revoked-int-int $start $end
 list other-root other-root $start $end
-# The right name, but another key.
+# A CRL with the issuer name of the intermediate, signed with another key.
 p256 forged
 issue forged forged forged "/CN=netlib intermediate" "$v3
 $authority"

@@ -1,6 +1,6 @@
-//! The locked versions of the dependencies: none is below the version that fixes a known advisory, all come from
-//! crates.io, there is one version of each crate that TLS depends on, and all licences are allowed by deny.toml. Needs
-//! no network: the advisories are in a table, and `make audit` queries the database.
+//! Checks the versions in Cargo.lock: none is below the version that fixes a known advisory, all crates come from
+//! crates.io, only one version of each crate for TLS is locked, and deny.toml allows all licences. The suite needs no
+//! network, because the advisories are in a table; `make audit` queries the database.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use crate::data::Table;
 use crate::env::Env;
 use crate::report::Report;
 
-/// Crates that may be locked in one version only. A second version would have its own global state.
+/// Crates of which only one version may be locked, because a second version would have its own global state.
 const ONE_VERSION: &[&str] =
     &["rustls", "rustls-webpki", "rustls-pki-types", "aws-lc-rs", "aws-lc-sys", "webpki-roots"];
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 pub fn run(env: &Env, report: &mut Report) {
-    r25_no_locked_version_has_a_known_advisory(env, report);
+    no_locked_version_has_a_known_advisory(env, report);
     licences(env, report);
 }
 
-fn r25_no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
+fn no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
     let table = Table::load(env, "advisories");
     let advisories = advisories(&table);
     for advisory in &advisories {
@@ -38,7 +38,7 @@ fn r25_no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
     report.check(env.root.join("Cargo.lock").is_file(), "the versions are locked");
 }
 
-/// Compares a lock file with the table.
+/// Compares a lock file with the table of advisories.
 pub fn check_lock(lock: &str, text: &str, table: &Table, report: &mut Report) {
     let packages = packages(text);
     let advisories = advisories(table);
@@ -97,7 +97,8 @@ fn packages(lock: &str) -> Vec<Package<'_>> {
         .collect()
 }
 
-/// An unreadable version or a pre-release counts as below.
+/// Returns true if `version` is below the fixed one. A version that cannot be parsed, or a pre-release, counts as
+/// below.
 fn is_below(version: &str, fixed: &str) -> bool {
     match (numbers(version), numbers(fixed)) {
         (Some(version), Some(fixed)) => version < fixed,
@@ -105,14 +106,15 @@ fn is_below(version: &str, fixed: &str) -> bool {
     }
 }
 
-/// "1.2.3", or "1.2.3+anything".
+/// Parses a version "1.2.3" or "1.2.3+anything".
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let plain = version.split('+').next()?;
     let numbers: Option<Vec<u64>> = plain.split('.').map(|part| part.parse().ok()).collect();
     numbers?.try_into().ok()
 }
 
-/// Checks the licences of the dependencies that building and testing on this platform needs. cargo has downloaded them.
+/// Checks the licences of the dependencies that are needed for building and testing on this platform, which cargo has
+/// already downloaded.
 fn licences(env: &Env, report: &mut Report) {
     let mut cargo = env.command(std::env!("CARGO"));
     cargo.args(["tree", "--offline", "--locked", "--edges", "normal,build,dev", "--prefix", "none"]);
@@ -149,7 +151,7 @@ fn quoted_behind<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Evaluates an SPDX expression: WITH binds tightest, then AND, then OR. Old expressions have "/" for OR.
+/// Evaluates an SPDX expression: WITH binds tightest, then AND, then OR. Old SPDX expressions use "/" instead of OR.
 struct Expression<'a> {
     rest: &'a str,
     allowed: &'a [&'a str],

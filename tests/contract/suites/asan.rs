@@ -1,4 +1,5 @@
-//! The C tests under AddressSanitizer, with leak detection. rustc instruments the library, the C compiler the tests.
+//! Runs the C tests under AddressSanitizer, with leak detection. rustc instruments the library, and the C compiler
+//! instruments the tests.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +33,7 @@ pub fn run(env: &Env, report: &mut Report) {
     negative(env, &build, &scratch, report);
 }
 
-/// Checks that AddressSanitizer reports an error in the library, one in the test and a leak.
+/// Checks that AddressSanitizer reports a memory error in the library, a memory error in the test, and a leak.
 fn negative(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let start = "#include <netlib.h>\n#include <stdlib.h>\nint main(void) {\n    netlib_error *error = NULL;\n    \
                  if (netlib_error_new(NETLIB_IO, \"x\", NULL, &error, NULL) != NETLIB_OK) return 0;\n";

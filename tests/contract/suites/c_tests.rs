@@ -8,13 +8,13 @@ use crate::env::{Env, Ran, has, parallel, stem};
 use crate::model::Header;
 use crate::report::Report;
 
-/// The time limit of a test. No test reaches it, not even under valgrind.
+/// The time limit of a test in seconds. No test needs that long, not even under valgrind.
 const SECONDS: u64 = 300;
 
 pub const VALGRIND: &[&str] = &[
     "--quiet",
-    // A lookup thread may still use glibc's resolver configuration at exit. If valgrind freed it then, it would report
-    // a leak.
+    // When the program exits, a lookup thread may still use glibc's resolver configuration. valgrind would report a
+    // leak if it freed the configuration at that time.
     "--run-libc-freeres=no",
     "--leak-check=full",
     "--show-leak-kinds=definite,indirect",
@@ -57,7 +57,7 @@ pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -
     let mut under_valgrind = vec!["valgrind"];
     under_valgrind.extend(VALGRIND);
     let ran = test(env, source, scratch, library, &under_valgrind);
-    // One check per program; the suite c counts the checks inside it.
+    // Each program under valgrind counts as one check; the suite `c` counts the checks inside the programs.
     let mut report = Report::default();
     match ran.failed() {
         0 => report.passed = 1,
@@ -70,7 +70,8 @@ pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -
     report
 }
 
-/// Compiles and runs a test. `before` precedes it on the command line, for example valgrind.
+/// Compiles and runs a test. `before` is a command that runs the test program, for example valgrind with its arguments;
+/// it may be empty.
 pub fn test(env: &Env, source: &Path, scratch: &Path, library: &Path, before: &[&str]) -> Report {
     let mut report = Report::default();
     let program = scratch.join(stem(source));
@@ -90,7 +91,7 @@ pub fn run_counted(env: &Env, program: &Path, library: &Path, before: &[&str], r
     take_counts(stem(program), &ran, report);
 }
 
-/// Adds the counts that a program printed.
+/// Adds the numbers of passed and failed checks that a program printed.
 pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
     let counts = ran.out.lines().rev().find_map(counts);
     if let Some((passed, failed)) = counts {

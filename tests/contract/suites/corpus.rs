@@ -1,5 +1,5 @@
-//! Runs the fuzz targets on the inputs of fuzz/seeds, without a fuzzer, so that every machine repeats the paths that
-//! fuzzing has found.
+//! Runs the fuzz targets on the inputs in fuzz/seeds, without a fuzzer, so that every machine covers the code paths
+//! that fuzzing has found.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn replay(env: &Env, target: &Path, scratch: &Path, library: &Path) -> Report {
     cc.args(["-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-Iinclude", "fuzz/replay.c"]);
     match cc.arg(target).arg("-o").arg(&program).link_to(library).run(SECONDS).or_text() {
         Ok(()) => {
-            // A target with forged signatures shares the seeds of the one with real signatures.
+            // A target that is built with forged signatures uses the seeds of the target with real signatures.
             let seeds = env.root.join(format!("fuzz/seeds/{}.pack", stem(target).trim_start_matches("forged_")));
             let ran = env.command(&program).arg(seeds).load_from(library).run(SECONDS);
             take_counts(name(target), &ran, &mut report);

@@ -1,5 +1,5 @@
-//! Checks the documentation of every public item of netlib.h: it follows one grammar, so that readers find the same
-//! facts in the same place, and the suite `nulls` can read the expected result of NULL from it.
+//! Checks the documentation of every public item of netlib.h: every comment follows the same grammar, so that readers
+//! find each fact in the expected place, and the suite `nulls` can read the expected result of a NULL argument.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,11 @@ use crate::report::Report;
 /// How a function treats NULL for one of its pointer parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Null {
-    /// `NETLIB_NULL_ARGUMENT`, or the fallback of a function without a status.
+    /// NULL is an error: a function that returns a status returns NETLIB_NULL_ARGUMENT, and other functions return
+    /// their fallback value.
     Refused,
-    /// Accepted. For the handle of a getter, with the value that the getter then returns if it is a C constant.
+    /// Accepted. NULL is allowed. For the handle of a getter, contains the value that the getter returns for NULL, if
+    /// that is a C constant.
     Allowed(Option<String>),
 }
 
@@ -27,7 +29,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// The maximum line width, the same as in the sources.
+/// The maximum width of a line of netlib.h, the same as in the sources.
 const WIDEST: usize = 120;
 
 pub fn check_width(header: &str, report: &mut Report) {
@@ -37,7 +39,7 @@ pub fn check_width(header: &str, report: &mut Report) {
     report.problems("netlib.h", problems.collect());
 }
 
-/// The table of TLS names must follow netlib.h when a function is renamed.
+/// The table of TLS names may contain only functions that netlib.h declares.
 pub fn check_names(header: &Header, what: &str, text: &str, report: &mut Report) {
     let unknown = words(text).filter(|name| !header.declares(name) && !is_family(header, name));
     report.problems(what, unknown.map(|name| format!("it speaks of {name}, which netlib.h does not have")).collect());
@@ -119,18 +121,19 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     problems
 }
 
-/// The chapter of the deprecated functions.
+/// The title of the chapter with the deprecated functions.
 const OLD_NAMES: &str = "Old names of urllib3.";
 
-/// Returns true for a setter of options, or of a handle that has a setting. Deprecated names are left out, because
-/// their documentation refers to the new name.
+/// Returns true for a function that changes a setting of options or of another handle. Deprecated functions do not
+/// count, because their documentation refers to the new name.
 fn is_setting(function: &Function) -> bool {
     let of_connecting = function.name.starts_with("netlib_connect_options_") && function.params.len() > 1;
     let sets = ["_options_set_", "netlib_connect_set_", "netlib_tls_stream_set_", "netlib_body_set_"];
     of_connecting || !function.deprecated && sets.iter().any(|set| function.name.contains(set))
 }
 
-/// Checks that the documentation of a TLS option has its default and the name of the same option in another library.
+/// Returns a problem if the documentation of a TLS option lacks the default, or the name of a similar option in another
+/// library.
 fn unplaced_option(doc: &str) -> Option<String> {
     let states_default = doc.contains("Default: ") || doc.contains("Default:\n");
     if !states_default {
@@ -152,8 +155,9 @@ fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
     problems
 }
 
-/// A value whose documentation names one enum must have the type of the enum, so that compilers detect values of
-/// another enum. Truth values are numbers, because foreign-function interfaces read a returned `bool` wrongly.
+/// A parameter whose documentation names an enum must have the type of that enum, so that compilers detect values of
+/// another enum. Truth values have the type int32_t, because some foreign-function interfaces read a returned `bool`
+/// wrongly.
 fn type_problems(function: &Function) -> Vec<String> {
     let mut problems = Vec::new();
     let result = ("the result", &function.returns, function.doc.returns.as_deref());
@@ -173,7 +177,7 @@ fn type_problems(function: &Function) -> Vec<String> {
     problems
 }
 
-/// The checks that functions and callbacks have in common.
+/// Makes the checks that apply to both functions and callbacks.
 fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
     let mut problems = doc_problems(header, &function.doc);
     problems.extend(type_problems(function));
@@ -236,7 +240,8 @@ fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
     problems
 }
 
-/// Returns the words that look like names of the library. Quoted words are text that the library returns.
+/// Returns the words that look like names of netlib.h. Quoted words do not count, because they are text that the
+/// library returns.
 fn names(text: &str) -> Vec<&str> {
     text.split('"').step_by(2).flat_map(words).collect()
 }
@@ -255,8 +260,8 @@ fn is_family(header: &Header, name: &str) -> bool {
     name.ends_with('_') && known(name) || name.starts_with("netlib_x")
 }
 
-/// Returns how a function treats NULL for a pointer parameter: as its @param says, otherwise as the conventions on the
-/// first page say.
+/// Returns how a function treats NULL for a pointer parameter. The @param text takes precedence over the conventions on
+/// the first page.
 pub fn null(header: &Header, function: &Function, param: &Param) -> Result<Null, String> {
     let text = function.doc.param(&param.name).unwrap_or("");
     let is_getter = !function.returns_status() && is_first_handle(header, function, param);
@@ -284,9 +289,10 @@ fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
         || is_count && ["len", "count"].contains(&param.name.as_str())
 }
 
-/// Returns true for the parameters that the first page or their type describes: those of [`is_optional`], the handle
-/// that a function is called on, a handle that is stored, a value of an enum, a descriptor, a buffer, the length of the
-/// preceding pointer, an index, and the truth value of a setter whose text begins with "Sets whether".
+/// Returns true for parameters that need no @param text, because the first page or the type describes them: those of
+/// [`is_optional`], the handle that a function is called on, a handle that is stored, a value of an enum, a descriptor,
+/// a buffer, the length of the preceding pointer, an index, and the truth value of a setter whose text begins with
+/// "Sets whether".
 fn is_conventional(header: &Header, function: &Function, param: &Param) -> bool {
     let is_length = param.ctype == "size_t" && (param.name.ends_with("len") || param.name == "count");
     let is_stored_handle = header.handles.iter().any(|handle| param.ctype == format!("{}**", handle.name));
@@ -305,8 +311,8 @@ fn is_first_handle(header: &Header, function: &Function, param: &Param) -> bool 
     function.params.first().is_some_and(|first| first.name == param.name) && is_handle(header, param)
 }
 
-/// Returns the result of a getter for a NULL handle: the last constant before "for NULL" in its text, otherwise NULL or
-/// 0.
+/// Returns the result of a getter for a NULL handle: the last constant before "for NULL" in its documentation,
+/// otherwise NULL or 0.
 fn fallback(function: &Function) -> Option<String> {
     if function.returns == "void" {
         return None;
@@ -318,7 +324,7 @@ fn fallback(function: &Function) -> Option<String> {
     before.rsplit([' ', '`', ';', ',', '(']).find(|word| is_constant(word)).map(str::to_owned)
 }
 
-/// Returns `X` of "X is returned." or "`X` is returned, …" if it is a C constant.
+/// Returns the constant `X` from text that begins with "X is returned" or "`X` is returned".
 fn returned(text: &str) -> Option<String> {
     let (value, _) = text.split_once(" is returned")?;
     let value = value.trim_matches('`');
@@ -336,7 +342,7 @@ pub fn is_handle(header: &Header, param: &Param) -> bool {
     param.ctype.matches('*').count() == 1 && header.handles.iter().any(|handle| handle.name == pointed)
 }
 
-/// The first release. Its functions need no @since.
+/// The version of the first release, whose functions need no @since.
 const FIRST_RELEASE: &str = "0.1.0";
 
 fn is_version(text: &str) -> bool {

@@ -1,6 +1,6 @@
-//! examples-c/epoll, which fetches many URLs in one thread, against the misbehaving server: its output and exit code.
-//! The server answers no request before it has received all of them, so they must run at the same time. Runs once
-//! directly and once under valgrind.
+//! Runs examples-c/epoll, which fetches many URLs in one thread, against the misbehaving server, and checks its output
+//! and exit code. The server answers no request before it has received all of them, so the requests must run
+//! concurrently. The suite runs the program once directly and once under valgrind.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ use crate::suites::c_tests::VALGRIND;
 
 struct Case {
     name: &'static str,
-    /// Options. The servers' CA is always trusted, and there is no time limit. `{timeout}` is long enough for requests
-    /// that must succeed; `{half}` is half of it.
+    /// The options of the program; every run also trusts the servers' CA. `{timeout}` stands for a timeout that is long
+    /// enough for requests that must succeed, and `{half}` for half of that timeout.
     args: &'static [&'static str],
-    /// How many times each URL is requested.
+    /// The number of requests for each URL.
     urls: &'static [(usize, &'static str)],
     /// A shell script that runs the program as "$@".
     shell: &'static str,
     code: i32,
-    /// The lines that the program prints, in any order: URL, how often, the answer with bytes and attempts, and the
-    /// error.
+    /// The lines that the program prints, in any order: the URL, the number of such lines, the response with bytes and
+    /// attempts, and the error.
     lines: &'static [(&'static str, usize, &'static str, &'static str)],
 }
 
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Ten requests that fail in different ways do not disturb the other forty.
+    // Ten requests that fail in different ways do not affect the other forty.
     Case {
         name: "fifty-of-which-ten-fail",
         args: &["--timeout", "{timeout}"],
@@ -127,8 +127,8 @@ const CASES: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Two pairs of requests, two at a time: both pairs finish. One at a time, the first of a pair waits until its
-    // timeout, and waiting uses no processor time.
+    // The server answers a pair of requests only together. With two concurrent requests, both pairs finish. With one
+    // request at a time, the first of a pair waits until its timeout, and the waiting uses no processor time.
     Case {
         name: "two-at-a-time",
         args: &["--parallel", "2"],
@@ -158,7 +158,7 @@ const CASES: &[Case] = &[
             ),
         ],
     },
-    // The overall limit ends the requests in progress and those that have not started.
+    // The overall time limit ends the requests in progress and those that have not started.
     Case {
         name: "max-time",
         args: &["--parallel", "1", "--max-time", "{timeout}"],
@@ -323,7 +323,7 @@ const CASES: &[Case] = &[
         lines: &[("http://127.0.0.1:{http}/hello", 1, HELLO, ""), ("https://127.0.0.1:{https}/hello", 1, HELLO, "")],
         ..NOTHING
     },
-    // A host name is looked up, and may also have an IPv6 address at which no server listens.
+    // The program looks up a host name that may also have an IPv6 address, at which no server listens.
     Case {
         name: "by-name",
         urls: &[(20, "https://localhost:{https}/hello"), (20, "http://localhost:{http}/hello")],
@@ -351,7 +351,7 @@ const CASES: &[Case] = &[
         ],
         ..NOTHING
     },
-    // The command line.
+    // Cases about the command line of the program.
     Case { name: "no-url", code: 2, ..NOTHING },
     Case { name: "no-number", args: &["--parallel", "65"], urls: &[(1, "http://127.0.0.1/")], code: 2, ..NOTHING },
     Case { name: "no-time", args: &["--timeout", "0"], urls: &[(1, "http://127.0.0.1/")], code: 2, ..NOTHING },
@@ -416,7 +416,7 @@ fn compile(env: &Env, scratch: &Path) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// Compares the exit code and the output with the case.
+/// Compares the exit code and the output with the expectations of the case.
 fn otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let mut problems = Vec::new();
     if ran.code != Some(case.code) {

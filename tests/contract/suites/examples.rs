@@ -1,5 +1,5 @@
-//! The programs of examples-c compile with all warnings and run without arguments, without a leak. Runs with arguments
-//! are rows of [`RUNS`] or have their own suite.
+//! Compiles the programs in examples-c with all warnings, and runs each of them without arguments under valgrind, which
+//! must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::env::{Env, STRICT, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
 
-/// Runs that need only files of the repository: program, arguments, expected output.
+/// Runs of examples that need only files of the repository: the program, its arguments, and the expected output.
 const RUNS: &[(&str, &[&str], &str)] = &[(
     "engine",
     &["tests/certs/server.pem", "tests/certs/server.key", "tests/certs/ca.pem", "localhost"],
@@ -19,7 +19,7 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
-/// Returns the examples. `NAME.c` is a program; its other sources are in the folder `NAME`.
+/// Returns the examples. Each `NAME.c` is the main file of a program, whose other sources are in the folder `NAME`.
 pub fn programs(env: &Env) -> Vec<Example> {
     let program = |main: PathBuf| {
         let name = stem(&main).to_owned();
@@ -68,7 +68,8 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             report.check(right, format!("{} prints {printed:?}\n{}", example.name, ran.text));
         }
         if with_valgrind {
-            // Only the release build has a SONAME, so each build needs a program linked with it.
+            // A program must be linked again for each build of the library, because only the release build has a
+            // SONAME.
             let program = scratch.join(format!("{}-development", example.name));
             if let Err(text) = build(env, example, &program, development) {
                 report.fail(format!("{} does not compile\n{text}", example.name));
@@ -77,7 +78,7 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             for arguments in std::iter::once(&[][..]).chain(rows().map(|(_, arguments, _)| *arguments)) {
                 let mut valgrind = env.command("valgrind");
                 let ran = valgrind.args(VALGRIND).arg(&program).args(arguments).load_from(development).run(120);
-                // 99 is valgrind's exit code for errors, 127 that of a program that cannot be loaded.
+                // valgrind exits with 99 after memory errors, and with 127 if the program cannot be loaded.
                 let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
                 report.check(clean, format!("{} {arguments:?} under valgrind\n{}", example.name, ran.text));
             }

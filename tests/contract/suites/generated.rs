@@ -1,4 +1,4 @@
-//! The generated files in the repository must be the same as those that the sources generate now.
+//! Checks that the generated files in the repository equal what the sources generate.
 
 use std::fs;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
     files
 }
 
-/// Returns the list of exported functions: the functions of the header, sorted.
+/// Returns the text of netlib.exports: the functions of the header, sorted.
 fn exports(header: &Header) -> String {
     let mut names: Vec<&str> = header.functions.iter().map(|function| function.name.as_str()).collect();
     names.sort_unstable();
@@ -31,7 +31,7 @@ fn exports(header: &Header) -> String {
 pub fn bless(env: &Env) -> ExitCode {
     for (file, text) in files(env) {
         let path = env.root.join(file);
-        // An unchanged file keeps its modification time, so that nothing is rebuilt because of it.
+        // Unchanged files are not written, so that their modification time causes no rebuild.
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
         }
@@ -77,7 +77,7 @@ fn programs(env: &Env, report: &mut Report) {
     }
 }
 
-/// Returns the indented lines after "The program below".
+/// Returns the example program on the first page of the header: the indented lines after "The program below".
 pub fn program_of_header(header: &str) -> String {
     let lines = header.lines().skip_while(|line| !line.contains("The program below")).skip(1);
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! The whole body of every exported function runs inside one panic guard. Most bodies call a function of `src/ffi` that
-//! has the guard; the suite also checks these functions.
+//! Checks that the whole body of every exported function runs inside one panic guard. Most bodies call a function of
+//! `src/ffi` that contains the guard; the suite also checks these functions.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use crate::env::Env;
 use crate::report::Report;
 use crate::suites::unsafe_code::rust_files;
 
-/// The guards, and the functions of `src/ffi` that run their argument inside one.
+/// The panic guards, and the functions of `src/ffi` that run their argument inside a panic guard.
 const GUARDS: &[&str] = &["guard::status", "guard::value", "guard::nothing"];
 const GUARDED: &[(&str, &str, &str)] = &[
-    // The name in calls, the file, and the name in that file.
+    // Functions that contain a panic guard: the name in calls, the file of the definition, and the name in that file.
     ("read", "strings.rs", "read"),
     ("read_bool", "strings.rs", "read_bool"),
     ("lend", "strings.rs", "lend"),
@@ -46,7 +46,7 @@ pub fn run(env: &Env, report: &mut Report) {
         .check(count >= exported, format!("{count} exported functions were looked at, of {exported} in the header"));
 }
 
-/// Returns the number of functions checked.
+/// Checks the exported functions in a source text, and returns their number.
 pub fn check(file: &str, text: &str, report: &mut Report) -> usize {
     let mut count = 0;
     for (name, body) in definitions(text, "extern \"C\" fn netlib_") {
@@ -57,7 +57,7 @@ pub fn check(file: &str, text: &str, report: &mut Report) -> usize {
     count
 }
 
-/// Returns the rest of the name and the body of each function whose definition starts with `beginning`.
+/// Returns each function whose definition starts with `beginning`: the rest of its name, and its body.
 fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     text.match_indices(beginning).filter_map(move |(at, found)| {
         let rest = &text[at + found.len()..];
@@ -103,7 +103,7 @@ fn is_guarded(call: &str) -> bool {
     GUARDS.contains(&call) || GUARDED.iter().any(|(name, ..)| *name == call)
 }
 
-/// Returns the names before opening parentheses.
+/// Returns the names of the functions that a body calls: the names before opening parentheses.
 fn calls(body: &str) -> impl Iterator<Item = String> {
     body.match_indices('(').map(|(at, _)| {
         let before = &body[..at];

@@ -1,4 +1,4 @@
-//! The import graph of `src/`: which file uses an item of which other file. Unit tests do not count.
+//! Computes the import graph of `src/`: which file uses an item of which other file. Unit tests are ignored.
 //!
 //! A file imports another one if a `use` declaration or a path in its code resolves to an item that is defined there.
 //! A `mod` declaration is no import, and a re-export is followed to the definition. A cycle is a largest set of files
@@ -12,10 +12,10 @@ use crate::env::Env;
 use crate::report::Report;
 use source::{Crate, Module};
 
-/// The maximum number of files in one cycle: a module and two parts of it that share its type.
+/// The maximum number of files in one import cycle. Three files allow a module and two submodules that share its type.
 pub const MAX_CYCLE: usize = 3;
 
-/// For each file, the files it imports, with the first path that does so.
+/// Maps each file to the files that it imports, each with the first path that imports it.
 pub type Graph = BTreeMap<String, BTreeMap<String, String>>;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -26,7 +26,7 @@ pub fn run(env: &Env, report: &mut Report) {
     report.note(format!("largest import cycle: {largest} of {} files; netlib.h: {header} lines", graph.len()));
 }
 
-/// Fails once per cycle of more than three files. Returns the size of the largest cycle.
+/// Reports a failure for each import cycle of more than three files. Returns the size of the largest cycle.
 pub fn check(graph: &Graph, report: &mut Report) -> usize {
     let cycles = cycles(graph);
     let too_large = cycles.iter().filter(|cycle| cycle.len() > MAX_CYCLE).map(|cycle| describe(cycle, graph));

@@ -1,4 +1,5 @@
-//! `make install` installs everything that a program needs, and the tree works after it is moved.
+//! Checks that `make install` installs everything that a program needs, and that the installed tree still works after
+//! it was moved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &moved.join("opt/netlib"), "lib64", &scratch, report);
 }
 
-/// Checks an installed tree. `tree` is the prefix after the move.
+/// Checks an installed tree; `tree` is its directory after the move.
 pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Report) {
     let libdir = tree.join(lib);
     let version = std::env!("CARGO_PKG_VERSION");
@@ -68,7 +69,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
             match cc.run(300).or_text() {
                 Err(text) => report.fail(format!("{what}, does not build\n{text}")),
                 Ok(()) => {
-                    // A program that is linked with the static library needs nothing of the tree any more.
+                    // A program that is linked with the static library does not need the installed tree at run time.
                     let library = if kind == "shared" { libdir.as_path() } else { Path::new("/nonexistent") };
                     let ran = env.command(&program).load_from(library).run(60);
                     report.check(ran.ok && ran.out.trim() == version, format!("{what}, runs\n{}", ran.text));
@@ -87,7 +88,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
     }
 }
 
-/// The compiler and linker flags from netlib.pc.
+/// Returns the compiler and linker flags from netlib.pc.
 struct Flags {
     compile: Vec<String>,
     shared: Vec<String>,
@@ -111,7 +112,7 @@ impl Flags {
         let text = fs::read_to_string(directory.join("netlib.pc")).unwrap_or_default();
         let field = |start: &str| {
             let mut value = text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or("").trim().to_owned();
-            // Variables refer to other variables, a few levels deep.
+            // The variables of netlib.pc refer to other variables, a few levels deep.
             for _ in 0..4 {
                 for line in text.lines().filter(|line| !line.starts_with('#')) {
                     if let Some((variable, meaning)) = line.split_once('=') {

@@ -1,14 +1,16 @@
-//! Builds the library with a sanitizer and links programs with it. The library and the program share the sanitizer
-//! runtime of the Rust toolchain, which is linked into the program. gcc's runtime may lack functions that rustc calls.
+//! Builds the library with a sanitizer and links programs with the instrumented library. The library and the program
+//! share the sanitizer runtime of the Rust toolchain, which is linked into the program. gcc's runtime is not used,
+//! because it may lack functions that rustc calls.
 
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 
-/// A sanitizer; `name` is the name for rustc and the C compiler.
+/// A sanitizer; rustc and the C compiler know it as `name`.
 pub struct Sanitizer {
     pub name: &'static str,
-    /// The NAME in its runtime librustc-stable_rt.NAME.a, and its directory under target.
+    /// The sanitizer's NAME in the file name of its runtime, librustc-stable_rt.NAME.a, and the name of its directory
+    /// under target.
     pub short: &'static str,
 }
 
@@ -33,25 +35,25 @@ impl Toolchain {
         Ok(Toolchain { runtime: runtime.ok_or_else(missing)?, host, sysroot })
     }
 
-    /// Returns the directory of the precompiled crates.
+    /// Returns the directory of the Rust toolchain's precompiled crates.
     pub fn libraries(&self) -> PathBuf {
         self.sysroot.join("lib/rustlib").join(&self.host).join("lib")
     }
 }
 
-/// Build settings besides those that every sanitizer needs.
+/// The build settings that only some sanitizers need.
 #[derive(Default)]
 pub struct How {
-    /// rustc flags for each crate.
+    /// The rustc flags for each crate of the dependency tree.
     pub rustflags: &'static str,
-    /// rustc flags for the library itself.
+    /// The rustc flags for netlib itself.
     pub last: Vec<String>,
     pub env: Vec<(String, String)>,
-    /// Objects that are linked into each program.
+    /// The object files that are linked into each program.
     pub objects: Vec<PathBuf>,
 }
 
-/// An instrumented library.
+/// A library that is instrumented by a sanitizer.
 pub struct Instrumented {
     pub library: PathBuf,
     flag: String,
@@ -62,7 +64,8 @@ pub struct Instrumented {
 impl Instrumented {
     pub fn new(env: &Env, sanitizer: &Sanitizer, toolchain: &Toolchain, how: How) -> Result<Instrumented, String> {
         let target = env.target.join(sanitizer.short);
-        // The target is given explicitly, so that cargo does not instrument build scripts, which run during the build.
+        // With an explicit target, cargo does not apply the rustc flags to build scripts, which must not be
+        // instrumented.
         let mut cargo = env.command(std::env!("CARGO"));
         cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "--target", &toolchain.host]);
         cargo.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1");

@@ -1,5 +1,6 @@
-//! Private keys and PKCS#12 files written by the openssl command: every kind, container and encryption. Each is loaded
-//! from a file and from memory, with the right password, a wrong one and none, and with the certificate of another key.
+//! Tests private keys and PKCS#12 files that the openssl command writes: every kind of key, container and encryption.
+//! The suite loads each key from a file and from memory, with the right password, a wrong password and no password, and
+//! with the certificate of another key.
 
 mod pkcs12;
 
@@ -17,7 +18,8 @@ const CIPHERS: [&str; 4] = ["aes-128-cbc", "aes-192-cbc", "aes-256-cbc", "des-ed
 const PRFS: [&str; 5] = ["hmacWithSHA1", "hmacWithSHA224", "hmacWithSHA256", "hmacWithSHA384", "hmacWithSHA512"];
 const TRADITIONAL_CIPHERS: [&str; 4] = ["-aes128", "-aes192", "-aes256", "-des3"];
 
-/// The supported kinds of key: name, openssl subcommand for the traditional form, arguments of `openssl genpkey`.
+/// The supported kinds of keys: the name, the openssl subcommand that writes the traditional format, and the arguments
+/// of `openssl genpkey`.
 const KINDS: [(&str, &str, &str); 6] = [
     ("rsa-2048", "rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
     ("rsa-3072", "rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:3072"),
@@ -27,7 +29,7 @@ const KINDS: [(&str, &str, &str); 6] = [
     ("ed25519", "", "-algorithm ED25519"),
 ];
 
-/// Unsupported kinds: name, arguments of `openssl genpkey`, a part of the error message.
+/// The unsupported kinds of keys: the name, the arguments of `openssl genpkey`, and a part of netlib's error message.
 const UNUSABLE: [(&str, &str, &str); 7] = [
     ("rsa-1024", "-algorithm RSA -pkeyopt rsa_keygen_bits:1024", "is an RSA key of 1024 bits; 2048 to 8192"),
     ("rsa-pss", "-algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048", "RSA-PSS (1.2.840.113549.1.1.10)"),
@@ -42,7 +44,7 @@ const UNUSABLE: [(&str, &str, &str); 7] = [
     ("x25519", "-algorithm X25519", "is one for the algorithm X25519 (1.3.101.110)"),
 ];
 
-/// Unsupported encryptions: kind of key, openssl command, a part of the error message.
+/// The unsupported encryptions: the kind of key, the openssl command, and a part of netlib's error message.
 const UNSUPPORTED: [(&str, &str, &str); 6] = [
     ("p-256", "pkcs8 -topk8 -v2 camellia-256-cbc", "the cipher CAMELLIA-256-CBC (1.2.392.200011.61.1.1.1.4)"),
     ("p-256", "pkcs8 -topk8 -v2 aria-128-cbc", "the cipher ARIA-128-CBC (1.2.410.200046.1.1.2)"),
@@ -52,7 +54,7 @@ const UNSUPPORTED: [(&str, &str, &str); 6] = [
     ("rsa-2048", "rsa -traditional -aria256", "the cipher \"ARIA-256-CBC\""),
 ];
 
-/// A file that openssl writes, and its encryption.
+/// A format in which openssl writes a key, with its encryption.
 struct Form {
     kind: &'static str,
     file: PathBuf,
@@ -97,7 +99,7 @@ pub fn load(env: &Env, scratch: &Path, list: &Path, report: &mut Report) {
     }
 }
 
-/// Runs an openssl command. Only the password may contain spaces.
+/// Runs an openssl command. Splits the command line at spaces, so only the password may contain spaces.
 fn openssl(env: &Env, command: &str) -> Result<(), String> {
     let arguments = command.split(' ').map(|argument| argument.replace('\u{1}', " "));
     env.command("openssl").args(arguments).run(SECONDS).or_text().map_err(|text| format!("openssl {command}\n{text}"))
@@ -135,7 +137,8 @@ fn forms(scratch: &Path) -> Vec<Form> {
                 for prf in PRFS {
                     add(&format!("pkcs8 -topk8 -v2 {cipher} -v2prf {prf}"), format, Some(PASSWORD));
                 }
-                // One kind of key uses the default scrypt cost, the others a sixteenth of it.
+                // Only one kind of key uses scrypt's default cost, to save time; the other kinds use a sixteenth of
+                // that cost.
                 let work = if kind == "p-256" { "" } else { " -scrypt_N 1024 -scrypt_r 8 -scrypt_p 1" };
                 add(&format!("pkcs8 -topk8 -v2 {cipher} -scrypt{work}"), format, Some(PASSWORD));
             }
@@ -168,7 +171,7 @@ fn forms(scratch: &Path) -> Vec<Form> {
     forms
 }
 
-/// Adds a line to the list for each way to load an identity: from a file and from memory.
+/// Adds two lines to the list: one loads the identity from a file, the other from memory.
 fn row(list: &mut Vec<u8>, status: &str, chain: &Path, key: Option<&Path>, password: Option<&[u8]>, says: &str) {
     for how in ["file", "memory"] {
         let key = key.map_or("-".to_owned(), |key| key.display().to_string());
@@ -197,8 +200,8 @@ fn rows(form: &Form, scratch: &Path, list: &mut Vec<u8>) {
     }
 }
 
-/// Adds chain and key in one PEM file, in either order, with text between them; and keys as openssl ecparam writes
-/// them.
+/// Adds PEM files that contain the chain and the key, in either order and with text between them, and keys in the
+/// format of `openssl ecparam`.
 fn combined(forms: &[Form], scratch: &Path, list: &mut Vec<u8>) {
     let read = |path: &Path| fs::read(path).expect("it was made");
     for (i, form) in forms.iter().enumerate() {
@@ -219,7 +222,7 @@ fn combined(forms: &[Form], scratch: &Path, list: &mut Vec<u8>) {
     }
 }
 
-/// Returns the first certificate of a PEM text in DER.
+/// Converts the first certificate of a PEM text to DER.
 fn der_of(pem: &[u8]) -> Vec<u8> {
     use rustls_pki_types::pem::PemObject;
     rustls_pki_types::CertificateDer::from_pem_slice(pem).expect("openssl wrote it").to_vec()

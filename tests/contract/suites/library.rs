@@ -1,4 +1,4 @@
-//! Builds the release, as a suite of its own so that its time does not count towards another suite.
+//! Builds the release library. The build is a suite of its own, so that its time does not count towards another suite.
 
 use crate::env::Env;
 use crate::report::Report;

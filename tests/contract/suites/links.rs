@@ -1,4 +1,5 @@
-//! Every relative link of a document leads to a file, and every path of the project that a file mentions exists.
+//! Checks that every relative link in a document leads to a file, and that every project path that a file mentions
+//! exists.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,8 @@ use crate::report::Report;
 const FOLDERS: &[&str] = &["docs/", "src/", "tests/", "c-tests/", "examples-c/", "scripts/", "include/", "fuzz/"];
 const EXTENSIONS: &[&str] = &[".md", ".rs", ".c", ".h", ".in", ".py", ".sh", ".tsv", ".toml"];
 
-/// Recorded answers, fuzz inputs and certificates contain arbitrary text. The contract tests contain invented paths.
+/// Folders that are not checked: recorded answers, fuzz inputs and certificates contain arbitrary text, and the
+/// contract tests contain invented paths.
 const EXCEPTIONS: &[&str] = &["fuzz/seeds/", "fuzz/Cargo", "tests/vectors/", "tests/certs/", "tests/contract/"];
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -31,7 +33,7 @@ pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
     let dead = links.into_iter().filter(|link| !env.root.join(folder).join(link).exists());
     let mut problems: Vec<String> = dead.map(|link| format!("the link {link} leads nowhere")).collect();
     let unknown = paths(text).filter(|path| {
-        // In benches and fuzz, paths may start at the folder of their package.
+        // In benches and fuzz, a path may be relative to the folder of the package.
         let top = file.split('/').next().unwrap_or("");
         !env.root.join(path).exists() && !env.root.join(top).join(path).exists()
     });
@@ -39,14 +41,14 @@ pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
     report.problems(file, problems);
 }
 
-/// Returns the targets of a page's links that are in the repository, without their anchors.
+/// Returns the targets of a page's links to files in the repository, without anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
     let files = targets.map(|target| target.split('#').next().unwrap_or(""));
     files.filter(|file| !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:")).collect()
 }
 
-/// Returns the words that are paths of the project. NAME stands for any name.
+/// Returns the words of a text that are project paths. In a path, NAME stands for any name.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
     words.map(|word| word.trim_end_matches('.')).filter(|word| {

@@ -1,4 +1,5 @@
-//! netlib.h compiles with each compiler and language version, with all warnings, included twice, and in two units.
+//! Compiles netlib.h with each compiler and language version, with all warnings, included twice, and in two translation
+//! units.
 
 use std::fs;
 use std::path::Path;
@@ -15,9 +16,10 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.root.join("include"), &scratch, Some(env.library()), report);
 }
 
-/// `include` is the directory of netlib.h. Links only if `library` is given.
+/// Runs the checks with the netlib.h in the directory `include`. Programs are linked only if `library` is given.
 pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, report: &mut Report) {
-    // Each unit includes the header twice and takes an address, so that both need it and the linker sees both.
+    // Each of the two translation units includes the header twice and takes the address of a function, so that the
+    // linker sees duplicate definitions.
     let unit = |own: &str, other: &str| {
         format!(
             "#include <netlib.h>\n#include <netlib.h>\n\
@@ -25,7 +27,7 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
              const char *{own}(void) {{ return netlib_status_name(NETLIB_OK); }}\n"
         )
     };
-    // Every constant is used, because a header can define a value that no strict compiler accepts.
+    // The program uses every constant, because a strict compiler may reject the value of a macro only where it is used.
     let text = fs::read_to_string(include.join("netlib.h")).expect("netlib.h");
     let constants: String = Header::parse(&text)
         .constants()
@@ -84,7 +86,7 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
     }) {
         report.merge(result);
     }
-    r35_a_value_of_another_enum_is_reported(env, include, scratch, report);
+    values_of_another_enum_are_reported_by_compilers(env, include, scratch, report);
     for version in C_VERSIONS {
         plain(env, include, version, report);
     }
@@ -108,7 +110,7 @@ fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
 
 /// Checks that a value of another enum is a warning in C and an error in C++, and that a value of the right enum is
 /// accepted.
-fn r35_a_value_of_another_enum_is_reported(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
+fn values_of_another_enum_are_reported_by_compilers(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
     let text = "#include <netlib.h>\nvoid set(netlib_tls_options *options);\n\
                 void set(netlib_tls_options *options) { netlib_tls_options_set_verify_mode(options, VALUE); }\n";
     let compile = |compiler: &str, version: &str, extension: &str, warnings: &[&str], value: &str| {

@@ -1,4 +1,4 @@
-//! The suites. A new one is a module and a row of [`ALL`].
+//! Lists the suites. A new suite is a module in this folder and a row of [`ALL`].
 
 use crate::env::Env;
 use crate::report::Report;
@@ -40,7 +40,7 @@ pub mod vectors;
 pub struct Suite {
     pub name: &'static str,
     pub what: &'static str,
-    /// Left out of `make test`; part of `make test-all`.
+    /// True for suites that `make test` leaves out; `make test-all` runs them.
     pub is_long: bool,
     pub run: fn(&Env, &mut Report),
 }

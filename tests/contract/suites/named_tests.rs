@@ -1,5 +1,5 @@
-//! The tests that a data file can name, with their source text, so that a suite can check that each of them exists and
-//! runs.
+//! Finds the tests that a data file can name, with their source text, so that a suite can check that each named test
+//! exists and runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::env::{Env, name};
 use crate::suites;
 
-/// By name: `test_url.c` in any folder of c-tests, `FOLDER/NAME.c` for its other programs, the path of a Rust file with
-/// tests, the name of a suite. `FILE:FUNCTION` names one function of a file.
+/// Maps the names of tests to source text. A name is `test_NAME.c` for a C test in any folder of c-tests,
+/// `FOLDER/NAME.c` for another C program, the path of a Rust file with tests, or the name of a suite. `FILE:FUNCTION`
+/// names one function of a file.
 pub struct NamedTests(BTreeMap<String, String>);
 
 impl NamedTests {
@@ -30,7 +31,7 @@ impl NamedTests {
                 }
             }
         }
-        // A suite has no single source text; it counts as a test of everything that names it.
+        // A suite has no single source text, so it counts as a test of every name.
         tests.extend(suites::ALL.iter().map(|suite| (suite.name.to_owned(), String::new())));
         NamedTests(tests)
     }
@@ -43,7 +44,7 @@ impl NamedTests {
         }
     }
 
-    /// Returns the names in a cell whose tests do not exist or do not run.
+    /// Returns a problem for each test in a table cell that does not exist or does not run.
     pub fn missing(&self, tests: &str) -> Vec<String> {
         let missing = tests.split(' ').filter(|test| self.text(test).is_none());
         missing.map(|test| format!("no test {test} runs")).collect()
@@ -58,7 +59,7 @@ impl NamedTests {
     }
 }
 
-/// Returns every file with this extension in a folder and its subfolders, sorted.
+/// Returns the files with the extension in a folder and its subfolders, sorted.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -73,8 +74,8 @@ pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the source text of a test function, if it runs. In C and in a suite, a function runs if it is called or is
-/// in a row of a table; in other Rust files, if it is marked as a test.
+/// Returns the source text of a test function, if the function runs. A function in a C file or in a suite runs if it is
+/// called or named in a row of a table; a function in another Rust file runs if it is marked with #[test].
 pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a str> {
     let in_c = file.ends_with(".c");
     let definition = if in_c { format!("static void {function}(") } else { format!("fn {function}(") };
@@ -83,7 +84,7 @@ pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a
     let runs = match in_c || file.starts_with("tests/") {
         true => {
             let call = format!("{function}(");
-            // The words after the quoted name.
+            // Returns the words of a table row after the quoted name.
             let words = |row: &'a str| row.split('"').skip(2).step_by(2).flat_map(|rest| rest.split([' ', ',', '}']));
             let is_in_row = |row: &'a str| row.starts_with("{\"") && words(row).any(|word| word == function);
             lines
@@ -92,7 +93,7 @@ pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a
                 .map(|line| line.trim_start())
                 .any(|line| line.starts_with(&call) || in_c && is_in_row(line))
         }
-        // There may be other attributes in between.
+        // Other attributes may be between #[test] and the function.
         false => lines[..start]
             .iter()
             .rev()

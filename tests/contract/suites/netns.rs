@@ -1,5 +1,5 @@
-//! The scenarios of c-tests/netns: connecting in network namespaces, where the test answers each packet. On a machine
-//! that does not allow namespaces, the scenarios are skipped and the suite reports this.
+//! Runs the scenarios of c-tests/netns, which connect in network namespaces, where the test answers each packet. If the
+//! system does not allow namespaces, the suite reports the scenarios as skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,10 +8,10 @@ use crate::env::{Env, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::take_counts;
 
-/// Each scenario has a shorter time limit.
+/// The time limit of a program in seconds; each scenario has its own, shorter limit.
 const SECONDS: u64 = 120;
 
-/// `EXIT_SKIPPED` of c-tests/netns/scenario.h.
+/// The exit code of a program whose scenarios were skipped: EXIT_SKIPPED in c-tests/netns/scenario.h.
 const SKIPPED: i32 = 77;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -35,7 +35,7 @@ pub fn check(env: &Env, sources: &[impl AsRef<Path> + Sync], scratch: &Path, lib
     }
 }
 
-/// Returns the results of a program, or the reason why this machine cannot run it.
+/// Returns the results of a program, or the reason why the system cannot run its scenarios.
 fn test(env: &Env, source: &Path, scratch: &Path, library: &Path) -> (Report, Option<String>) {
     let mut report = Report::default();
     let program = scratch.join(stem(source));

@@ -1,9 +1,9 @@
-//! The NULL sweep: a C program, generated from netlib.h, that calls every function with one pointer NULL at a time and
-//! the other arguments valid. The documentation of the parameter states the expected result. The program also calls
-//! every function on a thread with a pending cancellation, which must not take effect inside the function.
+//! Generates a C program from netlib.h that calls every function with one pointer NULL at a time and the other
+//! arguments valid. The documentation of the parameter states the expected result. The program also calls every
+//! function on a thread with a pending cancellation, which must not take effect inside the function.
 //!
-//! Valid arguments come from c-tests/support/null_makers.h, whose first comment says how they are found. A parameter
-//! without a maker fails the suite.
+//! Macros in c-tests/support/null_makers.h, called makers, create the valid arguments; the first comment of that file
+//! says which maker applies to a parameter. The suite fails if a parameter has no maker.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.header(), &makers, "", env.library(), &scratch, report);
 }
 
-/// `extra` is C text that is inserted after the makers.
+/// Generates, compiles and runs the program. `extra` is C code that is inserted after the makers.
 pub fn check(
     env: &Env,
     header: &Header,
@@ -48,19 +48,20 @@ pub fn check(
     }
 }
 
-/// Writes a certificate and its key, for the makers: cert.pem and key.pem.
+/// Writes cert.pem and key.pem, a certificate and its key that the makers use.
 pub fn make_identity(directory: &Path) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     fs::write(directory.join("cert.pem"), made.cert.pem()).expect("target is writable");
     fs::write(directory.join("key.pem"), made.signing_key.serialize_pem()).expect("target is writable");
 }
 
-/// Returns the lines `#define HAVE_name 1`, so that C text can refer to functions that a header may not have.
+/// Returns a line `#define HAVE_name 1` for each function of the header, so that C code can test with #ifdef whether a
+/// function exists.
 pub fn have(header: &Header) -> String {
     header.functions.iter().map(|function| format!("#define HAVE_{} 1\n", function.name)).collect()
 }
 
-/// The variants of a call.
+/// The variants in which the program calls a function.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
     Valid,
@@ -83,7 +84,7 @@ impl Makers {
         Makers(defines.map(|rest| rest.split([' ', '(']).next().unwrap_or("").to_owned()).collect())
     }
 
-    /// Returns the most specific maker of a parameter.
+    /// Returns the most specific maker for a parameter of a function.
     fn find(&self, function: &Function, param: &Param) -> Option<String> {
         let ctype = key(&param.ctype);
         let specific = [
@@ -144,7 +145,8 @@ impl Sweep<'_> {
         ))
     }
 
-    /// Returns the body of one call. Fails if an argument has no maker, or if the result is not documented.
+    /// Returns the C code of one call and its checks. Fails if an argument has no maker, or if the expected result is
+    /// not documented.
     fn case(&self, function: &Function, kind: Kind<'_>) -> Result<String, String> {
         let null = if let Kind::Null(param) = kind { Some(param) } else { None };
         let mut body = String::new();
@@ -159,7 +161,8 @@ impl Sweep<'_> {
                 let _ = writeln!(body, "    {} arg_{name} = {maker};", param.ctype);
                 arguments.push(format!("arg_{name}"));
             } else if let Some(pointed) = self.output(param) {
-                // The value is not zero before the call, so that the test detects whether the call zeroes it.
+                // The output variable is not zero before the call, so that the test detects whether the call sets it to
+                // zero.
                 let _ =
                     writeln!(body, "    {pointed} out_{name};\n    memset(&out_{name}, 0x01, sizeof out_{name});");
                 arguments.push(format!("&out_{name}"));
@@ -216,7 +219,7 @@ impl Sweep<'_> {
             Some((param, Null::Allowed(_))) if param.name != "err" => {
                 let _ = writeln!(body, "    expect_accepted(status, {err});");
             }
-            // A caller that passes no error pointer gets the same result.
+            // The result must be the same if the caller passes NULL for the error pointer.
             Some(_) | None => {
                 let _ = writeln!(body, "    expect_valid(status, {err}, {expected});");
             }
@@ -233,7 +236,7 @@ impl Sweep<'_> {
         let first = function.params.first();
         match said {
             Some((param, Null::Refused)) if function.returns == "void" => {
-                // A setter stores the error for the function that uses the options.
+                // A setter of options has no status; it stores the error until a function uses the options.
                 let options = first.filter(|first| is_handle(self.header, first)).map_or("", |first| &first.ctype);
                 let options = options.trim_start_matches("const ").trim_end_matches('*');
                 let use_options = self.makers.named("USE_OPTIONS", options).ok_or_else(|| {
@@ -274,10 +277,10 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Checks that outputs are zeroed, whatever fails.
+    /// Returns C code that checks that a failed call has set all outputs to zero.
     fn zeroed(&self, function: &Function, outputs: &[(&Param, String)], body: &mut String) {
         for (param, _) in outputs.iter().filter(|(param, _)| param.name != "err") {
-            // Zero is a valid descriptor, so a descriptor is set to -1.
+            // An output that is a descriptor must be -1 instead, because 0 is a valid descriptor.
             let _ = match function.doc.param(&param.name).unwrap_or("") {
                 text if text.starts_with("in/out") => Ok(()),
                 _ if param.ctype == "int*" => {
@@ -288,7 +291,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns the type that a parameter points to, if the call stores a value there.
+    /// Returns the type that a parameter points to, if the parameter is an output.
     fn output(&self, param: &Param) -> Option<String> {
         let pointed = param.ctype.strip_suffix('*')?;
         let numbers =

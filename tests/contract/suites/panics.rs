@@ -1,4 +1,5 @@
-//! A panic inside the library becomes NETLIB_INTERNAL. The function that panics exists only in a test build.
+//! Checks that a panic inside the library becomes NETLIB_INTERNAL. Only a special build of the library contains a
+//! function that panics.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,8 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// Builds the static library with the feature self-test. With one crate type its file name differs from the release's.
+/// Builds the static library with the feature self-test. With a single crate type, the file name differs from that of
+/// the release build.
 fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     let mut cargo = env.command(std::env!("CARGO"));
     cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--features", "self-test"]);
@@ -40,7 +42,8 @@ fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     }
 }
 
-/// `library` is the static library from cargo; its symbols are made local as `make lib` does.
+/// Runs the test program with the static library that cargo has built, after making its internal symbols local as `make
+/// lib` does.
 pub fn check(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let (localised, program) = (scratch.join("libnetlib.a"), scratch.join("panic"));
     let mut localise = env.command("scripts/localise-symbols");

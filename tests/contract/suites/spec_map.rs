@@ -1,4 +1,5 @@
-//! Each row of the specification has C names that netlib.h declares, and tests that exist, run and use these names.
+//! Checks that each row of the specification has C names that netlib.h declares, and tests that exist, run and use
+//! these names.
 
 use crate::data::Table;
 use crate::env::Env;
@@ -6,7 +7,7 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::named_tests::NamedTests;
 
-/// The specification is complete: no row is added or lost.
+/// The number of rows, which does not change because the specification is complete.
 const ROWS: usize = 173;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -30,7 +31,8 @@ pub fn check(env: &Env, table: &Table, header: &Header, report: &mut Report) {
 
 fn problems(names: &str, used: &str, header: &Header, tests: &NamedTests) -> Vec<String> {
     let names: Vec<&str> = names.split(' ').collect();
-    // Programs of netns connect through scenario.h, which uses the names, and do not run on every machine.
+    // Programs in netns are not searched for the names: they call the functions through scenario.h, and cannot run on
+    // every machine.
     let used_here: Vec<&str> = used.split(' ').filter(|test| !test.starts_with("netns/")).collect();
     let mut problems = tests.missing(used);
     for name in &names {

@@ -1,4 +1,4 @@
-//! The status table as C sees it is the same as the one in Rust, for every number.
+//! Checks that the C functions about statuses return the contents of the Rust status table, for every number.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::report::Report;
 use crate::suites::c_tests::run_counted;
 
-/// The C program checks the numbers from 0 to this one.
+/// The largest number that the C program checks; it starts at 0.
 const LAST: i32 = 1199;
 
 pub struct Row {
@@ -55,7 +55,7 @@ pub fn rows() -> Vec<Row> {
     Status::ALL.iter().map(row).collect()
 }
 
-/// Writes a C program that compares the functions for each number with the table.
+/// Returns a C program that compares the results of the status functions for each number with the table.
 pub fn program(rows: &[Row]) -> String {
     let mut text = String::from(
         "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant;\n    enum netlib_class class;\n    \

@@ -1,4 +1,5 @@
-//! The shared and the static library export netlib_* symbols only; SONAME, hardening flags, no build paths.
+//! Checks that the shared and the static library export only netlib_* symbols, and checks the SONAME, the hardening
+//! flags, and that no path of the build machine is contained.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +25,7 @@ pub fn run(env: &Env, report: &mut Report) {
     beside_another_rust_library(env, &library.join("libnetlib.a"), report);
 }
 
-/// Checks the dynamic symbols, the SONAME and the flags of a shared library.
+/// Checks the dynamic symbols, the SONAME and the dynamic flags of a shared library.
 pub fn shared(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
     let exported = defined(env, &["-D"], library);
     report.problems("the shared library exports only netlib_*", strays(&exported));
@@ -44,7 +45,7 @@ pub fn archive(env: &Env, library: &Path, committed: &BTreeSet<String>, report: 
     compare("the static library has", &global, "include/netlib.exports lists", committed, report);
 }
 
-/// Checks for the traces of the hardening flags in scripts/build-lib and Cargo.toml.
+/// Checks that the library contains the symbols that the hardening flags in scripts/build-lib and Cargo.toml produce.
 fn hardened(env: &Env, library: &Path, report: &mut Report) {
     if !cfg!(all(target_os = "linux", target_env = "gnu")) {
         return report.skip("the names of the checks are known for glibc");
@@ -53,7 +54,7 @@ fn hardened(env: &Env, library: &Path, report: &mut Report) {
     let has = |name: &str| imported.lines().any(|line| line.split([' ', '@']).next() == Some(name));
     report.check(has("__stack_chk_fail"), "the C code checks its stack frames (-fstack-protector-strong)");
     report.check(has("__vsnprintf_chk"), "the C code checks its buffers (-D_FORTIFY_SOURCE=2)");
-    // Both the legacy symbol mangling and the new one contain the names in plain text.
+    // Rust's legacy and new symbol mangling both contain the function's name in plain text.
     let all = env.command("nm").arg(library).run(60).out;
     report.check(all.contains("panic_const_add_overflow"), "the crate's own arithmetic is checked (overflow-checks)");
     let manifest = env.read("Cargo.toml");
@@ -70,15 +71,15 @@ fn without_paths(env: &Env, library: &Path, report: &mut Report) {
     let cargo = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
     let places =
         [home, cargo, sysroot.trim().to_owned(), env.root.display().to_string(), env.target.display().to_string()];
-    // A short home directory such as "/" is part of any path, so it proves nothing.
+    // A short home directory such as "/" is part of every path, so finding it would not show a build path.
     for place in places.iter().filter(|place| place.len() > 4) {
         let found = bytes.windows(place.len()).any(|window| window == place.as_bytes());
         report.check(!found, format!("{} has no path of this machine: {place}", library.display()));
     }
 }
 
-/// Checks that the static library links together with another Rust static library, which also contains Rust's standard
-/// library.
+/// Checks that a program can link the static library together with another Rust static library, although both contain
+/// Rust's standard library.
 fn beside_another_rust_library(env: &Env, library: &Path, report: &mut Report) {
     let scratch = env.scratch("symbols");
     let (source, other) = (scratch.join("other.rs"), scratch.join("libother.a"));
@@ -132,7 +133,7 @@ fn strays(symbols: &BTreeSet<String>) -> Vec<String> {
     symbols.iter().filter(|symbol| !symbol.starts_with("netlib_")).cloned().collect()
 }
 
-/// Checks each name of either list.
+/// Compares two lists of names, with one check for each name.
 fn compare(left: &str, a: &BTreeSet<String>, right: &str, b: &BTreeSet<String>, report: &mut Report) {
     for name in a.union(b) {
         report.check(

@@ -1,4 +1,4 @@
-//! Handles used by many threads; the library loaded and closed in threads that end.
+//! Runs programs in which many threads share handles, and in which threads that end load and close the library.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,7 @@
-//! Threaded programs under ThreadSanitizer. rustc instruments the library, the C compiler aws-lc and the programs.
-//! Rust's standard library is precompiled without instrumentation, so c-tests/tsan/instrument.c instruments its locks;
-//! otherwise every use of a lock would be reported as a race. Nothing is suppressed.
+//! Runs threaded programs under ThreadSanitizer. rustc instruments the library, and the C compiler instruments aws-lc
+//! and the programs. Rust's standard library is precompiled without instrumentation, so c-tests/tsan/instrument.c
+//! instruments its locks; otherwise ThreadSanitizer would report every use of a lock as a race. No report is
+//! suppressed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +15,7 @@ use crate::suites::threads;
 
 const SANITIZER: Sanitizer = Sanitizer { name: "thread", short: "tsan" };
 
-/// The time limit of a program. No program reaches it.
+/// The time limit of a program in seconds. No program needs that long.
 const SECONDS: u64 = 300;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -37,7 +38,8 @@ pub fn run(env: &Env, report: &mut Report) {
     races(env, &build, &scratch, report);
 }
 
-/// Returns the programs of c-tests/tsan, and the C tests that start threads, themselves or in a header they include.
+/// Returns the programs of c-tests/tsan, and the C tests that start threads, directly or through a header that they
+/// include.
 fn programs(env: &Env) -> Vec<PathBuf> {
     let mut sources = env.c_tests();
     sources.retain(|source| starts_threads(env, source, &mut BTreeSet::new()));
@@ -67,7 +69,8 @@ fn build(env: &Env) -> Result<Instrumented, String> {
         // The precompiled crates of the standard library are not instrumented.
         rustflags: "-Zunstable-options -Cunsafe-allow-abi-mismatch=sanitizer",
         last: vec![
-            // Links this object before the archive of the same crate, whose objects are then not used.
+            // The instrumented object is linked before the archive of the same crate, so that the linker does not use
+            // the archive's objects.
             format!("-Zpre-link-arg={}", std.display()),
             "-Clink-arg=-Wl,--wrap=__tsan_atomic64_fetch_sub,--wrap=__tsan_atomic_thread_fence".to_owned(),
         ],
@@ -80,7 +83,8 @@ fn build(env: &Env) -> Result<Instrumented, String> {
     Instrumented::new(env, &SANITIZER, &toolchain, how)
 }
 
-/// Builds the standard library with its atomic operations instrumented: one object, from the bitcode in its archive.
+/// Builds an object file of Rust's standard library with instrumented atomic operations, from the bitcode in its
+/// archive.
 fn instrumented_std(env: &Env, toolchain: &Toolchain, directory: &Path) -> Result<PathBuf, String> {
     let files = |folder: &Path, start: &str, end: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -121,7 +125,7 @@ fn run_counted(env: &Env, build: &Instrumented, program: &Path, report: &mut Rep
     take_counts(stem(program), &ran, report);
 }
 
-/// A deliberate race, and the name that its report must contain.
+/// A deliberate race: the name that ThreadSanitizer's report must contain, and the C code of two threads.
 struct Race {
     name: &'static str,
     /// The code of the two threads.
@@ -161,7 +165,8 @@ const RACES: &[Race] = &[
     },
 ];
 
-/// Checks that each deliberate race is reported at its place, and that the same program without the race is clean.
+/// Checks that ThreadSanitizer reports each deliberate race with the right name, and nothing for the same program
+/// without the race.
 fn races(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let programs = parallel(RACES, |race| {
         let program = scratch.join(format!("race-{}", race.name.replace(' ', "-")));

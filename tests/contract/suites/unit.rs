@@ -1,4 +1,4 @@
-//! The Rust unit tests, run by cargo.
+//! Runs the Rust unit tests through cargo.
 
 use crate::env::{Env, Ran};
 use crate::report::Report;
@@ -7,7 +7,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(&env.command(std::env!("CARGO")).args(["test", "--quiet", "--lib"]).run(1800), report);
 }
 
-/// Adds the counts that cargo printed.
+/// Adds the numbers of passed and failed tests that cargo printed.
 pub fn check(tests: &Ran, report: &mut Report) {
     let results: Vec<&str> = tests.text.lines().filter(|line| line.starts_with("test result: ")).collect();
     for line in &results {

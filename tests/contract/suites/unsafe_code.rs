@@ -1,5 +1,5 @@
-//! Lists the files that may use `unsafe`, C types, or locks of the standard library, which a fork can leave locked in
-//! the child. Parsers and policies are safe Rust: incident R29.
+//! Lists the files that may use `unsafe`, C types, or locks of the standard library, which may stay locked in a forked
+//! child. Parsers and policies are safe Rust (incident R29).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::report::Report;
 const ALLOWING: &[&str] =
     &["src/ffi.rs", "src/socket/sys.rs", "src/socket/sys/file.rs", "src/socket/sys/process.rs", "src/url/scan.rs"];
 
-/// The files that may use locks of the standard library, with the reason why no forked child waits for one. Others use
-/// `fork::Mutex` or `once_cell::race::OnceBox`.
+/// The files that may use locks of the standard library, with the reason why no forked child waits for one. All other
+/// files use `fork::Mutex` or `once_cell::race::OnceBox`.
 const LOCKING: &[(&str, &str)] = &[
     ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),
@@ -23,10 +23,10 @@ const LOCKING: &[(&str, &str)] = &[
 ];
 
 pub fn run(env: &Env, report: &mut Report) {
-    r29_only_the_listed_files_are_unsafe(env, report);
+    unsafe_code_is_only_in_the_listed_files(env, report);
 }
 
-fn r29_only_the_listed_files_are_unsafe(env: &Env, report: &mut Report) {
+fn unsafe_code_is_only_in_the_listed_files(env: &Env, report: &mut Report) {
     let root = env.read("src/lib.rs");
     report.check(root.contains("#![deny(unsafe_code)]"), "src/lib.rs denies unsafe code");
     for file in rust_files(&env.root.join("src")) {
@@ -48,7 +48,7 @@ pub fn check_locks(file: &str, text: &str, report: &mut Report) {
     }
 }
 
-/// Returns the lines before the unit tests that name a lock of the standard library.
+/// Returns the lines that name a lock of the standard library, except those in unit tests.
 fn lines_with_locks(text: &str) -> Vec<String> {
     const LOCKS: &[&str] = &["OnceLock", "LazyLock", "RwLock", "Condvar", "Barrier"];
     let words = |line: &str| -> Vec<String> {
@@ -94,7 +94,7 @@ pub fn check(file: &str, text: &str, report: &mut Report) {
     }
 }
 
-/// Returns every Rust file under a directory, sorted.
+/// Returns all Rust files in a directory and its subdirectories, sorted.
 pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {

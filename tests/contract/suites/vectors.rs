@@ -1,5 +1,5 @@
-//! Compares netlib's answers with urllib3's recorded ones through the C ABI: the programs of c-tests/vectors. Every
-//! case that differs belongs to a class of the table `differences`, and every class has a case.
+//! Runs the programs of c-tests/vectors, which compare netlib's results with those recorded from urllib3, through the C
+//! ABI. Every case that differs belongs to a class of the table `differences`, and every class has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::suites::c_tests::{VALGRIND, take_counts};
 use crate::suites::named_tests::NamedTests;
 
 const SECONDS: u64 = 300;
-/// The maximum number of classes with cases.
+/// The maximum number of classes of differences with cases.
 const CLASSES: usize = 27;
 
-/// The number of cases per class.
+/// The number of cases that differ, per class.
 pub type Hits = BTreeMap<String, usize>;
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -32,7 +32,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &Table::load(env, "differences"), &hits, report);
 }
 
-/// Runs a sample of the cases: valgrind looks for memory errors, not for wrong answers.
+/// Runs a sample of the cases under valgrind, which finds memory errors; [`run`] finds wrong results.
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
@@ -50,7 +50,8 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     }
 }
 
-/// Compiles and runs a program. `before` precedes it on the command line, for example valgrind.
+/// Compiles and runs a program. `before` is a command that runs the program, for example valgrind with its arguments;
+/// it may be empty.
 pub fn program(
     env: &Env,
     source: &Path,
@@ -67,7 +68,7 @@ pub fn program(
     Ok(env.command(&command[0]).args(&command[1..]).load_from(library).run(SECONDS))
 }
 
-/// Adds the counts, and notes the versions that the program prints.
+/// Adds the numbers of passed and failed cases, and reports the versions that the program prints.
 pub fn take(what: &str, ran: &Ran, hits: &mut Hits, report: &mut Report) {
     take_counts(what, ran, report);
     for line in ran.out.lines() {
@@ -80,7 +81,7 @@ pub fn take(what: &str, ran: &Ran, hits: &mut Hits, report: &mut Report) {
     }
 }
 
-/// Compares the table with the classes that the programs found.
+/// Compares the table `differences` with the classes of the cases that the programs ran.
 pub fn check(env: &Env, table: &Table, hits: &Hits, report: &mut Report) {
     let tests = NamedTests::of(env);
     let mut counts = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The chains. Each axis varies one or two properties of a valid chain: a root, an intermediate, a leaf for
-//! www.example.test.
+//! Generates the certificate chains. Each axis varies one or two properties of a valid chain, which consists of a root,
+//! an intermediate and a leaf for www.example.test.
 
 use std::fs;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use rcgen::{
 
 const HOST: &str = "www.example.test";
 
-/// A certificate and its signing key.
+/// A certificate and the private key with which it signs other certificates.
 struct Made {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -99,15 +99,15 @@ fn list(by: &Made, revoked: &[u64], until: i32) -> String {
     params.signed_by(&by.issuer).expect("a list").pem().expect("PEM")
 }
 
-/// Returns the certificate with a changed signature, which is in the last line.
-fn altered(pem: &str) -> String {
+/// Returns the PEM certificate with an invalid signature, by changing a character of its last base64 line.
+fn with_changed_signature(pem: &str) -> String {
     let at = pem.trim_end().rmatch_indices('\n').nth(1).expect("lines").0 + 1;
     let other = if pem.as_bytes()[at] == b'A' { "B" } else { "A" };
     format!("{}{other}{}", &pem[..at], &pem[at + 1..])
 }
 
-/// Returns a second handle of the same key.
-fn generate_from(key: &KeyPair) -> KeyPair {
+/// Returns a copy of the key.
+fn copy_key(key: &KeyPair) -> KeyPair {
     KeyPair::try_from(key.serialize_der()).expect("a key")
 }
 
@@ -124,7 +124,7 @@ pub fn all(env: &Env, scratch: &Path) -> Vec<Case> {
     maker.anchors();
     maker.lists();
     maker.trusted_leaves();
-    maker.committed(env);
+    maker.committed_certificates(env);
     maker.cases
 }
 
@@ -136,16 +136,16 @@ impl Maker<'_> {
         path
     }
 
-    /// Adds a case: a chain with a trusted root, at the default time, for any name.
-    fn ask(&mut self, axis: &'static str, what: String, chain: &[&str]) -> &mut Case {
+    /// Adds a case: a chain with a trusted root, verified at the default time and without a name.
+    fn add_case(&mut self, axis: &'static str, what: String, chain: &[&str]) -> &mut Case {
         let root = self.root.pem.clone();
         let (anchors, chain) = (self.file(&root), self.file(&chain.concat()));
         self.cases.push(Case { axis, what, anchors, chain, lists: None, is_client: false, name: None, time: NOW });
         self.cases.last_mut().expect("just added")
     }
 
-    /// Issues the leaf through one intermediate.
-    fn through(&mut self, int: CertificateParams, leaf: CertificateParams) -> [String; 2] {
+    /// Issues a leaf issue_through one intermediate, and returns both certificates in PEM.
+    fn issue_through(&mut self, int: CertificateParams, leaf: CertificateParams) -> [String; 2] {
         let int = signed(int, &self.root);
         [signed(leaf, &int).pem, int.pem]
     }
@@ -165,10 +165,10 @@ impl Maker<'_> {
                 let (mut int, mut leaf) = (authority("int"), leaf());
                 int.extended_key_usages.clone_from(of_int);
                 leaf.extended_key_usages.clone_from(of_leaf);
-                let [leaf, int] = self.through(int, leaf);
+                let [leaf, int] = self.issue_through(int, leaf);
                 for is_client in [false, true] {
                     let what = format!("intermediate {above}, leaf {own}, client {is_client}");
-                    self.ask("purpose", what, &[&leaf, &int]).is_client = is_client;
+                    self.add_case("purpose", what, &[&leaf, &int]).is_client = is_client;
                 }
             }
         }
@@ -204,9 +204,9 @@ impl Maker<'_> {
         for names in certified {
             let mut leaf = params("cn.test");
             leaf.subject_alt_names = names.iter().map(|name| san(name)).collect();
-            let [leaf, int] = self.through(authority("int"), leaf);
+            let [leaf, int] = self.issue_through(authority("int"), leaf);
             for name in asked {
-                let case = self.ask("name", format!("{names:?} for {name}"), &[&leaf, &int]);
+                let case = self.add_case("name", format!("{names:?} for {name}"), &[&leaf, &int]);
                 case.name = Some(name.to_owned());
             }
         }
@@ -226,7 +226,7 @@ impl Maker<'_> {
                 }
                 chain.push(signed(leaf(), chain.last().expect("one")));
                 let pems: Vec<&str> = chain.iter().rev().map(|made| made.pem.as_str()).collect();
-                self.ask("length", format!("{length} authorities, {allowed:?} below the first"), &pems);
+                self.add_case("length", format!("{length} authorities, {allowed:?} below the first"), &pems);
             }
         }
     }
@@ -241,13 +241,13 @@ impl Maker<'_> {
                 let mut int = authority("int");
                 int.is_ca = *kind;
                 int.key_usages = usage.to_vec();
-                let [leaf, int] = self.through(int, leaf());
-                self.ask("authority", format!("intermediate {kind:?} {usage:?}"), &[&leaf, &int]);
+                let [leaf, int] = self.issue_through(int, leaf());
+                self.add_case("authority", format!("intermediate {kind:?} {usage:?}"), &[&leaf, &int]);
                 let mut leaf = self::leaf();
                 leaf.is_ca = *kind;
                 leaf.key_usages = usage.to_vec();
-                let [leaf, int] = self.through(authority("int"), leaf);
-                self.ask("authority", format!("leaf {kind:?} {usage:?}"), &[&leaf, &int]);
+                let [leaf, int] = self.issue_through(authority("int"), leaf);
+                self.add_case("authority", format!("leaf {kind:?} {usage:?}"), &[&leaf, &int]);
             }
         }
     }
@@ -261,19 +261,19 @@ impl Maker<'_> {
         };
         for above in spans {
             for own in spans {
-                let [leaf, int] = self.through(span(authority("int"), above), span(leaf(), own));
-                self.ask("time", format!("intermediate {}, leaf {}", above.0, own.0), &[&leaf, &int]);
+                let [leaf, int] = self.issue_through(span(authority("int"), above), span(leaf(), own));
+                self.add_case("time", format!("intermediate {}, leaf {}", above.0, own.0), &[&leaf, &int]);
             }
             let root = self_signed(span(authority("root"), above));
             let int = signed(authority("int"), &root);
             let leaf = signed(leaf(), &int);
             let anchors = self.file(&root.pem);
-            self.ask("time", format!("root {}", above.0), &[&leaf.pem, &int.pem]).anchors = anchors;
+            self.add_case("time", format!("root {}", above.0), &[&leaf.pem, &int.pem]).anchors = anchors;
         }
         // The first and the last second of the leaf's validity, and the seconds before and after them.
-        let [leaf, int] = self.through(span(authority("int"), ("", 1990, 2090)), leaf());
+        let [leaf, int] = self.issue_through(span(authority("int"), ("", 1990, 2090)), leaf());
         for time in [1_577_836_799, 1_577_836_800, 3_786_912_000, 3_786_912_001] {
-            self.ask("time", format!("at {time}"), &[&leaf, &int]).time = time;
+            self.add_case("time", format!("at {time}"), &[&leaf, &int]).time = time;
         }
     }
 
@@ -311,8 +311,8 @@ impl Maker<'_> {
                 let (mut int, mut leaf) = (authority("int"), leaf());
                 int.name_constraints = Some(constraint.clone());
                 leaf.subject_alt_names = names.iter().map(|name| san(name)).collect();
-                let [leaf, int] = self.through(int, leaf);
-                self.ask("constraint", format!("{what}, leaf {names:?}"), &[&leaf, &int]);
+                let [leaf, int] = self.issue_through(int, leaf);
+                self.add_case("constraint", format!("{what}, leaf {names:?}"), &[&leaf, &int]);
             }
         }
     }
@@ -321,7 +321,7 @@ impl Maker<'_> {
         let key = generate();
         let own = authority("int");
         let int = own.signed_by(&key, &self.root.issuer).expect("a certificate").pem();
-        // The same CA, issued by another root.
+        // The same intermediate CA, issued by another root.
         let crossed = own.signed_by(&key, &self.other.issuer).expect("a certificate").pem();
         let leaf_pem = signed(leaf(), &Made { pem: String::new(), issuer: Issuer::new(own, key) }).pem;
         let alone = self_signed(leaf()).pem;
@@ -338,8 +338,8 @@ impl Maker<'_> {
             ("leaf, namesake", [&leaf_pem, &*namesake].concat()),
             ("leaf, namesake, int", [&leaf_pem, &*namesake, &int].concat()),
             ("leaf, int, root", [&leaf_pem, &*int, &root].concat()),
-            ("altered leaf, int", [altered(&leaf_pem), int.clone()].concat()),
-            ("leaf, altered int", [leaf_pem.clone(), altered(&int)].concat()),
+            ("with_changed_signature leaf, int", [with_changed_signature(&leaf_pem), int.clone()].concat()),
+            ("leaf, with_changed_signature int", [leaf_pem.clone(), with_changed_signature(&int)].concat()),
             ("self-signed", alone.clone()),
         ];
         let anchors = [
@@ -353,29 +353,29 @@ impl Maker<'_> {
         for (trusted, anchors) in &anchors {
             for (sent, chain) in &chains {
                 let anchors = self.file(anchors);
-                self.ask("trust", format!("{trusted} trusted, {sent} sent"), &[chain]).anchors = anchors;
+                self.add_case("trust", format!("{trusted} trusted, {sent} sent"), &[chain]).anchors = anchors;
             }
         }
     }
 
-    /// Adds roots of every kind, with a chain to each, and each as a peer's own certificate.
+    /// Adds two cases for each kind of root: a chain that ends at the root, and the root as the peer's own certificate.
     fn anchors(&mut self) {
         let key = generate();
         let named = authority("anchor");
         let kinds = roots(&named, &key, &self.other.issuer);
-        let by = Made { pem: String::new(), issuer: Issuer::new(named.clone(), generate_from(&key)) };
+        let by = Made { pem: String::new(), issuer: Issuer::new(named.clone(), copy_key(&key)) };
         let int = signed(authority("int"), &by);
-        let (direct, through) = (signed(leaf(), &by).pem, signed(leaf(), &int).pem);
+        let (direct, indirect) = (signed(leaf(), &by).pem, signed(leaf(), &int).pem);
         for (what, root) in &kinds {
             let chains = [
                 ("anchor", "leaf", vec![direct.as_str()]),
-                ("anchor", "leaf, int", vec![&through, &int.pem]),
+                ("anchor", "leaf, int", vec![&indirect, &int.pem]),
                 ("itself", "itself", vec![root]),
             ];
             for (axis, sent, chain) in chains {
                 for is_client in [false, true] {
                     let anchors = self.file(root);
-                    let case = self.ask(axis, format!("{what}: {sent}, client {is_client}"), &chain);
+                    let case = self.add_case(axis, format!("{what}: {sent}, client {is_client}"), &chain);
                     (case.anchors, case.is_client) = (anchors, is_client);
                 }
             }
@@ -386,7 +386,7 @@ impl Maker<'_> {
             for second in ["authority", "CA:FALSE", "expired", "pathlen 0", "clients"] {
                 let both: String = [first, second].into_iter().filter_map(pem).collect();
                 let anchors = self.file(&both);
-                self.ask("anchor", format!("{first} and {second}"), &[&through, &int.pem]).anchors = anchors;
+                self.add_case("anchor", format!("{first} and {second}"), &[&indirect, &int.pem]).anchors = anchors;
             }
         }
         // CRLs of a root that may not sign CRLs.
@@ -399,7 +399,7 @@ impl Maker<'_> {
                 leaf.serial_number = Some(SerialNumber::from(101));
                 let (leaf, lists) = (signed(leaf, &by).pem, self.file(&list(&by, &[revoked], 2090)));
                 let anchors = self.file(&root);
-                let case = self.ask("list", format!("root {usages:?}, revoked {revoked}"), &[&leaf]);
+                let case = self.add_case("list", format!("root {usages:?}, revoked {revoked}"), &[&leaf]);
                 (case.anchors, case.lists) = (anchors, Some(lists));
             }
         }
@@ -430,7 +430,7 @@ impl Maker<'_> {
             for (what, text) in texts {
                 let lists = Some(self.file(&text));
                 let what = format!("{what}; intermediate revoked {revoked_int}, leaf {revoked_leaf}");
-                self.ask("list", what, &[&leaf, &int.pem]).lists = lists;
+                self.add_case("list", what, &[&leaf, &int.pem]).lists = lists;
             }
         }
     }
@@ -461,21 +461,30 @@ impl Maker<'_> {
         for (what, trusted, leaf, lists) in rows {
             for (with, others) in [("alone", ""), ("with an expired one", &expired), ("with 60 others", &many)] {
                 let (anchors, lists) = (self.file(trusted), self.file(&lists));
-                let case = self.ask("trusted-leaf", format!("{what}, {with}"), &[leaf, others]);
+                let case = self.add_case("trusted-leaf", format!("{what}, {with}"), &[leaf, others]);
                 (case.anchors, case.lists) = (anchors, Some(lists));
             }
         }
     }
 
-    /// The certificates of the handshake tests: weak keys, broken digests, unparsable ones.
-    fn committed(&mut self, env: &Env) {
+    /// Adds the certificates of the handshake tests: weak keys, broken digests, and certificates that cannot be parsed.
+    fn committed_certificates(&mut self, env: &Env) {
         let folder = env.root.join("tests/certs/verify");
         for chain in env.files("tests/certs/verify", "", ".pem") {
             for is_client in [false, true] {
                 let what = format!("{}, client {is_client}", file_name(&chain));
                 let (anchors, chain) = (folder.join("root.pem"), chain.clone());
                 let name = (!is_client).then(|| "localhost".to_owned());
-                let case = Case { axis: "committed", what, anchors, chain, lists: None, is_client, name, time: NOW };
+                let case = Case {
+                    axis: "committed_certificates",
+                    what,
+                    anchors,
+                    chain,
+                    lists: None,
+                    is_client,
+                    name,
+                    time: NOW,
+                };
                 self.cases.push(case);
             }
         }

@@ -1,5 +1,6 @@
-//! Certificate chains of every kind, verified by netlib_tls_context_verify_chain and by `openssl verify`: the same
-//! verdict for the same reason, or a difference that the table `chains` explains. The table has the counts.
+//! Verifies certificate chains of every kind with netlib_tls_context_verify_chain and with `openssl verify`, and
+//! compares the results and reasons. The table `chains` explains each allowed difference, and contains the number of
+//! cases.
 
 mod cases;
 mod roots;
@@ -16,9 +17,9 @@ const SECONDS: u64 = 120;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: i64 = 1_767_225_600;
 
-/// One case: the files, and the purpose, time and name to verify.
+/// A test case: the files of a chain, and the purpose, time and name to verify it for.
 pub struct Case {
-    /// The axis and its varied property: "purpose: …".
+    /// The axis of the case, and the property of the chain that the case varies.
     pub axis: &'static str,
     pub what: String,
     pub anchors: PathBuf,
@@ -52,7 +53,8 @@ fn problems(openssl: i32) -> &'static [i32] {
     }
 }
 
-/// Returns the row of the table for a case: the verdict differs on purpose, or both refuse for different reasons.
+/// Returns the row of the table that explains a difference: only one of netlib and openssl accepts the chain, or both
+/// refuse it for different reasons.
 fn difference(case: &Case, openssl: i32, netlib: i32) -> Option<&'static str> {
     let says = |text: &str| case.what.contains(text);
     match (case.axis, openssl, netlib) {
@@ -82,7 +84,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
     let scratch = env.scratch("chains");
     let cases = cases::all(env, &scratch);
-    let ours = match judged(env, &scratch, &cases) {
+    let ours = match netlib_results(env, &scratch, &cases) {
         Ok(ours) if ours.len() == cases.len() => ours,
         Ok(ours) => return report.fail(format!("{} cases, {} verdicts", cases.len(), ours.len())),
         Err(text) => return report.fail(text),
@@ -114,8 +116,8 @@ pub fn run(env: &Env, report: &mut Report) {
     report.problems("every class is in the table", counts.keys().map(|class| class.to_string()).collect());
 }
 
-/// Returns netlib's verdict for each case: the name of the status, and the problem.
-fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)>, String> {
+/// Returns netlib's result for each case: the name of the status, and the certificate problem.
+fn netlib_results(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)>, String> {
     let show = |path: &PathBuf| path.display().to_string();
     let line = |case: &Case| {
         let lists = case.lists.as_ref().map_or("-".to_owned(), show);
@@ -138,7 +140,7 @@ fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)
     Ok(ran.out.lines().filter_map(verdict).collect())
 }
 
-/// Returns openssl's error number, or 0.
+/// Returns the error number that `openssl verify` printed, or 0 if it accepted the chain.
 fn openssl(env: &Env, case: &Case) -> Result<i32, String> {
     let mut command = env.command("openssl");
     command.args(["verify", "-no-CAfile", "-no-CApath", "-no-CAstore", "-partial_chain", "-auth_level", "2"]);

@@ -1,4 +1,4 @@
-//! Trust anchors of every kind, self-signed, with the same name and key.
+//! Generates self-signed trust anchors of every kind, all with the same name and key.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -65,7 +65,8 @@ pub fn roots(named: &CertificateParams, key: &KeyPair, other: &Issuer<'_, KeyPai
     roots
 }
 
-/// Returns the same certificate in version 1, which has neither a version number nor extensions, signed with `key`.
+/// Returns the certificate as one of X.509 version 1, which has neither a version number nor extensions, signed with
+/// `key`.
 fn version_1(der: &[u8], key: &KeyPair) -> String {
     let (_, certificate, _) = split(der);
     let (_, fields, rest) = split(certificate);
@@ -87,7 +88,7 @@ fn version_1(der: &[u8], key: &KeyPair) -> String {
     format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
-/// Returns the tag and the content of the first element, and the bytes after it.
+/// Returns the tag and the content of the first DER element, and the bytes after the element.
 fn split(der: &[u8]) -> (u8, &[u8], &[u8]) {
     let (start, len) = match der[1] {
         len @ ..=0x7f => (2, usize::from(len)),

@@ -5,26 +5,27 @@ mod proxy;
 mod sockets;
 mod tls;
 
-/// A test case. An empty field is not checked.
+/// A test case of fetch. An empty field is not checked.
 pub struct Case {
     pub name: &'static str,
-    /// Arguments, with the placeholders of `Stage::fill_in`. The CAs of the servers and proxies are always trusted.
+    /// The arguments, in which `Harness::fill_in` replaces placeholders. Every run also trusts the CAs of the servers and
+    /// proxies.
     pub args: &'static [&'static str],
-    /// Files created in the case's directory before the run.
+    /// The files that are created in the case's directory before the run.
     pub files: &'static [(&'static str, &'static str)],
     /// A shell script that runs fetch as "$@", with placeholders as in `args`.
     pub shell: &'static str,
     pub code: i32,
-    /// The whole standard output.
+    /// The expected standard output, complete.
     pub body: Option<&'static str>,
-    /// Parts of standard output and of standard error, with placeholders as in `args`.
+    /// Texts that standard output and standard error must contain, with placeholders as in `args`.
     pub out: &'static [&'static str],
     pub err: &'static [&'static str],
-    /// Texts that must be in neither.
+    /// Texts that neither standard output nor standard error may contain.
     pub never: &'static [&'static str],
-    /// Files of the case's directory after the run; `None` if the file must not exist.
+    /// The expected contents of files in the case's directory after the run; `None` if the file must not exist.
     pub leaves: &'static [(&'static str, Option<&'static str>)],
-    /// The minimum and maximum duration in seconds. Not checked under valgrind, as are the texts.
+    /// The minimum and maximum duration in seconds. Under valgrind neither the duration nor the texts are checked.
     pub seconds: (f64, f64),
 }
 
@@ -42,12 +43,12 @@ const NOTHING: Case = Case {
     seconds: (0.0, 10.0),
 };
 
-/// A GET over TLS: path, whole body, exit code.
+/// A case with one GET request over TLS: the path, the expected body and the exit code.
 const fn get(name: &'static str, args: &'static [&'static str], body: &'static str) -> Case {
     Case { name, args, body: Some(body), ..NOTHING }
 }
 
-/// A failure: exit code and parts of the message.
+/// A case that must fail: the exit code, and texts that the error message must contain.
 const fn fails(name: &'static str, args: &'static [&'static str], code: i32, err: &'static [&'static str]) -> Case {
     Case { name, args, code, err, ..NOTHING }
 }
@@ -136,7 +137,7 @@ const HTTP: &[Case] = &[
         out: &["PUT /echo\n", "\nTransfer-Encoding: chunked\n", "\n\nthrough a pipe"],
         ..NOTHING
     },
-    // Retries that send the body again.
+    // Retries that send the request body again.
     get("hang-up-once", &["-X", "HEAD", "https://localhost:{https}/hang-up-once"], ""),
     Case {
         name: "reset-after-head",
@@ -169,7 +170,7 @@ const HTTP: &[Case] = &[
             &["fetch: "],
         )
     },
-    // A body that was not read yet needs no rewind.
+    // A retry needs no rewind if no byte of the body file was read yet.
     Case {
         shell: "printf 'through a pipe' | \"$@\"",
         ..fails(
@@ -179,7 +180,7 @@ const HTTP: &[Case] = &[
             &["refused (attempt 4)"],
         )
     },
-    // A POST may have had an effect, so it is not sent twice.
+    // A POST request may have had an effect, so fetch does not send it twice.
     fails(
         "post-hang-up",
         &["-v", "-d", "x", "http://localhost:{http}/hang-up-once?post"],
@@ -219,7 +220,7 @@ const HTTP: &[Case] = &[
         body: Some("busy\n"),
         ..fails("post-busy", &["-d", "x", "https://localhost:{https}/busy-once?post"], 22, &["answered 503"])
     },
-    // No wait beyond --max-time.
+    // fetch never waits longer than --max-time before a retry.
     fails(
         "come-back-in-a-minute",
         &["--max-time", "9", "https://localhost:{https}/come-back-in-a-minute"],
@@ -227,7 +228,7 @@ const HTTP: &[Case] = &[
         &["fetch: --max-time: "],
     )
     .within(5.0),
-    // No request before the time in Retry-After.
+    // fetch sends no request before the time in Retry-After has passed.
     Case {
         body: Some("busy\n"),
         ..fails(
@@ -248,7 +249,7 @@ const HTTP: &[Case] = &[
         )
     },
     Case { body: Some("none\n"), ..fails("missing", &["http://localhost:{http}/missing"], 22, &["answered 404"]) },
-    // A truncated body is never treated as complete.
+    // fetch never treats a truncated response body as complete.
     Case {
         name: "cut-once",
         args: &["-o", "{dir}/out", "https://localhost:{https}/cut-once"],
@@ -368,7 +369,7 @@ const HTTP: &[Case] = &[
     fails("redirect-to-plain", &["https://localhost:{https}/redirect-to-plain"], 16, &["https to http"]),
     fails("redirect-to-gopher", &["https://localhost:{https}/redirect-to-gopher"], 16, &["another scheme"]),
     get("redirect-nowhere", &["https://localhost:{https}/redirect-nowhere"], ""),
-    // No connection.
+    // Servers to which no connection can be made.
     fails("no-such-host", &["--retries", "0", "http://no-such-host.invalid/"], 4, &["no-such-host.invalid"])
         .within(60.0),
     fails("closed", &["http://127.0.0.1:{closed}/"], 5, &["fetch: ", "refused", "(attempt 4)"]),
@@ -422,12 +423,12 @@ const HTTP: &[Case] = &[
     fails("drip-http", &["--max-time", "2", "http://localhost:{http}/drip"], 13, &["--max-time: ", "not complete"])
         .within(4.0),
     Case {
-        // After the request has arrived, fetch waits for the answer.
+        // fetch waits for the response after the server has received the request.
         shell: "\"$@\" & until grep -q 'never?interrupted' '{requests}'; do sleep 0.1; done; kill -TERM $!; wait $!",
         ..fails("interrupted", &["https://localhost:{https}/never?interrupted"], 130, &["fetch: ", "cancelled"])
     }
     .within(4.0),
-    // Not HTTP.
+    // Responses that are not HTTP.
     fails("garbage", &["--retries", "0", "https://localhost:{https}/garbage"], 14, &["fetch: "]),
     fails("half-head", &["--retries", "0", "https://localhost:{https}/half-head"], 14, &["in the middle"]),
     fails(
@@ -437,7 +438,7 @@ const HTTP: &[Case] = &[
         &["without an answer (attempt 4)", "exponential"],
     ),
     fails("bad-length", &["--retries", "0", "https://localhost:{https}/bad-length"], 14, &["fetch: "]),
-    // The command line.
+    // Errors in the command line.
     Case { out: &["usage: fetch", "exit codes:\n    0  ", "\n  130  "], ..get_any("help", &["--help"]) },
     fails("no-url", &[], 2, &["fetch: URL"]),
     fails("two-urls", &["http://localhost/", "http://localhost/"], 2, &["fetch: URL"]),
@@ -470,7 +471,7 @@ const HTTP: &[Case] = &[
     },
 ];
 
-/// A success of which only parts of the output are checked.
+/// A case that must succeed, of which only parts of the output are checked.
 const fn get_any(name: &'static str, args: &'static [&'static str]) -> Case {
     Case { name, args, ..NOTHING }
 }

@@ -1,5 +1,5 @@
-//! examples-c/fetch against the misbehaving server: its output, exit code and duration. Runs once directly and once
-//! under valgrind.
+//! Runs examples-c/fetch against the misbehaving server, and checks its output, exit code and duration. The suite runs
+//! the program once directly and once under valgrind.
 
 mod cases;
 pub mod server;
@@ -15,7 +15,7 @@ use cases::Case;
 use server::Server;
 
 pub fn run(env: &Env, report: &mut Report) {
-    play(env, report, "fetch", &[], &cases::all());
+    run_cases(env, report, "fetch", &[], &cases::all());
 }
 
 pub fn valgrind(env: &Env, report: &mut Report) {
@@ -24,7 +24,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     }
     let mut before = vec!["valgrind"];
     before.extend(VALGRIND);
-    play(env, report, "fetch-valgrind", &before, &cases::all());
+    run_cases(env, report, "fetch-valgrind", &before, &cases::all());
 }
 
 /// Runs `make demo` and checks its output.
@@ -48,30 +48,30 @@ pub fn demo(env: &Env, report: &mut Report) {
     }
 }
 
-fn play(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases: &[&Case]) {
+fn run_cases(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases: &[&Case]) {
     let scratch = env.scratch(suite);
     let setup = compile(env, &scratch).and_then(|program| Ok((program, Server::start(env, &scratch)?)));
     let (program, server) = match setup {
         Ok(setup) => setup,
         Err(text) => return report.fail(text),
     };
-    let stage = Stage { env, scratch, program, server, before };
-    for one in many_at_once(cases, |case| stage.play(case)) {
+    let harness = Harness { env, scratch, program, server, before };
+    for one in run_concurrently(cases, |case| harness.run_case(case)) {
         report.merge(one);
     }
 }
 
 /// Runs more cases at once than there are processors, because fetch mostly waits.
-fn many_at_once(cases: &[&Case], play: impl Fn(&Case) -> Report + Sync) -> Vec<Report> {
+fn run_concurrently(cases: &[&Case], run_case: impl Fn(&Case) -> Report + Sync) -> Vec<Report> {
     const AT_ONCE: usize = 6;
     let next = AtomicUsize::new(0);
-    let one_after_the_other = || {
+    let run_next_cases = || {
         let mine = std::iter::from_fn(|| cases.get(next.fetch_add(1, Ordering::Relaxed)));
-        mine.map(|case| play(case)).collect::<Vec<Report>>()
+        mine.map(|case| run_case(case)).collect::<Vec<Report>>()
     };
     std::thread::scope(|scope| {
-        let players: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(one_after_the_other)).collect();
-        players.into_iter().flat_map(|player| player.join().expect("a case is not a panic")).collect()
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(run_next_cases)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a case is not a panic")).collect()
     })
 }
 
@@ -84,7 +84,7 @@ fn compile(env: &Env, scratch: &Path) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-struct Stage<'a> {
+struct Harness<'a> {
     env: &'a Env,
     scratch: PathBuf,
     program: PathBuf,
@@ -92,8 +92,8 @@ struct Stage<'a> {
     before: &'a [&'a str],
 }
 
-impl Stage<'_> {
-    fn play(&self, case: &Case) -> Report {
+impl Harness<'_> {
+    fn run_case(&self, case: &Case) -> Report {
         let mut report = Report::default();
         let dir = self.scratch.join(case.name);
         std::fs::create_dir_all(&dir).expect("a directory under target");
@@ -119,10 +119,10 @@ impl Stage<'_> {
         if ran.code != Some(case.code) {
             problems.push(format!("ended with {:?}, not {}", ran.code, case.code));
         }
-        // Under valgrind a limit may expire earlier, so that the output differs.
+        // Under valgrind, fetch is slower, so a time limit may expire at another step and change the output.
         if self.before.is_empty() {
             problems.extend(told_otherwise(case, &ran, |part| self.fill_in(part, &dir)));
-            problems.extend(left_otherwise(case, &dir));
+            problems.extend(unexpected_files(case, &dir));
             let (from, until) = case.seconds;
             if seconds < from || seconds > until {
                 problems.push(format!("took {seconds:.2} s, not {from} to {until}"));
@@ -132,14 +132,15 @@ impl Stage<'_> {
         report
     }
 
-    /// `{dir}` is the case's own directory, `{certs}` tests/certs; `Server::fill_in` has the rest.
+    /// Replaces placeholders: `{dir}` stands for the case's own directory and `{certs}` for tests/certs;
+    /// `Server::fill_in` replaces the others.
     fn fill_in(&self, arg: &str, dir: &Path) -> String {
         let text = arg.replace("{dir}", &dir.display().to_string());
         self.server.fill_in(&text.replace("{certs}", &self.env.root.join("tests/certs").display().to_string()))
     }
 }
 
-/// Compares the output with the case.
+/// Compares the exit code and the output with the expectations of the case.
 fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let error = ran.text.strip_prefix(&ran.out).unwrap_or(&ran.text);
     let missing = |what: &'static str, text: &str, wanted: &[&str]| {
@@ -162,7 +163,7 @@ fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> V
     problems
 }
 
-fn left_otherwise(case: &Case, dir: &Path) -> Vec<String> {
+fn unexpected_files(case: &Case, dir: &Path) -> Vec<String> {
     let found = |name: &str| std::fs::read_to_string(dir.join(name)).ok();
     let wrong = case.leaves.iter().filter(|(name, text)| found(name).as_deref() != *text);
     wrong.map(|(name, _)| format!("leaves {name} as {:?}", found(name))).collect()

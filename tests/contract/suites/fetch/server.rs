@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::env::Env;
 
-/// The server's time limit. No suite reaches it, not even under valgrind on a busy machine.
+/// The server's time limit in seconds. No suite needs that long, not even under valgrind on a busy machine.
 const SECONDS: &str = "3600";
 
 pub struct Server {
@@ -26,7 +26,7 @@ impl Server {
         built.or_text()?;
         let dir = scratch.join("server");
         std::fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
-        // The server ends when its standard input closes, at the latest when this process ends.
+        // The server ends when its standard input is closed, which happens at the latest when this process ends.
         let process = Command::new(env.target.join("debug/examples/misbehaving-server"))
             .arg(&dir)
             .arg(SECONDS)
@@ -57,9 +57,9 @@ impl Server {
         }
     }
 
-    /// `{https}` is the port's number, `{server}` the server's directory, `{requests}` the list of requests that it
-    /// received, `{abstract}` the name of its socket without a path, `{sha256}` the fingerprint of the certificate at
-    /// `{https}`.
+    /// Replaces placeholders. A service's name such as `{https}` stands for its port number, `{server}` for the
+    /// server's directory, `{requests}` for the list of requests that the server received, `{abstract}` for the name of
+    /// its socket in the abstract namespace, and `{sha256}` for the fingerprint of the certificate at `{https}`.
     pub fn fill_in(&self, text: &str) -> String {
         let file = |name: &str| self.file(name).display().to_string();
         let mut text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));

@@ -12,9 +12,9 @@ pub struct Crate {
 pub struct Module {
     pub file: String,
     pub uses: Vec<Use>,
-    /// Paths of two or more names outside of `use` declarations.
+    /// The paths of two or more names in the code, outside of `use` declarations.
     pub paths: Vec<Vec<String>>,
-    /// Every name outside of `use` declarations and paths.
+    /// The names in the code, outside of `use` declarations and paths.
     pub names: BTreeSet<String>,
 }
 
@@ -27,7 +27,7 @@ pub struct Use {
 type ReadFile<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Crate {
-    /// Follows the `mod` declarations from `src/lib.rs`.
+    /// Reads all modules of the crate by following `mod` declarations, starting at `src/lib.rs`.
     pub fn read(read_file: ReadFile) -> Crate {
         let mut source = Crate::default();
         let text = read_file("src/lib.rs").expect("src/lib.rs");
@@ -92,8 +92,8 @@ impl Crate {
         }
     }
 
-    /// Returns the file that defines the item of a path in a module. `None` for a module, and for items of other
-    /// crates.
+    /// Returns the file that defines the item to which a path in a module refers. Returns `None` if the path refers to
+    /// a module, or to an item of another crate.
     pub fn definition(&self, module: &[String], path: &[String]) -> Option<&str> {
         match self.resolve(module, path, MAX_REEXPORTS)? {
             Target::Item(file) => Some(file),
@@ -135,7 +135,7 @@ impl Crate {
 
 enum Target<'a> {
     Module(Vec<String>),
-    /// The file that defines the item.
+    /// An item, represented by the file that defines it.
     Item(&'a str),
 }
 
@@ -154,7 +154,7 @@ fn is_segment(pair: &[String]) -> bool {
     pair.len() == 2 && pair[0] == "::" && is_name(&pair[1])
 }
 
-/// Adds what the tree of a `use` declaration imports: `a::{b, c::d as e}`.
+/// Adds the names that the tree of a `use` declaration imports, for example `a::{b, c::d as e}`.
 fn add_uses(tree: &[String], prefix: &[String], is_public: bool, uses: &mut Vec<Use>) {
     let mut path = prefix.to_vec();
     let mut name = None;

@@ -1,30 +1,32 @@
-//! The first flight of clients: key shares of the groups that a server requested before, and early data, which s_server
-//! accepts, rejects or finds too long. The second session is resumed and sends the same data; the test counts the bytes
-//! that the server got.
+//! Tests early data and remembered key shares: s_server accepts early data, rejects it, or allows less of it than
+//! netlib offers, and a client offers the group that the server requested in an earlier session. The second session is
+//! resumed and sends the same data; the test counts how often the server receives the data.
 
 use std::sync::atomic::Ordering;
 
-use super::Stage;
+use super::Harness;
 use crate::report::Report;
 
-/// The number of bytes sent in each session. The lines of the data are longer than this.
-const SAID: usize = 60;
+/// The number of bytes that netlib sends in each session, less than the first line of the data.
+const BYTES_SENT: usize = 60;
 
 #[derive(Clone, Copy)]
 pub struct Row {
     pub(super) name: &'static str,
-    /// Arguments of s_server.
+    /// The arguments of s_server.
     pub(super) server: &'static str,
-    /// Settings of netlib's end.
+    /// The settings of netlib's client.
     pub(super) settings: &'static str,
-    /// How many bytes netlib writes as early data.
+    /// The number of bytes that netlib writes as early data.
     pub(super) early: usize,
     pub(super) group: &'static str,
     pub(super) alpn: &'static str,
-    /// The expected early data status of the second session, and its end.
+    /// The expected output about early data in the second session; `end` is the status and the alert with which the
+    /// session ends.
     pub(super) outcome: &'static str,
     pub(super) end: (&'static str, i32),
-    /// How often the server gets the early data, and how often it gets all data in one piece.
+    /// The number of times that the server's output contains the early data, and the number of times that it contains
+    /// all data in one piece.
     pub(super) got: (usize, usize),
 }
 
@@ -78,8 +80,8 @@ const ROWS: &[Row] = &[
         alpn: "http/1.1",
         ..ACCEPTED
     },
-    // The first session needs a HelloRetryRequest; the second one has the right key share at once, as early data
-    // requires.
+    // The server answers the first session's ClientHello with a HelloRetryRequest. The second session sends the right
+    // key share at once, without which early data would be rejected.
     Row {
         name: "another group",
         server: "-early_data -max_early_data 1000 -groups P-384",
@@ -96,27 +98,27 @@ const ROWS: &[Row] = &[
     },
 ];
 
-pub fn run(stage: &Stage, report: &mut Report) {
-    run_rows(stage, ROWS, report);
+pub fn run(harness: &Harness, report: &mut Report) {
+    run_rows(harness, ROWS, report);
 }
 
-pub fn run_rows(stage: &Stage, rows: &[Row], report: &mut Report) {
+pub fn run_rows(harness: &Harness, rows: &[Row], report: &mut Report) {
     for row in rows {
-        stage.sessions.fetch_add(2, Ordering::Relaxed);
-        let played = play(stage, row);
-        report.check(played.is_ok(), format!("early data, {}: {}", row.name, played.err().unwrap_or_default()));
+        harness.sessions.fetch_add(2, Ordering::Relaxed);
+        let result = run_case(harness, row);
+        report.check(result.is_ok(), format!("early data, {}: {}", row.name, result.err().unwrap_or_default()));
     }
 }
 
-fn play(stage: &Stage, row: &Row) -> Result<(), String> {
-    let mut words = stage.words("openssl s_server -accept 127.0.0.1:0 -naccept 2 -tls1_3");
-    words.extend(stage.words("-cert {server-p256.pem} -key {server-p256.key} -cert_chain {middle.pem}"));
-    words.extend(stage.words(row.server));
-    let (server, port) = stage.openssl_server(&words)?;
-    let mut words = stage.words("client how=say connections=2 ca={root.pem} ciphers=TLS_AES_128_GCM_SHA256");
-    words.extend([format!("port={port}"), format!("bytes={SAID}"), format!("early={}", row.early)]);
-    words.extend(stage.words(row.settings));
-    let (netlib, server) = (stage.netlib(words)?.finish(), server.finish());
+fn run_case(harness: &Harness, row: &Row) -> Result<(), String> {
+    let mut words = harness.words("openssl s_server -accept 127.0.0.1:0 -naccept 2 -tls1_3");
+    words.extend(harness.words("-cert {server-p256.pem} -key {server-p256.key} -cert_chain {middle.pem}"));
+    words.extend(harness.words(row.server));
+    let (server, port) = harness.openssl_server(&words)?;
+    let mut words = harness.words("client how=say connections=2 ca={root.pem} ciphers=TLS_AES_128_GCM_SHA256");
+    words.extend([format!("port={port}"), format!("bytes={BYTES_SENT}"), format!("early={}", row.early)]);
+    words.extend(harness.words(row.settings));
+    let (netlib, server) = (harness.netlib(words)?.finish(), server.finish());
     let line = |early: &str, resumed: &str, end: (&str, i32)| {
         format!(
             "{early} handshake=NETLIB_OK version=1.3 suite=TLS_AES_128_GCM_SHA256 group={} resumed={resumed} \
@@ -131,18 +133,18 @@ fn play(stage: &Stage, row: &Row) -> Result<(), String> {
     ];
     let mut problems: Vec<String> = lines
         .iter()
-        .filter(|line| !netlib.says(line))
+        .filter(|line| !netlib.has_line(line))
         .map(|line| format!("netlib does not say \"{line}\""))
         .collect();
-    // s_server writes a line between the early data and the rest.
+    // s_server prints a line between the early data and the other data.
     let early = row.outcome.split_once("written=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     let early = early.filter(|early| *early > 0).unwrap_or(row.early);
-    let got = [early, SAID].map(|count| server.out.matches(&stage.data[..count]).count());
+    let got = [early, BYTES_SENT].map(|count| server.out.matches(&harness.data[..count]).count());
     if got != [row.got.0, row.got.1] {
         problems.push(format!("s_server got {got:?} times what was written early, and all of it, not {:?}", row.got));
     }
     match problems.is_empty() {
         true => Ok(()),
-        false => Err(format!("{}\n{}\n{}", problems.join("\n"), netlib.story(), server.story())),
+        false => Err(format!("{}\n{}\n{}", problems.join("\n"), netlib.transcript(), server.transcript())),
     }
 }

@@ -1,29 +1,31 @@
-//! Encrypted Client Hello with a server of Go's crypto/tls, `c-tests/interop/ech.go`: no other packaged implementation
-//! supports ECH on the server side today. Go is not a prerequisite of the project; the tests in
+//! Tests Encrypted Client Hello with a server that uses Go's crypto/tls, `c-tests/interop/ech.go`. No other packaged
+//! TLS library supports ECH for servers today. Go is not a prerequisite of the project; the tests in
 //! `src/tls/config/ech/tests.rs` run on every machine.
 
 use std::path::Path;
 
 use super::process::{Ended, Input};
-use super::{BYTES, Stage};
+use super::{BYTES, Harness};
 use crate::env::{Env, has, parallel};
 use crate::report::Report;
 
-const SINCE: (u32, u32) = (1, 24);
+const OLDEST_GO: (u32, u32) = (1, 24);
 
 const ACCEPTED: &str = "handshake=NETLIB_OK version=1.3 * name=hidden.wild.test * bytes=200000 intact=yes data=NETLIB_OK end=NETLIB_END_OF_STREAM ech=3 shutdown=NETLIB_OK alert=-1 problem=0";
 const REJECTED: &str = "handshake=NETLIB_TLS_ECH_REJECTED version=- * name=- alpn=- certificates=0 bytes=0 * ech=4 shutdown=NETLIB_OK alert=121 problem=0";
-const GREASED: &str = "handshake=NETLIB_OK version=1.3 * name=hidden.wild.test * bytes=200000 intact=yes data=NETLIB_OK end=NETLIB_END_OF_STREAM ech=1 shutdown=NETLIB_OK alert=-1 problem=0";
+const GREASE_SENT: &str = "handshake=NETLIB_OK version=1.3 * name=hidden.wild.test * bytes=200000 intact=yes data=NETLIB_OK end=NETLIB_END_OF_STREAM ech=1 shutdown=NETLIB_OK alert=-1 problem=0";
 const REFUSED: &str = "handshake=NETLIB_TLS_ALERT version=- * ech=2 shutdown=NETLIB_OK alert=70 problem=0";
-/// The certificate is not for the public name, so nobody has proved that the new list is authentic.
-const UNPROVED: &str = "handshake=NETLIB_HOSTNAME_MISMATCH version=- * ech=4 shutdown=NETLIB_OK alert=42 problem=4";
+/// netlib's output if the certificate does not match the public name, so that the server's retry configurations cannot
+/// be trusted.
+const UNTRUSTED_RETRY: &str =
+    "handshake=NETLIB_HOSTNAME_MISMATCH version=- * ech=4 shutdown=NETLIB_OK alert=42 problem=4";
 
-const READ: &str = "session accepted=true name=hidden.wild.test resumed=false alpn=h2 bytes=200000 error=<nil>";
-const UNREAD: &str = "session accepted=false name=localhost resumed=false alpn=h2 bytes=0 error=remote error: tls: encrypted client hello required";
-const IN_THE_OPEN: &str = "session accepted=false name=hidden.wild.test resumed=* alpn=h2 bytes=200000 error=<nil>";
+const DECRYPTED: &str = "session accepted=true name=hidden.wild.test resumed=false alpn=h2 bytes=200000 error=<nil>";
+const NOT_DECRYPTED: &str = "session accepted=false name=localhost resumed=false alpn=h2 bytes=0 error=remote error: tls: encrypted client hello required";
+const UNENCRYPTED: &str = "session accepted=false name=hidden.wild.test resumed=* alpn=h2 bytes=200000 error=<nil>";
 
-/// The server's configuration, the client's, the certificate, and the expected output of both for each connection. "*"
-/// matches anything.
+/// A row of the test: the ECH configurations of the server and the client, the server's certificate, and the expected
+/// output of both for each connection, in which "*" matches any text.
 pub struct Row {
     mode: &'static str,
     ech: &'static str,
@@ -41,18 +43,19 @@ const fn row(
     Row { mode, ech, certificate: "server", netlib, go }
 }
 
-/// After a rejection with another list, the client uses that list.
+/// The test's rows. If the server rejects ECH and sends retry configurations, the client uses them for the next
+/// connection.
 const ROWS: &[Row] = &[
-    row("good", "LIST", &[ACCEPTED, ACCEPTED], &[READ, READ]),
-    row("good-retry", "LIST", &[ACCEPTED, ACCEPTED], &[READ, READ]),
-    row("other", "LIST", &[REJECTED, ACCEPTED, ACCEPTED], &[UNREAD, READ, READ]),
-    row("other-retry", "LIST", &[REJECTED, ACCEPTED], &[UNREAD, READ]),
-    row("off", "LIST", &[REJECTED, REJECTED], &[UNREAD, UNREAD]),
-    row("off-retry", "LIST", &[REJECTED], &[UNREAD]),
+    row("good", "LIST", &[ACCEPTED, ACCEPTED], &[DECRYPTED, DECRYPTED]),
+    row("good-retry", "LIST", &[ACCEPTED, ACCEPTED], &[DECRYPTED, DECRYPTED]),
+    row("other", "LIST", &[REJECTED, ACCEPTED, ACCEPTED], &[NOT_DECRYPTED, DECRYPTED, DECRYPTED]),
+    row("other-retry", "LIST", &[REJECTED, ACCEPTED], &[NOT_DECRYPTED, DECRYPTED]),
+    row("off", "LIST", &[REJECTED, REJECTED], &[NOT_DECRYPTED, NOT_DECRYPTED]),
+    row("off-retry", "LIST", &[REJECTED], &[NOT_DECRYPTED]),
     row("off-1.2", "LIST", &[REFUSED], &["refused: tls: client offered only unsupported versions: [304]"]),
-    row("good", "grease", &[GREASED, GREASED], &[IN_THE_OPEN, IN_THE_OPEN]),
-    row("good-retry", "grease", &[GREASED], &[IN_THE_OPEN]),
-    row("off", "grease", &[GREASED], &[IN_THE_OPEN]),
+    row("good", "grease", &[GREASE_SENT, GREASE_SENT], &[UNENCRYPTED, UNENCRYPTED]),
+    row("good-retry", "grease", &[GREASE_SENT], &[UNENCRYPTED]),
+    row("off", "grease", &[GREASE_SENT], &[UNENCRYPTED]),
     row(
         "off-1.2",
         "grease",
@@ -63,30 +66,30 @@ const ROWS: &[Row] = &[
         mode: "other",
         ech: "LIST",
         certificate: "wrong-name",
-        netlib: &[UNPROVED],
+        netlib: &[UNTRUSTED_RETRY],
         go: &["refused: remote error: tls: bad certificate"],
     },
 ];
 
 pub fn run(env: &Env, report: &mut Report) {
     let version = version(env);
-    if version < SINCE {
+    if version < OLDEST_GO {
         return report.skip("Go 1.24 or newer is not installed");
     }
-    let Some(stage) = Stage::new(env, env.library(), "ech", &[], report) else { return };
-    let server = stage.scratch.join("server");
-    if let Err(text) = build(env, &stage.scratch, &server) {
+    let Some(harness) = Harness::new(env, env.library(), "ech", &[], report) else { return };
+    let server = harness.scratch.join("server");
+    if let Err(text) = build(env, &harness.scratch, &server) {
         return report.fail(format!("c-tests/interop/ech.go does not compile\n{text}"));
     }
-    for (row, played) in ROWS.iter().zip(parallel(ROWS, |row| play(&stage, env, &server, row))) {
+    for (row, result) in ROWS.iter().zip(parallel(ROWS, |row| run_case(&harness, env, &server, row))) {
         let title = format!("a server that is {} ({}), a client with {}", row.mode, row.certificate, row.ech);
-        report.check(played.is_ok(), format!("{title}: {}", played.err().unwrap_or_default()));
+        report.check(result.is_ok(), format!("{title}: {}", result.err().unwrap_or_default()));
     }
     let sessions: usize = ROWS.iter().map(|row| row.netlib.len()).sum();
     report.note(format!("{sessions} sessions with Go {}.{}", version.0, version.1));
 }
 
-/// Returns (0, 0) if Go is not installed.
+/// Returns the version of the Go compiler; (0, 0) if Go is not installed.
 fn version(env: &Env) -> (u32, u32) {
     if !has("go") {
         return (0, 0);
@@ -108,20 +111,20 @@ fn build(env: &Env, scratch: &Path, out: &Path) -> Result<(), String> {
     go.env("GOPATH", scratch.join("go")).env("GOCACHE", scratch.join("cache")).run(600).or_text()
 }
 
-fn play(stage: &Stage, env: &Env, server: &Path, row: &Row) -> Result<(), String> {
+fn run_case(harness: &Harness, env: &Env, server: &Path, row: &Row) -> Result<(), String> {
     let certs = env.root.join("tests/certs").display().to_string();
     let count = row.netlib.len();
     let mut words = vec![server.display().to_string()];
     words.extend(["pem", "key"].map(|end| format!("{certs}/{}.{end}", row.certificate)));
     words.extend([row.mode.to_owned(), count.to_string()]);
-    let server = stage.start(&words, Input::Nothing)?;
+    let server = harness.start(&words, Input::Nothing)?;
     let list = server.line_after("list ", false)?;
     let port = server.line_after("port ", false)?;
     let ech = if row.ech == "LIST" { &list } else { row.ech };
-    let words = stage.words(&format!(
+    let words = harness.words(&format!(
         "client port={port} ca={certs}/ca.pem name=hidden.wild.test alpn=h2 bytes={BYTES} connections={count} ech={ech}"
     ));
-    let netlib = stage.netlib(words)?.finish();
+    let netlib = harness.netlib(words)?.finish();
     let server = server.finish();
     let told = |ended: &Ended, wanted: &[&str], skipped: usize| {
         let lines: Vec<&str> = ended.out.lines().skip(skipped).collect();
@@ -129,7 +132,7 @@ fn play(stage: &Stage, env: &Env, server: &Path, row: &Row) -> Result<(), String
     };
     match told(&netlib, row.netlib, 0) && told(&server, row.go, 2) {
         true => Ok(()),
-        false => Err(format!("{}\n{}", netlib.story(), server.story())),
+        false => Err(format!("{}\n{}", netlib.transcript(), server.transcript())),
     }
 }
 
@@ -141,7 +144,7 @@ fn fits(wanted: &str, line: &str) -> bool {
     rest = after;
     for part in parts {
         match rest.find(part) {
-            // The last part must be at the end.
+            // The text after the last "*" must be at the end of the line.
             Some(_) if wanted.ends_with(part) && rest.ends_with(part) => rest = "",
             Some(at) => rest = &rest[at + part.len()..],
             None => return false,

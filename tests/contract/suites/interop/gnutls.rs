@@ -1,12 +1,12 @@
-//! gnutls-serv and gnutls-cli as peers: their command lines, and the output that is expected of them.
+//! Builds the command lines of gnutls-serv and gnutls-cli, and the output that the suite expects from them.
 
 use std::fs;
 use std::path::Path;
 
-use super::Stage;
+use super::Harness;
 use super::matrix::{ClientCertificate, Row, Side, Tickets, Version};
 
-/// Returns a priority string with one version, one suite, and one group if the row has one.
+/// Returns a GnuTLS priority string with one version, one cipher suite and, if the row restricts the groups, one group.
 fn priority(row: &Row) -> String {
     let exchange = match (row.suite.version, row.suite.openssl.split_once("-ECDSA")) {
         (Version::Tls13, _) => "",
@@ -17,16 +17,16 @@ fn priority(row: &Row) -> String {
         let first = if row.retried && row.netlib == Side::Server { "+GROUP-SECP521R1:" } else { "" };
         format!(":-GROUP-ALL:{first}+GROUP-{}", group.gnutls)
     });
-    if row.chosen_here {
+    if row.restricted_by_netlib {
         return "NORMAL".to_owned();
     }
     let version = row.suite.version.number();
     format!("NORMAL:-VERS-ALL:+VERS-TLS{version}:-CIPHER-ALL:+{}{exchange}{group}", row.suite.gnutls)
 }
 
-fn identity(stage: &Stage, name: &str) -> Vec<String> {
-    let mut words = vec!["--x509certfile".to_owned(), stage.certificate(&format!("{name}-chain.pem"))];
-    words.extend(["--x509keyfile".to_owned(), stage.certificate(&format!("{name}.key"))]);
+fn identity(harness: &Harness, name: &str) -> Vec<String> {
+    let mut words = vec!["--x509certfile".to_owned(), harness.certificate(&format!("{name}-chain.pem"))];
+    words.extend(["--x509keyfile".to_owned(), harness.certificate(&format!("{name}.key"))]);
     words
 }
 
@@ -36,29 +36,29 @@ fn common(row: &Row, protocols: &[&str]) -> Vec<String> {
     words
 }
 
-pub fn server(stage: &Stage, row: &Row) -> Vec<String> {
-    let mut words = stage.words("gnutls-serv --port 0 --echo");
+pub fn server(harness: &Harness, row: &Row) -> Vec<String> {
+    let mut words = harness.words("gnutls-serv --port 0 --echo");
     words.extend(common(row, row.alpn.server));
     if row.tickets == Tickets::Tls12 {
         words.push("--nodb".to_owned());
     }
-    words.extend(identity(stage, &format!("server-{}", row.key.name())));
+    words.extend(identity(harness, &format!("server-{}", row.key.name())));
     words.extend(match row.client {
-        ClientCertificate::NotAsked => stage.words("--disable-client-cert"),
-        ClientCertificate::NotShown => stage.words("--x509cafile {root.pem}"),
-        ClientCertificate::Shown(_) => {
-            stage.words("--require-client-cert --verify-client-cert --x509cafile {root.pem}")
+        ClientCertificate::NotRequested => harness.words("--disable-client-cert"),
+        ClientCertificate::NotSent => harness.words("--x509cafile {root.pem}"),
+        ClientCertificate::Sent(_) => {
+            harness.words("--require-client-cert --verify-client-cert --x509cafile {root.pem}")
         }
     });
     words
 }
 
-pub fn client(stage: &Stage, row: &Row, port: &str) -> Vec<String> {
-    let mut words = stage.words("gnutls-cli --x509cafile {root.pem} --port");
+pub fn client(harness: &Harness, row: &Row, port: &str) -> Vec<String> {
+    let mut words = harness.words("gnutls-cli --x509cafile {root.pem} --port");
     words.push(port.to_owned());
     words.extend(common(row, row.alpn.client));
-    if let ClientCertificate::Shown(key) = row.client {
-        words.extend(identity(stage, &format!("client-{}", key.name())));
+    if let ClientCertificate::Sent(key) = row.client {
+        words.extend(identity(harness, &format!("client-{}", key.name())));
     }
     if row.resume {
         words.push("--resume".to_owned());
@@ -82,10 +82,10 @@ pub fn lines(row: &Row, resumed: bool) -> Vec<String> {
         lines.push(format!("- Application protocol: {protocol}"));
     }
     match (row.netlib, row.client) {
-        (Side::Client, ClientCertificate::Shown(_)) if !resumed => {
+        (Side::Client, ClientCertificate::Sent(_)) if !resumed => {
             lines.push("- Got a certificate list of 2 certificates.".to_owned());
         }
-        (Side::Server, ClientCertificate::Shown(_)) if !resumed => {
+        (Side::Server, ClientCertificate::Sent(_)) if !resumed => {
             lines.push("- Successfully sent 2 certificate(s) to server.".to_owned());
         }
         _ => {}
@@ -103,7 +103,7 @@ pub fn lines(row: &Row, resumed: bool) -> Vec<String> {
     lines
 }
 
-/// Returns the lines that must not be printed.
+/// Returns the lines that gnutls-serv or gnutls-cli must not print for a session.
 pub fn never(row: &Row, resumed: bool) -> Vec<&'static str> {
     let mut lines = Vec::new();
     if !resumed {
@@ -112,14 +112,15 @@ pub fn never(row: &Row, resumed: bool) -> Vec<&'static str> {
     if row.alpn.agreed.is_none() {
         lines.push("- Application protocol:");
     }
-    if !matches!(row.client, ClientCertificate::Shown(_)) {
+    if !matches!(row.client, ClientCertificate::Sent(_)) {
         lines.push(if row.netlib == Side::Client { "- Got a certificate list" } else { "- Successfully sent 2" });
     }
     lines
 }
 
-/// Checks a description such as "(TLS1.3-X.509)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-256-GCM)". It has a key
-/// exchange only if the session is not resumed.
+/// Checks GnuTLS's description of a session, such as
+/// "(TLS1.3-X.509)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-256-GCM)". The description of a resumed session has no
+/// key exchange.
 pub fn described(row: &Row, resumed: bool, said: &str) -> Result<(), String> {
     let version = format!("(TLS{}", row.suite.version.number());
     let cipher = format!("({})", row.suite.gnutls);
@@ -136,8 +137,8 @@ pub fn described(row: &Row, resumed: bool, said: &str) -> Result<(), String> {
     }
 }
 
-/// Returns the port on which a process listens. The process does not print it, so /proc/net/tcp is searched for one of
-/// its sockets.
+/// Returns the port on which a process listens. gnutls-serv does not print its port, so the function looks for the
+/// process's sockets in /proc/net/tcp.
 pub fn listening_port(process: u32) -> Option<String> {
     let sockets: Vec<String> = fs::read_dir(format!("/proc/{process}/fd"))
         .ok()?
@@ -158,7 +159,7 @@ pub fn listening_port(process: u32) -> Option<String> {
     })
 }
 
-/// Returns the number in a link "socket:[12345]".
+/// Returns the inode number in a symbolic link "socket:[12345]" of /proc.
 fn inode(link: &Path) -> Option<&str> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')
 }

@@ -1,5 +1,5 @@
-//! The combinations: the other implementation, netlib's side, versions, suites, keys, client certificates, application
-//! protocols, resumption, key-exchange groups.
+//! Lists the combinations that the suite tests: the other implementation, netlib's role, versions, cipher suites, keys,
+//! client certificates, ALPN protocols, resumption and key exchange groups.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -19,7 +19,7 @@ pub enum Side {
     Server,
 }
 
-/// The other implementation and netlib's side, in the order of the rows.
+/// The pairs of another implementation and netlib's role, in the order of the rows.
 pub const PAIRS: &[(Tool, Side)] = &[
     (Tool::OpenSsl, Side::Client),
     (Tool::OpenSsl, Side::Server),
@@ -44,13 +44,13 @@ impl Version {
     }
 }
 
-/// netlib's name of a suite (IANA's), and the names of the other implementations.
+/// A cipher suite: its IANA name, which netlib uses, and its names in the other implementations.
 pub struct Suite {
     pub version: Version,
     pub name: &'static str,
     pub openssl: &'static str,
     pub gnutls: &'static str,
-    /// The kinds of key that can sign with this suite; in TLS 1.3 any kind can.
+    /// The kinds of keys that a certificate may have with this cipher suite: any kind in TLS 1.3.
     signed_by: &'static [Key],
 }
 
@@ -109,13 +109,13 @@ pub const SUITES: &[Suite] = &[
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificate {
-    NotAsked,
+    NotRequested,
     /// The server requests a certificate and continues without one.
-    NotShown,
-    Shown(Key),
+    NotSent,
+    Sent(Key),
 }
 
-/// The client's protocols, the server's protocols, and the expected result.
+/// The ALPN protocols of the client and of the server, and the protocol that they negotiate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpn {
     pub client: &'static [&'static str],
@@ -126,8 +126,8 @@ pub struct Alpn {
 pub const NO_ALPN: Alpn = Alpn { client: &[], server: &[], agreed: None };
 const ALPN: Alpn = Alpn { client: &["http/1.1", "h2"], server: &["other", "h2"], agreed: Some("h2") };
 
-/// Protocols on one side only, and lists in another order: netlib and openssl follow the server's order, GnuTLS the
-/// client's.
+/// Returns ALPN lists of the client only, of the server only, and lists in different orders. netlib and openssl servers
+/// prefer the server's order, GnuTLS servers the client's order.
 fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
     let first = if (tool, netlib) == (Tool::GnuTls, Side::Client) { "http/1.1" } else { "h2" };
     [
@@ -140,15 +140,15 @@ fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
 /// netlib's settings for resumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tickets {
-    /// Session ids in TLS 1.2, tickets in TLS 1.3.
+    /// Resumption with session IDs in TLS 1.2, and with tickets in TLS 1.3.
     Default,
-    /// Tickets in TLS 1.2 as well; the peer stores no session itself.
+    /// Resumption with tickets in TLS 1.2 too; the peer stores no session itself.
     Tls12,
-    /// No resumption at all.
+    /// Resumption is disabled.
     Refused,
 }
 
-/// A key-exchange group: netlib's name, the names of the other implementations, and what s_client prints.
+/// A key exchange group: its name in netlib and in the other implementations, and the description that s_client prints.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Group {
     pub name: &'static str,
@@ -171,31 +171,31 @@ pub struct Row {
     pub key: Key,
     pub client: ClientCertificate,
     pub alpn: Alpn,
-    /// Two sessions, the second of which resumes the first.
+    /// True to run two sessions, of which the second resumes the first.
     pub resume: bool,
-    /// netlib's settings restrict the version and the suite, not the peer's.
-    pub chosen_here: bool,
+    /// True if netlib's settings restrict the version and the cipher suite; false if the peer's arguments do.
+    pub restricted_by_netlib: bool,
     pub tickets: Tickets,
-    /// The only group of the peer.
+    /// The only key exchange group that the peer supports; `None` for the peer's defaults.
     pub group: Option<&'static Group>,
-    /// The first key share has another group, so the server sends a HelloRetryRequest.
+    /// True if the client's first key share is for another group, so that the server sends a HelloRetryRequest.
     pub retried: bool,
-    /// Options of openssl that change the size or padding of its records.
+    /// The openssl options that change the size or padding of records.
     pub records: &'static str,
 }
 
 impl Row {
-    /// s_server returns a page about the session instead of reversing lines.
+    /// Returns true if s_server answers with a page about the session instead of reversing each line.
     pub fn page(&self) -> bool {
         self.tool == Tool::OpenSsl && self.netlib == Side::Client && (self.resume || self.alpn != NO_ALPN)
     }
 
-    /// Returns true if the session of this turn is resumed.
+    /// Returns true if the session number `turn` is resumed.
     pub fn resumed(&self, turn: usize) -> bool {
         self.resume && turn == 1 && self.tickets != Tickets::Refused
     }
 
-    /// Returns the negotiated group: GnuTLS's client prefers P-256, all others prefer X25519.
+    /// Returns the group that the session negotiates. GnuTLS's client prefers P-256, all other clients prefer X25519.
     pub fn agreed_group(&self, turn: usize) -> &'static str {
         match (self.group, self.tool, self.netlib) {
             _ if self.resumed(turn) && self.suite.version == Version::Tls12 => "-",
@@ -214,9 +214,9 @@ impl Row {
         let side = if self.netlib == Side::Client { "client" } else { "server" };
         let mut name = format!("netlib as {side} of {tool}: {}, key {}", self.suite.name, self.key.name());
         match self.client {
-            ClientCertificate::NotAsked => {}
-            ClientCertificate::NotShown => name += ", no client certificate",
-            ClientCertificate::Shown(key) => name += &format!(", client certificate {}", key.name()),
+            ClientCertificate::NotRequested => {}
+            ClientCertificate::NotSent => name += ", no client certificate",
+            ClientCertificate::Sent(key) => name += &format!(", client certificate {}", key.name()),
         }
         if self.alpn != NO_ALPN {
             name += &format!(", ALPN {:?} of {:?}", self.alpn.client, self.alpn.server);
@@ -227,7 +227,7 @@ impl Row {
         if !self.records.is_empty() {
             name += &format!(", {}", self.records);
         }
-        if self.chosen_here {
+        if self.restricted_by_netlib {
             name += ", chosen by netlib";
         }
         match (self.resume, self.tickets) {
@@ -245,10 +245,10 @@ fn plain(tool: Tool, netlib: Side, suite: &'static Suite, key: Key) -> Row {
         netlib,
         suite,
         key,
-        client: ClientCertificate::NotAsked,
+        client: ClientCertificate::NotRequested,
         alpn: NO_ALPN,
         resume: false,
-        chosen_here: false,
+        restricted_by_netlib: false,
         tickets: Tickets::Default,
         group: None,
         retried: false,
@@ -262,16 +262,16 @@ fn suites_and_keys() -> impl Iterator<Item = (&'static Suite, Key)> {
 
 /// Applies one of the eight combinations of client certificate, ALPN and resumption; `turn` selects the client's key.
 fn combined(row: Row, combination: usize, turn: usize) -> Row {
-    let shown = ClientCertificate::Shown(Key::ALL[turn % Key::ALL.len()]);
+    let sent = ClientCertificate::Sent(Key::ALL[turn % Key::ALL.len()]);
     Row {
-        client: if combination & 1 != 0 { shown } else { ClientCertificate::NotAsked },
+        client: if combination & 1 != 0 { sent } else { ClientCertificate::NotRequested },
         alpn: if combination & 2 != 0 { ALPN } else { NO_ALPN },
         resume: combination & 4 != 0,
         ..row
     }
 }
 
-/// Returns each suite with each key once, with the combinations in turn.
+/// Returns one row for each cipher suite with each kind of key, cycling through the combinations.
 pub fn core() -> Vec<Row> {
     let mut rows = Vec::new();
     for (at, &(tool, netlib)) in PAIRS.iter().enumerate() {
@@ -279,23 +279,24 @@ pub fn core() -> Vec<Row> {
             rows.push(combined(plain(tool, netlib, suite, key), turn + at, turn / 2));
         }
         let chosen = SUITES.iter().map(|suite| plain(tool, netlib, suite, suite.signed_by[0]));
-        rows.extend(chosen.map(|row| Row { chosen_here: true, ..row }));
+        rows.extend(chosen.map(|row| Row { restricted_by_netlib: true, ..row }));
     }
     rows.extend(special());
     rows
 }
 
-/// Returns each suite with each key and each combination, and each kind of client key with each version.
+/// Returns a row for each cipher suite with each kind of key and each combination, and for each kind of client key with
+/// each version.
 pub fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {
         for (turn, (suite, key)) in suites_and_keys().enumerate() {
             rows.extend((0..8).map(|combination| combined(plain(tool, netlib, suite, key), combination, turn)));
-            rows.push(Row { chosen_here: true, ..plain(tool, netlib, suite, key) });
+            rows.push(Row { restricted_by_netlib: true, ..plain(tool, netlib, suite, key) });
         }
         for &version in Version::ALL {
             for &client in Key::ALL {
-                let client = ClientCertificate::Shown(client);
+                let client = ClientCertificate::Sent(client);
                 for resume in [false, true] {
                     rows.push(Row { client, resume, ..plain(tool, netlib, first_of(version, Key::P256), Key::P256) });
                 }
@@ -318,18 +319,19 @@ fn special() -> Vec<Row> {
     for &(tool, netlib) in PAIRS {
         for &version in Version::ALL {
             let row = plain(tool, netlib, first_of(version, Key::P256), Key::P256);
-            // An RSA key, because a client's list of groups also lists the curves that a certificate may have.
+            // Rows about groups use an RSA key, because a client's list of groups also restricts the curves of
+            // certificates.
             let keyed = plain(tool, netlib, first_of(version, Key::Rsa), Key::Rsa);
             for group in GROUPS {
-                // netlib's first key share is for X25519. A client of another implementation is configured to start
-                // with a group that netlib does not have.
+                // A netlib client sends its first key share for X25519. A client of another implementation is
+                // configured to start with a group that netlib does not support.
                 let retried = version == Version::Tls13 && (netlib == Side::Server || group.openssl != "X25519");
                 rows.push(Row { group: Some(group), retried, ..keyed });
             }
             if (version, netlib) == (Version::Tls13, Side::Server) {
                 rows.extend(GROUPS.iter().map(|group| Row { group: Some(group), ..keyed }));
             }
-            rows.push(Row { client: ClientCertificate::NotShown, ..row });
+            rows.push(Row { client: ClientCertificate::NotSent, ..row });
             for alpn in alpn_alone_and_ordered(tool, netlib) {
                 rows.push(Row { alpn, ..row });
             }

@@ -1,4 +1,4 @@
-//! Rows with wrong expectations, and the complaint that each of them must cause: for the suite `negative`.
+//! Rows with wrong expectations, for the suite `negative`, each with the failure message that the row must cause.
 
 use super::matrix::{Alpn, GROUPS, Group, PAIRS, Row, Side, Tool, core};
 use super::refusals::{ALL, Refusal};

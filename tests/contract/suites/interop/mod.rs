@@ -1,8 +1,9 @@
-//! Sessions between netlib and other TLS implementations: the clients and servers of the openssl command and of GnuTLS.
-//! The suite compares the facts that both ends print about a session with the expected ones.
+//! Tests sessions between netlib and other TLS implementations: the clients and servers of the openssl command and of
+//! GnuTLS. Both peers print facts about a session, such as version and cipher suite, which the suite compares with the
+//! expected ones.
 //!
-//! `c-tests/interop/peer.c` is netlib's end, a program that uses netlib.h and the released library. The certificates
-//! are created by `c-tests/interop/certs.sh` in each run. Every wait has a time limit, and no result depends on one.
+//! `c-tests/interop/peer.c` is netlib's peer, a program that uses netlib.h and the library. `c-tests/interop/certs.sh`
+//! creates the certificates in each run. Every wait has a time limit, which no passing test reaches.
 
 pub mod ech;
 pub mod early;
@@ -26,30 +27,31 @@ use matrix::{ClientCertificate, Row, Side, Tickets, Tool};
 use process::{Ended, Input, Process};
 use refusals::Refusal;
 
-/// More than a dozen records, and more than the buffers of a socket hold.
+/// The number of bytes that each session transfers: more than a dozen records, and more than the buffers of a socket
+/// hold.
 pub const BYTES: usize = 200_000;
 
-/// Runs each suite with each key, and each kind of refusal.
+/// Runs each cipher suite with each kind of key, and each kind of refused session.
 pub fn run(env: &Env, report: &mut Report) {
-    let Some(stage) = Stage::new(env, env.library(), "interop", &[], report) else { return };
-    stage.play_all(&matrix::core(), report);
-    stage.refuse_all(refusals::ALL, report);
-    refusals::not_tls(&stage, report);
-    rekeying::run(&stage, report);
-    early::run(&stage, report);
-    stage.counts(report);
+    let Some(harness) = Harness::new(env, env.library(), "interop", &[], report) else { return };
+    harness.run_all(&matrix::core(), report);
+    harness.refuse_all(refusals::ALL, report);
+    refusals::not_tls(&harness, report);
+    rekeying::run(&harness, report);
+    early::run(&harness, report);
+    harness.counts(report);
 }
 
-/// Runs the combinations that the core leaves out.
+/// Runs the combinations that [`run`] leaves out.
 pub fn run_rest(env: &Env, report: &mut Report) {
-    let Some(stage) = Stage::new(env, env.library(), "interop-all", &[], report) else { return };
+    let Some(harness) = Harness::new(env, env.library(), "interop-all", &[], report) else { return };
     let core: BTreeSet<String> = matrix::core().iter().map(Row::name).collect();
     let rest: Vec<Row> = matrix::all().into_iter().filter(|row| !core.contains(&row.name())).collect();
-    stage.play_all(&rest, report);
-    stage.counts(report);
+    harness.run_all(&rest, report);
+    harness.counts(report);
 }
 
-/// Runs some combinations with netlib's end under valgrind.
+/// Runs some combinations with netlib's peer under valgrind.
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
@@ -57,15 +59,16 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     let mut before = vec!["valgrind"];
     before.extend(VALGRIND);
     let library = env.development_library();
-    let Some(stage) = Stage::new(env, library, "interop-valgrind", &before, report) else { return };
-    let with_all = |row: &Row| row.resume && row.alpn.agreed.is_some() && row.client != ClientCertificate::NotAsked;
+    let Some(harness) = Harness::new(env, library, "interop-valgrind", &before, report) else { return };
+    let with_all =
+        |row: &Row| row.resume && row.alpn.agreed.is_some() && row.client != ClientCertificate::NotRequested;
     let rows: Vec<Row> = matrix::core().into_iter().filter(with_all).step_by(3).collect();
-    stage.play_all(&rows, report);
-    stage.counts(report);
+    harness.run_all(&rows, report);
+    harness.counts(report);
 }
 
-/// The programs, certificates and data of a suite.
-pub struct Stage<'a> {
+/// The programs, certificates and data that the sessions use.
+pub struct Harness<'a> {
     library: &'a Path,
     scratch: PathBuf,
     program: PathBuf,
@@ -76,14 +79,14 @@ pub struct Stage<'a> {
     pub refusals: AtomicUsize,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Harness<'a> {
     pub fn new(
         env: &'a Env,
         library: &'a Path,
         suite: &str,
         before: &'a [&'a str],
         report: &mut Report,
-    ) -> Option<Stage<'a>> {
+    ) -> Option<Harness<'a>> {
         if !has("openssl") {
             report.skip("openssl is not installed, which makes the certificates");
             return None;
@@ -104,7 +107,7 @@ impl<'a> Stage<'a> {
         let data: String = (0..BYTES).map(letter_at).collect();
         fs::write(scratch.join("data"), &data).expect("target is writable");
         let [files, sessions, refusals] = [const { AtomicUsize::new(0) }; 3];
-        Some(Stage { library, scratch, program, before, data, files, sessions, refusals })
+        Some(Harness { library, scratch, program, before, data, files, sessions, refusals })
     }
 
     pub fn certificate(&self, name: &str) -> String {
@@ -115,7 +118,7 @@ impl<'a> Stage<'a> {
         word.to_owned()
     }
 
-    /// Splits a command line, in which {name} stands for a file of certificates.
+    /// Splits a command line into words, and replaces {name} by the path of the certificate file NAME.
     pub fn words(&self, line: &str) -> Vec<String> {
         let word = |word: &str| match word
             .split_once('{')
@@ -136,7 +139,7 @@ impl<'a> Stage<'a> {
         Process::start(words, self.library, input)
     }
 
-    /// Starts netlib's end.
+    /// Starts netlib's peer, the program peer.c.
     pub fn netlib(&self, words: Vec<String>) -> Result<Process, String> {
         let mut line: Vec<String> = self.before.iter().map(|&word| word.to_owned()).collect();
         line.push(self.program.display().to_string());
@@ -145,13 +148,13 @@ impl<'a> Stage<'a> {
     }
 
     pub fn openssl_server(&self, words: &[String]) -> Result<(Process, String), String> {
-        let server = self.start(words, Input::Kept)?;
+        let server = self.start(words, Input::Pipe)?;
         let address = server.line_after("ACCEPT ", false)?;
         Ok((server, after_colon(&address)))
     }
 
     pub fn gnutls_server(&self, words: &[String]) -> Result<(Process, String), String> {
-        let server = self.start(words, Input::Kept)?;
+        let server = self.start(words, Input::Pipe)?;
         server.line_after("Echo Server listening on IPv4", true)?;
         let port = gnutls::listening_port(server.id()).ok_or("gnutls-serv does not listen")?;
         Ok((server, port))
@@ -160,17 +163,17 @@ impl<'a> Stage<'a> {
     pub fn refuse_all(&self, rows: &[Refusal], report: &mut Report) {
         let rows: Vec<&Refusal> =
             rows.iter().filter(|row| row.tool == Tool::OpenSsl || gnutls_is_installed()).collect();
-        for (row, played) in rows.iter().zip(parallel(&rows, |row| row.play(self))) {
+        for (row, result) in rows.iter().zip(parallel(&rows, |row| row.run_case(self))) {
             self.refusals.fetch_add(1, Ordering::Relaxed);
-            report.check(played.is_ok(), format!("{}: {}", row.title(), played.err().unwrap_or_default()));
+            report.check(result.is_ok(), format!("{}: {}", row.title(), result.err().unwrap_or_default()));
         }
     }
 
-    pub fn play_all(&self, rows: &[Row], report: &mut Report) {
+    pub fn run_all(&self, rows: &[Row], report: &mut Report) {
         let rows = self.installed(rows, report);
-        for (row, played) in rows.iter().zip(parallel(&rows, |row| self.play(row))) {
+        for (row, result) in rows.iter().zip(parallel(&rows, |row| self.run_case(row))) {
             self.sessions.fetch_add(row.connections(), Ordering::Relaxed);
-            report.check(played.is_ok(), format!("{}: {}", row.name(), played.err().unwrap_or_default()));
+            report.check(result.is_ok(), format!("{}: {}", row.name(), result.err().unwrap_or_default()));
         }
     }
 
@@ -196,20 +199,20 @@ impl<'a> Stage<'a> {
         report.note(format!("{sessions} sessions{and} with {with}"));
     }
 
-    /// Plays one row: runs both ends and compares their output with the expected one.
-    fn play(&self, row: &Row) -> Result<(), String> {
-        let mut told = Told { problems: Vec::new(), stories: Vec::new() };
+    /// Runs the sessions of one row: starts both peers, and compares their output with the expected output.
+    fn run_case(&self, row: &Row) -> Result<(), String> {
+        let mut outcome = Outcome { problems: Vec::new(), transcripts: Vec::new() };
         match row.netlib {
-            Side::Client => self.play_client(row, &mut told)?,
-            Side::Server => self.play_server(row, &mut told)?,
+            Side::Client => self.run_client(row, &mut outcome)?,
+            Side::Server => self.run_server(row, &mut outcome)?,
         }
-        match told.problems.is_empty() {
+        match outcome.problems.is_empty() {
             true => Ok(()),
-            false => Err(format!("{}\n{}", told.problems.join("\n"), told.stories.join("\n"))),
+            false => Err(format!("{}\n{}", outcome.problems.join("\n"), outcome.transcripts.join("\n"))),
         }
     }
 
-    fn play_client(&self, row: &Row, told: &mut Told) -> Result<(), String> {
+    fn run_client(&self, row: &Row, outcome: &mut Outcome) -> Result<(), String> {
         let (page, messages) = (self.file("page"), self.file("messages"));
         let (server, port) = match row.tool {
             Tool::OpenSsl => self.openssl_server(&openssl::server(self, row, &messages))?,
@@ -225,10 +228,10 @@ impl<'a> Stage<'a> {
         }
         words.extend(row.alpn.client.iter().map(|protocol| format!("alpn={protocol}")));
         words.extend(choices(row));
-        if let ClientCertificate::Shown(key) = row.client {
+        if let ClientCertificate::Sent(key) = row.client {
             words.extend(self.words(&format!("identity={{client-{}.p12}}", key.name())));
         }
-        told.netlib(row, self.netlib(words)?.finish());
+        outcome.netlib(row, self.netlib(words)?.finish());
         if row.tool == Tool::GnuTls {
             server.terminate();
         }
@@ -236,28 +239,28 @@ impl<'a> Stage<'a> {
         match row.tool {
             Tool::OpenSsl => {
                 let pages = fs::read_to_string(&page).unwrap_or_default();
-                told.openssl_server(row, &server, &pages);
-                told.hellos(row, &messages);
+                outcome.openssl_server(row, &server, &pages);
+                outcome.hellos(row, &messages);
                 if !pages.is_empty() {
-                    told.stories.push(pages);
+                    outcome.transcripts.push(pages);
                 }
             }
             Tool::GnuTls => {
                 let sessions: Vec<&str> = server.out.split("* Accepted connection").skip(1).collect();
-                told.gnutls(row, &sessions);
+                outcome.gnutls(row, &sessions);
             }
         }
-        told.stories.push(server.story());
+        outcome.transcripts.push(server.transcript());
         Ok(())
     }
 
-    fn play_server(&self, row: &Row, told: &mut Told) -> Result<(), String> {
+    fn run_server(&self, row: &Row, outcome: &mut Outcome) -> Result<(), String> {
         let mut words =
             self.words(&format!("server ca={{root.pem}} identity={{server-{}-both.pem}}", row.key.name()));
         words.push(self.word(match row.client {
-            ClientCertificate::NotAsked => "verify=none",
-            ClientCertificate::NotShown => "verify=optional",
-            ClientCertificate::Shown(_) => "verify=required",
+            ClientCertificate::NotRequested => "verify=none",
+            ClientCertificate::NotSent => "verify=optional",
+            ClientCertificate::Sent(_) => "verify=required",
         }));
         words.extend(row.alpn.server.iter().map(|protocol| format!("alpn={protocol}")));
         words.extend(choices(row));
@@ -274,7 +277,7 @@ impl<'a> Stage<'a> {
                 let mut clients = Vec::new();
                 for turn in 0..row.connections() {
                     let mut words = openssl::client(self, row, &port, &messages);
-                    // Without resumption there is no session to store, and no file.
+                    // If resumption is disabled, s_client stores no session, so the file does not exist.
                     if row.resume && (turn == 0 || Path::new(&session).exists()) {
                         words.extend([self.word(["-sess_out", "-sess_in"][turn]), session.clone()]);
                     }
@@ -283,52 +286,52 @@ impl<'a> Stage<'a> {
                 clients
             }
             Tool::GnuTls => {
-                let mut client = self.start(&gnutls::client(self, row, &port), Input::Kept)?;
-                client.say(self.data.as_bytes());
+                let mut client = self.start(&gnutls::client(self, row, &port), Input::Pipe)?;
+                client.write_input(self.data.as_bytes());
                 client.wait_for(self.data.as_bytes());
                 vec![client.finish()]
             }
         };
         if clients.iter().any(|client| client.code != Some(0)) {
-            // netlib's end may wait for a session that is never started.
+            // After a failed client, netlib's peer may wait for a session that is never started.
             netlib.terminate();
         }
-        told.netlib(row, netlib.finish());
+        outcome.netlib(row, netlib.finish());
         for (turn, client) in clients.iter().enumerate() {
-            told.check(client.code == Some(0), "the client ended otherwise than with 0");
-            told.check(client.out.contains(&self.data), "what the client got is not what it sent");
+            outcome.check(client.code == Some(0), "the client ended otherwise than with 0");
+            outcome.check(client.out.contains(&self.data), "what the client got is not what it sent");
             if row.tool == Tool::OpenSsl {
-                openssl::session(row, row.resumed(turn)).iter().for_each(|line| told.says(client, line));
-                told.hellos(row, &messages);
+                openssl::session(row, row.resumed(turn)).iter().for_each(|line| outcome.has_line(client, line));
+                outcome.hellos(row, &messages);
             }
         }
         if row.tool == Tool::GnuTls {
             let sessions: Vec<&str> = clients[0].out.split("- Connecting again- trying to resume").collect();
-            told.gnutls(row, &sessions);
+            outcome.gnutls(row, &sessions);
         }
-        told.stories.extend(clients.iter().map(Ended::story));
+        outcome.transcripts.extend(clients.iter().map(Ended::transcript));
         Ok(())
     }
 }
 
-/// The output of both ends, and the differences found in it.
-struct Told {
+/// The differences between the expected and the actual output of both peers, and the transcripts of their output.
+struct Outcome {
     problems: Vec<String>,
-    stories: Vec<String>,
+    transcripts: Vec<String>,
 }
 
-impl Told {
+impl Outcome {
     fn check(&mut self, ok: bool, problem: impl Into<String>) {
         if !ok {
             self.problems.push(problem.into());
         }
     }
 
-    fn says(&mut self, ended: &Ended, line: &str) {
-        self.check(ended.says(line), format!("the other end does not say \"{line}\""));
+    fn has_line(&mut self, ended: &Ended, line: &str) {
+        self.check(ended.has_line(line), format!("the other end does not say \"{line}\""));
     }
 
-    /// Checks that there is a second hello if and only if the row expects one.
+    /// Checks that the client sends a second ClientHello if the row expects one, and otherwise only one.
     fn hellos(&mut self, row: &Row, messages: &Path) {
         if row.group.is_some() {
             let messages = fs::read_to_string(messages).unwrap_or_default();
@@ -347,13 +350,13 @@ impl Told {
         }
         self.check(facts.len() <= row.connections(), "more sessions than expected");
         self.check(netlib.code == Some(0), "netlib's end failed");
-        self.stories.push(netlib.story());
+        self.transcripts.push(netlib.transcript());
     }
 
     fn openssl_server(&mut self, row: &Row, server: &Ended, pages: &str) {
         self.check(server.code == Some(0), "s_server ended otherwise than with 0");
         if !row.page() {
-            return openssl::summary(row).iter().for_each(|line| self.says(server, line));
+            return openssl::summary(row).iter().for_each(|line| self.has_line(server, line));
         }
         let pages: Vec<&str> = pages.split_inclusive("</HTML>").filter(|page| page.contains("<HTML>")).collect();
         self.check(pages.len() == row.connections(), format!("{} pages", pages.len()));
@@ -388,10 +391,10 @@ impl Told {
     }
 }
 
-/// Returns netlib's settings for versions, suites and resumption.
+/// Returns the arguments of netlib's peer for versions, cipher suites and resumption.
 fn choices(row: &Row) -> Vec<String> {
     let mut words = Vec::new();
-    if row.chosen_here {
+    if row.restricted_by_netlib {
         let version = row.suite.version.number();
         words.extend([format!("min={version}"), format!("max={version}"), format!("ciphers={}", row.suite.openssl)]);
     }
@@ -403,14 +406,14 @@ fn choices(row: &Row) -> Vec<String> {
     words
 }
 
-/// Returns the line that netlib's end must print for a session.
+/// Returns the line that netlib's peer must print for a session.
 pub fn expected_facts(row: &Row, turn: usize) -> String {
     let shown = match (row.netlib, row.client) {
-        (Side::Client, _) | (_, ClientCertificate::Shown(_)) => 2,
+        (Side::Client, _) | (_, ClientCertificate::Sent(_)) => 2,
         _ => 0,
     };
-    // gnutls-cli sends nothing in the session that it will resume. The bytes of a page are not counted; its start and
-    // end are checked.
+    // gnutls-cli sends no data in the session that it will resume. The bytes of s_server's page are not counted,
+    // because the test checks the start and the end of the page.
     let silent = row.tool == Tool::GnuTls && row.netlib == Side::Server && row.resume && turn == 0;
     let bytes = if silent || row.page() { 0 } else { BYTES };
     let (data, end) = match silent {
@@ -436,7 +439,7 @@ fn after_colon(address: &str) -> String {
     address.rsplit(':').next().unwrap_or_default().to_owned()
 }
 
-/// As in c-tests/interop/peer.c.
+/// The data of a session, which c-tests/interop/peer.c generates in the same way.
 fn letter_at(i: usize) -> char {
     const LINE: usize = 1000;
     if i % LINE == LINE - 1 {

@@ -1,8 +1,8 @@
-//! The openssl command as peer: its command lines, and the output that is expected of it.
+//! Builds the command lines of `openssl s_server` and `s_client`, and the output that the suite expects from them.
 
 use std::path::Path;
 
-use super::Stage;
+use super::Harness;
 use super::matrix::{ClientCertificate, Row, Tickets, Version};
 
 fn versions_suites_records(row: &Row) -> Vec<String> {
@@ -10,39 +10,44 @@ fn versions_suites_records(row: &Row) -> Vec<String> {
         Version::Tls12 => ("-tls1_2", "-cipher"),
         Version::Tls13 => ("-tls1_3", "-ciphersuites"),
     };
-    let words = if row.chosen_here { &[][..] } else { &[version, option, row.suite.openssl] };
+    let words = if row.restricted_by_netlib { &[][..] } else { &[version, option, row.suite.openssl] };
     words.iter().copied().chain(row.records.split_whitespace()).map(str::to_owned).collect()
 }
 
-fn identity(stage: &Stage, name: &str) -> Vec<String> {
-    let file = |suffix: &str| stage.certificate(&format!("{name}{suffix}"));
+fn identity(harness: &Harness, name: &str) -> Vec<String> {
+    let file = |suffix: &str| harness.certificate(&format!("{name}{suffix}"));
     vec![
         "-cert".to_owned(),
         file(".pem"),
         "-key".to_owned(),
         file(".key"),
         "-cert_chain".to_owned(),
-        stage.certificate("middle.pem"),
+        harness.certificate("middle.pem"),
     ]
 }
 
-/// Returns the command line. If the row checks messages, openssl writes them to the file `messages`.
-pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
-    let mut words = stage.words("openssl s_server -accept 127.0.0.1:0");
-    words.extend([stage.word("-naccept"), row.connections().to_string()]);
-    words.push(stage.word(if row.page() { "-www" } else { "-rev" }));
+/// Returns the command line of s_server. If the row checks handshake messages, openssl writes a log of them to the file
+/// `messages`.
+pub fn server(harness: &Harness, row: &Row, messages: &Path) -> Vec<String> {
+    let mut words = harness.words("openssl s_server -accept 127.0.0.1:0");
+    words.extend([harness.word("-naccept"), row.connections().to_string()]);
+    words.push(harness.word(if row.page() { "-www" } else { "-rev" }));
     words.extend(versions_suites_records(row));
-    words.extend(identity(stage, &format!("server-{}", row.key.name())));
+    words.extend(identity(harness, &format!("server-{}", row.key.name())));
     match row.client {
-        ClientCertificate::NotAsked => {}
-        ClientCertificate::NotShown => words.extend(stage.words("-verify 3 -verify_return_error -CAfile {root.pem}")),
-        ClientCertificate::Shown(_) => words.extend(stage.words("-Verify 3 -verify_return_error -CAfile {root.pem}")),
+        ClientCertificate::NotRequested => {}
+        ClientCertificate::NotSent => {
+            words.extend(harness.words("-verify 3 -verify_return_error -CAfile {root.pem}"))
+        }
+        ClientCertificate::Sent(_) => {
+            words.extend(harness.words("-Verify 3 -verify_return_error -CAfile {root.pem}"))
+        }
     }
     if row.tickets == Tickets::Tls12 {
-        words.push(stage.word("-no_cache"));
+        words.push(harness.word("-no_cache"));
     }
     if !row.alpn.server.is_empty() {
-        words.extend([stage.word("-alpn"), row.alpn.server.join(",")]);
+        words.extend([harness.word("-alpn"), row.alpn.server.join(",")]);
     }
     if let Some(group) = row.group {
         words.extend(["-groups", group.openssl, "-msg", "-msgfile"].map(str::to_owned));
@@ -51,7 +56,7 @@ pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
     words
 }
 
-/// Returns what `s_server -rev` must print for a session.
+/// Returns the lines that `s_server -rev` must print for a session.
 pub fn summary(row: &Row) -> Vec<String> {
     let mut lines = vec![
         format!("Protocol version: TLSv{}", row.suite.version.number()),
@@ -59,7 +64,7 @@ pub fn summary(row: &Row) -> Vec<String> {
         "CONNECTION CLOSED".to_owned(),
     ];
     match row.client {
-        ClientCertificate::Shown(key) => {
+        ClientCertificate::Sent(key) => {
             lines.push(format!("Peer certificate: CN = client {}", key.name()));
             lines.push("Verification: OK".to_owned());
         }
@@ -68,7 +73,7 @@ pub fn summary(row: &Row) -> Vec<String> {
     lines
 }
 
-/// Returns what the page of `s_server -www` must contain.
+/// Returns the lines that the page of `s_server -www` must contain.
 pub fn page(row: &Row, resumed: bool) -> Vec<String> {
     let start = if resumed { "Reused" } else { "New" };
     let version = row.suite.version.number();
@@ -80,7 +85,7 @@ pub fn page(row: &Row, resumed: bool) -> Vec<String> {
         "</pre></BODY></HTML>".to_owned(),
     ];
     match row.client {
-        ClientCertificate::Shown(key) => {
+        ClientCertificate::Sent(key) => {
             lines.push(format!("Subject: CN=client {}", key.name()));
             lines.push("Verify return code: 0 (ok)".to_owned());
         }
@@ -89,16 +94,16 @@ pub fn page(row: &Row, resumed: bool) -> Vec<String> {
     lines
 }
 
-pub fn client(stage: &Stage, row: &Row, port: &str, messages: &Path) -> Vec<String> {
-    let mut words = stage.words("openssl s_client -servername localhost -verify_hostname localhost");
-    words.extend(stage.words("-verify_return_error -ign_eof -CAfile {root.pem}"));
-    words.extend([stage.word("-connect"), format!("127.0.0.1:{port}")]);
+pub fn client(harness: &Harness, row: &Row, port: &str, messages: &Path) -> Vec<String> {
+    let mut words = harness.words("openssl s_client -servername localhost -verify_hostname localhost");
+    words.extend(harness.words("-verify_return_error -ign_eof -CAfile {root.pem}"));
+    words.extend([harness.word("-connect"), format!("127.0.0.1:{port}")]);
     words.extend(versions_suites_records(row));
-    if let ClientCertificate::Shown(key) = row.client {
-        words.extend(identity(stage, &format!("client-{}", key.name())));
+    if let ClientCertificate::Sent(key) = row.client {
+        words.extend(identity(harness, &format!("client-{}", key.name())));
     }
     if !row.alpn.client.is_empty() {
-        words.extend([stage.word("-alpn"), row.alpn.client.join(",")]);
+        words.extend([harness.word("-alpn"), row.alpn.client.join(",")]);
     }
     if let Some(group) = row.group {
         let groups = if row.retried { format!("P-521:{}", group.openssl) } else { group.openssl.to_owned() };
@@ -108,14 +113,15 @@ pub fn client(stage: &Stage, row: &Row, port: &str, messages: &Path) -> Vec<Stri
     words
 }
 
-/// Returns what `s_client` must print for a session.
+/// Returns the lines that `s_client` must print for a session.
 pub fn session(row: &Row, resumed: bool) -> Vec<String> {
     let start = if resumed { "Reused" } else { "New" };
     let mut lines = vec![
         format!("{start}, TLSv{}, Cipher is {}", row.suite.version.number(), row.suite.openssl),
         "Verify return code: 0 (ok)".to_owned(),
         row.alpn.agreed.map_or("No ALPN negotiated".to_owned(), |protocol| format!("ALPN protocol: {protocol}")),
-        // The server's close_notify; without it, s_client prints an error.
+        // s_client prints this line when it receives the server's close_notify, and an error if close_notify is
+        // missing.
         "closed".to_owned(),
     ];
     if row.tickets == Tickets::Tls12 {
@@ -126,15 +132,15 @@ pub fn session(row: &Row, resumed: bool) -> Vec<String> {
         lines.push(format!("Server Temp Key: {}", group.temporary_key));
     }
     match row.client {
-        ClientCertificate::NotAsked if !resumed => lines.push("No client certificate CA names sent".to_owned()),
-        ClientCertificate::NotAsked => {}
+        ClientCertificate::NotRequested if !resumed => lines.push("No client certificate CA names sent".to_owned()),
+        ClientCertificate::NotRequested => {}
         _ if !resumed => lines.push("CN = interop root".to_owned()),
         _ => {}
     }
     lines
 }
 
-/// Counts the lines in which -msg reported this handshake message in this direction.
+/// Counts the lines of openssl's -msg output about a handshake message in one direction.
 pub fn count(messages: &str, direction: &str, message: &str) -> usize {
     let (end, handshake) = (format!(", {message}"), ", Handshake ");
     messages

@@ -1,4 +1,5 @@
-//! A child process whose output is read while it runs, and which ends when this process ends.
+//! Runs a child process, and reads its output while it runs. The child process ends at the latest when this process
+//! ends.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,27 +10,27 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longer than any successful wait, even on a busy machine.
+/// The time limit of a wait, longer than any successful wait on a busy machine.
 pub const SECONDS: u64 = 150;
 
-/// The output of one stream of the program so far.
+/// The output that the program has written so far to standard output or standard error.
 #[derive(Default)]
-struct Said {
+struct CapturedOutput {
     text: Mutex<(Vec<u8>, bool)>,
     more: Condvar,
 }
 
-impl Said {
-    fn listen(self: &Arc<Said>, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
-        let said = Arc::clone(self);
+impl CapturedOutput {
+    fn capture(self: &Arc<CapturedOutput>, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
+        let output = Arc::clone(self);
         std::thread::spawn(move || {
             let mut buffer = [0; 16384];
             loop {
                 let n = stream.read(&mut buffer).unwrap_or(0);
-                let mut text = said.text.lock().expect("no listener panics");
+                let mut text = output.text.lock().expect("no listener panics");
                 text.0.extend_from_slice(&buffer[..n]);
                 text.1 |= n == 0;
-                said.more.notify_all();
+                output.more.notify_all();
                 if n == 0 {
                     return;
                 }
@@ -41,7 +42,8 @@ impl Said {
         String::from_utf8_lossy(&self.text.lock().expect("no listener panics").0).into_owned()
     }
 
-    /// Waits until `found` finds something; returns `None` if the stream or the time ends first.
+    /// Waits until `found` returns a value for the output so far. Returns `None` if the program closes the stream or
+    /// the time limit expires first.
     fn wait<T>(&self, found: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + Duration::from_secs(SECONDS);
         let mut text = self.text.lock().expect("no listener panics");
@@ -62,17 +64,17 @@ pub struct Process {
     line: String,
     child: Child,
     stdin: Option<ChildStdin>,
-    out: Arc<Said>,
-    err: Arc<Said>,
-    listeners: Vec<JoinHandle<()>>,
+    out: Arc<CapturedOutput>,
+    err: Arc<CapturedOutput>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 /// The standard input of the program.
 pub enum Input<'a> {
     Nothing,
     File(&'a Path),
-    /// The input comes from [`Process::say`], until [`Process::hang_up`].
-    Kept,
+    /// A pipe: [`Process::write_input`] writes to it, and [`Process::close_input`] closes it.
+    Pipe,
 }
 
 pub struct Ended {
@@ -83,8 +85,8 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Returns the command line and both outputs, for the report of a failure.
-    pub fn story(&self) -> String {
+    /// Returns the command line, the exit code and both outputs, for failure messages.
+    pub fn transcript(&self) -> String {
         let head: String = self.err.chars().take(1500).collect();
         let tail = |text: &str| -> String {
             let short: Vec<&str> = text.lines().filter(|line| line.len() < 400).collect();
@@ -93,8 +95,8 @@ impl Ended {
         format!("$ {}\n(ended with {:?})\n{}\n{}", self.line, self.code, tail(&self.out), tail(&head))
     }
 
-    /// Returns true if either stream has this line, without surrounding blanks.
-    pub fn says(&self, wanted: &str) -> bool {
+    /// Returns true if standard output or standard error has this line, ignoring spaces around it.
+    pub fn has_line(&self, wanted: &str) -> bool {
         self.out.lines().chain(self.err.lines()).any(|line| line.trim() == wanted)
     }
 
@@ -111,31 +113,33 @@ impl Process {
             Input::File(path) => {
                 Stdio::from(File::open(path).map_err(|error| format!("{}: {error}", path.display()))?)
             }
-            Input::Kept => Stdio::piped(),
+            Input::Pipe => Stdio::piped(),
         };
         let mut command = Command::new(&words[0]);
-        // Ignores the settings of the machine: the library's own configuration is empty, and messages are in English.
+        // Makes the run independent of the user's settings: OpenSSL reads an empty configuration file, and messages are
+        // in English.
         command.args(&words[1..]).env("LD_LIBRARY_PATH", library).env("LC_ALL", "C").env("OPENSSL_CONF", "/dev/null");
         for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"] {
             command.env_remove(variable);
         }
-        // A process group of its own, so that its child processes end with it.
+        // The program gets its own process group, so that its child processes can be ended with it.
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| format!("{line}: {error}"))?;
-        let (out, err) = (Arc::new(Said::default()), Arc::new(Said::default()));
-        let listeners =
-            vec![out.listen(child.stdout.take().expect("piped")), err.listen(child.stderr.take().expect("piped"))];
-        Ok(Process { line, stdin: child.stdin.take(), child, out, err, listeners })
+        let (out, err) = (Arc::new(CapturedOutput::default()), Arc::new(CapturedOutput::default()));
+        let readers =
+            vec![out.capture(child.stdout.take().expect("piped")), err.capture(child.stderr.take().expect("piped"))];
+        Ok(Process { line, stdin: child.stdin.take(), child, out, err, readers })
     }
 
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for a line with this beginning on standard output, or on standard error. Returns the rest of the line.
+    /// Waits for a line that starts with `beginning` on standard output or, if `on_error` is set, on standard error.
+    /// Returns the rest of the line.
     pub fn line_after(&self, beginning: &str, on_error: bool) -> Result<String, String> {
-        let said = if on_error { &self.err } else { &self.out };
-        let found = said.wait(|text| {
+        let output = if on_error { &self.err } else { &self.out };
+        let found = output.wait(|text| {
             let text = String::from_utf8_lossy(text);
             let whole = text.rfind('\n').map_or("", |end| &text[..end]);
             whole.lines().find_map(|line| line.strip_prefix(beginning)).map(|rest| rest.trim().to_owned())
@@ -155,26 +159,26 @@ impl Process {
         let _ = self.out.wait(|_| None::<()>);
     }
 
-    /// Writes to standard input. If the program has ended already, the write fails, which is not an error here.
-    pub fn say(&mut self, bytes: &[u8]) {
+    /// Writes to the program's standard input. A write error is ignored, because the program may have ended already.
+    pub fn write_input(&mut self, bytes: &[u8]) {
         if let Some(stdin) = &mut self.stdin {
             let _ = stdin.write_all(bytes).and_then(|()| stdin.flush());
         }
     }
 
-    pub fn hang_up(&mut self) {
+    pub fn close_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Asks the program to end.
+    /// Sends the program a signal to terminate.
     pub fn terminate(&self) {
         let _ = Command::new("kill").args(["-TERM", &self.id().to_string()]).status();
     }
 
-    /// Waits until the program has ended and its output has been read. After the time limit it is killed, which its
-    /// exit code shows.
+    /// Waits until the program has ended and its output has been read. After the time limit, kills the program, which
+    /// then has no exit code.
     pub fn finish(mut self) -> Ended {
-        self.hang_up();
+        self.close_input();
         let deadline = Instant::now() + Duration::from_secs(SECONDS);
         let mut pause = Duration::from_micros(200);
         let status = loop {
@@ -186,7 +190,7 @@ impl Process {
             pause = (pause * 2).min(Duration::from_millis(10));
         };
         self.kill();
-        self.listeners.drain(..).for_each(|listener| drop(listener.join()));
+        self.readers.drain(..).for_each(|reader| drop(reader.join()));
         let line = std::mem::take(&mut self.line);
         Ended { line, code: status.and_then(|status| status.code()), out: self.out.now(), err: self.err.now() }
     }

@@ -1,16 +1,16 @@
-//! Sessions that must fail: netlib's status, alert and certificate problem, and the peer's message, with the number of
-//! netlib's alert if the peer prints one.
+//! Tests sessions that must fail. Each row has netlib's expected status, alert and certificate problem, and the peer's
+//! expected error message, which may contain the number of netlib's alert.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 
-use super::Stage;
+use super::Harness;
 use super::matrix::{Side, Tool};
 use super::process::{Ended, Input};
 use crate::report::Report;
 
-/// Status, alert (-1 for none), certificate problem.
+/// The expected status of netlib, its alert (-1 for none) and its certificate problem.
 type Outcome = (&'static str, i32, i32);
 
 #[derive(Clone, Copy)]
@@ -18,13 +18,14 @@ pub struct Refusal {
     pub(super) name: &'static str,
     pub(super) tool: Tool,
     pub(super) netlib: Side,
-    /// Settings of netlib's end, in addition to its trusted authority.
+    /// The settings of netlib's peer other than its trusted authority.
     pub(super) settings: &'static str,
-    /// Arguments of the peer.
+    /// The arguments of the other peer.
     pub(super) other: &'static str,
     pub(super) outcome: Outcome,
     pub(super) says: &'static str,
-    /// In TLS 1.3 the client's handshake is done before the server has received the client's certificate.
+    /// True if the handshake succeeds and a later call fails: in TLS 1.3 the client completes its handshake before the
+    /// server has verified the client's certificate.
     pub(super) late: bool,
 }
 
@@ -193,10 +194,10 @@ pub const ALL: &[Refusal] = &[
 ];
 
 /// Peers that do not use TLS at all.
-pub fn not_tls(stage: &Stage, report: &mut Report) {
-    for (what, played) in [("server", plaintext_server(stage)), ("client", plaintext_client(stage))] {
-        stage.refusals.fetch_add(1, Ordering::Relaxed);
-        report.check(played.is_ok(), format!("a {what} that speaks HTTP: {}", played.err().unwrap_or_default()));
+pub fn not_tls(harness: &Harness, report: &mut Report) {
+    for (what, result) in [("server", plaintext_server(harness)), ("client", plaintext_client(harness))] {
+        harness.refusals.fetch_add(1, Ordering::Relaxed);
+        report.check(result.is_ok(), format!("a {what} that speaks HTTP: {}", result.err().unwrap_or_default()));
     }
 }
 
@@ -206,10 +207,10 @@ impl Refusal {
         format!("refusal, netlib as {side} of {}, {}", self.tool.name(), self.name)
     }
 
-    pub fn play(&self, stage: &Stage) -> Result<(), String> {
+    pub fn run_case(&self, harness: &Harness) -> Result<(), String> {
         let (netlib, other) = match self.netlib {
-            Side::Client => self.play_client(stage)?,
-            Side::Server => self.play_server(stage)?,
+            Side::Client => self.run_client(harness)?,
+            Side::Server => self.run_server(harness)?,
         };
         let mut problems = self.told_otherwise(&netlib);
         if !other.contains(self.says) {
@@ -217,7 +218,7 @@ impl Refusal {
         }
         match problems.is_empty() {
             true => Ok(()),
-            false => Err(format!("{}\n{}\n{}", problems.join("\n"), netlib.story(), other.story())),
+            false => Err(format!("{}\n{}\n{}", problems.join("\n"), netlib.transcript(), other.transcript())),
         }
     }
 
@@ -236,82 +237,84 @@ impl Refusal {
         )
     }
 
-    fn play_client(&self, stage: &Stage) -> Result<(Ended, Ended), String> {
+    fn run_client(&self, harness: &Harness) -> Result<(Ended, Ended), String> {
         let (server, port) = match self.tool {
             Tool::OpenSsl => {
-                let mut words = stage.words("openssl s_server -accept 127.0.0.1:0 -rev -naccept 1");
-                words.extend(openssl_words(stage, self.other));
-                stage.openssl_server(&words)?
+                let mut words = harness.words("openssl s_server -accept 127.0.0.1:0 -rev -naccept 1");
+                words.extend(openssl_words(harness, self.other));
+                harness.openssl_server(&words)?
             }
             Tool::GnuTls => {
-                let mut words = stage.words("gnutls-serv --port 0 --echo --debug 5");
-                words.extend(gnutls_words(stage, self.other));
-                stage.gnutls_server(&words)?
+                let mut words = harness.words("gnutls-serv --port 0 --echo --debug 5");
+                words.extend(gnutls_words(harness, self.other));
+                harness.gnutls_server(&words)?
             }
         };
-        let mut words = stage.words("client how=read");
+        let mut words = harness.words("client how=read");
         words.push(format!("port={port}"));
-        words.extend(netlib_words(stage, self.settings));
-        let netlib = stage.netlib(words)?.finish();
+        words.extend(netlib_words(harness, self.settings));
+        let netlib = harness.netlib(words)?.finish();
         if self.tool == Tool::GnuTls {
             server.terminate();
         }
         Ok((netlib, server.finish()))
     }
 
-    fn play_server(&self, stage: &Stage) -> Result<(Ended, Ended), String> {
-        let mut words = stage.words("server how=read");
-        words.extend(netlib_words(stage, self.settings));
+    fn run_server(&self, harness: &Harness) -> Result<(Ended, Ended), String> {
+        let mut words = harness.words("server how=read");
+        words.extend(netlib_words(harness, self.settings));
         if !self.settings.contains("{asks}") {
-            words.push(stage.word("verify=none"));
+            words.push(harness.word("verify=none"));
         }
-        let netlib = stage.netlib(words)?;
+        let netlib = harness.netlib(words)?;
         let port = netlib.line_after("port ", false)?;
         let words = match self.tool {
             Tool::OpenSsl => {
-                let mut words = stage.words("openssl s_client -servername localhost -verify_return_error -ign_eof");
-                words.extend([stage.word("-connect"), format!("127.0.0.1:{port}")]);
-                words.extend(openssl_words(stage, self.other));
+                let mut words = harness.words("openssl s_client -servername localhost -verify_return_error -ign_eof");
+                words.extend([harness.word("-connect"), format!("127.0.0.1:{port}")]);
+                words.extend(openssl_words(harness, self.other));
                 if !self.other.contains("ca-is-another") {
-                    words.extend(stage.words("-CAfile {root.pem}"));
+                    words.extend(harness.words("-CAfile {root.pem}"));
                 }
                 words
             }
             Tool::GnuTls => {
-                let mut words = stage.words("gnutls-cli --port");
+                let mut words = harness.words("gnutls-cli --port");
                 words.push(port);
-                words.extend(gnutls_words(stage, self.other));
+                words.extend(gnutls_words(harness, self.other));
                 if !self.other.contains("ca-is-another") {
-                    words.extend(stage.words("--x509cafile {root.pem}"));
+                    words.extend(harness.words("--x509cafile {root.pem}"));
                 }
-                words.push(stage.word("localhost"));
+                words.push(harness.word("localhost"));
                 words
             }
         };
-        // Keeps the input open: when it ends, gnutls-cli would exit before it reads the alert.
-        let client = stage.start(&words, Input::Kept)?;
+        // The input stays open, because gnutls-cli would exit at its end, before it reads the alert.
+        let client = harness.start(&words, Input::Pipe)?;
         client.wait_for_end();
         Ok((netlib.finish(), client.finish()))
     }
 }
 
-/// Returns the facts that netlib reports differently.
+/// Returns the expected facts that netlib's output does not contain.
 fn facts_differ(netlib: &Ended, facts: &[(&str, String)]) -> Vec<String> {
     let line = netlib.out.lines().find(|line| line.starts_with("handshake=")).unwrap_or_default();
-    let told = |name: &str| {
+    let actual = |name: &str| {
         line.split_whitespace().filter_map(|word| word.split_once('=')).find(|word| word.0 == name).map(|word| word.1)
     };
-    let wrong = facts.iter().filter(|(name, expected)| told(name) != Some(expected));
-    wrong.map(|(name, expected)| format!("netlib: {name} is {}, not {expected}", told(name).unwrap_or("?"))).collect()
+    let wrong = facts.iter().filter(|(name, expected)| actual(name) != Some(expected));
+    wrong
+        .map(|(name, expected)| format!("netlib: {name} is {}, not {expected}", actual(name).unwrap_or("?")))
+        .collect()
 }
 
-fn netlib_words(stage: &Stage, settings: &str) -> Vec<String> {
+fn netlib_words(harness: &Harness, settings: &str) -> Vec<String> {
     let mut words = Vec::new();
     if !settings.contains("ca-is-another") {
-        words.extend(stage.words("ca={root.pem}"));
+        words.extend(harness.words("ca={root.pem}"));
     }
     for word in settings.split_whitespace() {
-        words.extend(stage.words(match word {
+        words.extend(harness.words(match word {
             "ca-is-another" => "ca={other-root.pem}",
             "{asks}" => "verify=required",
             "{p256}" => "identity={server-p256-both.pem}",
@@ -324,10 +327,10 @@ fn netlib_words(stage: &Stage, settings: &str) -> Vec<String> {
     words
 }
 
-fn openssl_words(stage: &Stage, words: &str) -> Vec<String> {
+fn openssl_words(harness: &Harness, words: &str) -> Vec<String> {
     let mut all = Vec::new();
     for word in words.split_whitespace() {
-        all.extend(stage.words(match word {
+        all.extend(harness.words(match word {
             "ca-is-another" => "-CAfile {other-root.pem}",
             "{asks}" => "-Verify 3 -verify_return_error -CAfile {root.pem}",
             "{p256}" => "-cert {server-p256.pem} -key {server-p256.key} -cert_chain {middle.pem}",
@@ -344,17 +347,17 @@ fn openssl_words(stage: &Stage, words: &str) -> Vec<String> {
     all
 }
 
-fn gnutls_words(stage: &Stage, words: &str) -> Vec<String> {
+fn gnutls_words(harness: &Harness, words: &str) -> Vec<String> {
     let mut all = Vec::new();
     for word in words.split_whitespace() {
-        // "{1.2}" and the word after it are one priority string.
+        // The placeholder "{1.2}" and the word after it form one GnuTLS priority string.
         if let Some((version, rest)) = word.strip_prefix('{').and_then(|word| word.split_once('}'))
             && ["1.2", "1.3"].contains(&version)
         {
-            all.extend([stage.word("--priority"), format!("NORMAL:-VERS-ALL:+VERS-TLS{version}{rest}")]);
+            all.extend([harness.word("--priority"), format!("NORMAL:-VERS-ALL:+VERS-TLS{version}{rest}")]);
             continue;
         }
-        all.extend(stage.words(match word {
+        all.extend(harness.words(match word {
             "ca-is-another" => "--x509cafile {other-root.pem}",
             "{asks}" => "--require-client-cert --verify-client-cert --x509cafile {root.pem}",
             "{p256}" => "--x509certfile {server-p256-chain.pem} --x509keyfile {server-p256.key}",
@@ -370,7 +373,7 @@ fn gnutls_words(stage: &Stage, words: &str) -> Vec<String> {
 
 const NOT_TLS: &str = "NETLIB_NOT_TLS";
 
-fn plaintext_server(stage: &Stage) -> Result<(), String> {
+fn plaintext_server(harness: &Harness) -> Result<(), String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     let port = listener.local_addr().map_err(|error| error.to_string())?.port();
     let server = std::thread::spawn(move || {
@@ -381,17 +384,17 @@ fn plaintext_server(stage: &Stage) -> Result<(), String> {
             while connection.read(&mut buffer).is_ok_and(|n| n > 0) {}
         }
     });
-    let mut words = stage.words("client how=read ca={root.pem}");
+    let mut words = harness.words("client how=read ca={root.pem}");
     words.push(format!("port={port}"));
-    let netlib = stage.netlib(words)?.finish();
-    // The server ends after one connection. This is that connection if the client could not connect.
+    let netlib = harness.netlib(words)?.finish();
+    // The server ends after one connection. If the client did not connect, this connection makes the server end.
     let _ = TcpStream::connect(("127.0.0.1", port));
     let _ = server.join();
     is_not_tls(&netlib)
 }
 
-fn plaintext_client(stage: &Stage) -> Result<(), String> {
-    let netlib = stage.netlib(stage.words("server how=read verify=none identity={server-p256-both.pem}"))?;
+fn plaintext_client(harness: &Harness) -> Result<(), String> {
+    let netlib = harness.netlib(harness.words("server how=read verify=none identity={server-p256-both.pem}"))?;
     let port: u16 = netlib.line_after("port ", false)?.parse().map_err(|_| "no port")?;
     let mut connection = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
     connection.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").map_err(|error| error.to_string())?;
@@ -404,10 +407,10 @@ fn plaintext_client(stage: &Stage) -> Result<(), String> {
     is_not_tls(&netlib.finish())
 }
 
-/// The alert in plaintext, as it is sent before there are keys.
+/// A plaintext record with the alert decode_error, as sent before keys are negotiated.
 const DECODE_ERROR: &[u8] = &[21, 3, 3, 0, 2, 2, 50];
 
 fn is_not_tls(netlib: &Ended) -> Result<(), String> {
     let problems = facts_differ(netlib, &[("handshake", NOT_TLS.to_owned()), ("alert", "50".to_owned())]);
-    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n") + "\n" + &netlib.story()) }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n") + "\n" + &netlib.transcript()) }
 }

@@ -1,5 +1,5 @@
-//! PKCS#12 files that the openssl command writes: every kind of key; every encryption with every MAC, and with every
-//! kind of password; and the files of other programs in tests/certs/pkcs12.
+//! Tests PKCS#12 files that the openssl command writes (every kind of key, and every encryption with every MAC and
+//! every kind of password), and the files of other programs in tests/certs/pkcs12.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ const ENCRYPTIONS: [&str; 14] = [
 const MACS: [&str; 7] =
     ["", "-macalg sha1", "-macalg sha224", "-macalg sha256", "-macalg sha384", "-macalg sha512", "-nomac"];
 
-/// The long password is longer than the openssl command accepts at its prompt.
+/// Returns one password of each kind. The last password is longer than the openssl command accepts at its prompt.
 fn passwords() -> [String; 6] {
     [
         String::new(),
@@ -41,7 +41,7 @@ fn passwords() -> [String; 6] {
     ]
 }
 
-/// Unsupported protections of a file, and a part of the error message.
+/// The openssl arguments for unsupported encryptions and MACs, each with a part of netlib's error message.
 const UNSUPPORTED: [(&str, &str); 7] = [
     ("-macalg md5", "a MAC with MD5 (1.2.840.113549.2.5)"),
     ("-macalg sha512-256", "a MAC with SHA-512/256 (2.16.840.1.101.3.4.2.6)"),
@@ -56,7 +56,7 @@ struct File {
     path: PathBuf,
     command: String,
     password: String,
-    /// The password is needed for some part of the file.
+    /// True if a part of the file is encrypted or has a MAC, so that a password is needed.
     is_protected: bool,
 }
 
@@ -102,7 +102,7 @@ fn files(scratch: &Path) -> Vec<File> {
     let mut files = Vec::new();
     let mut add = |kind: &str, encryption: &str, mac: &str, password: &str| {
         let path = scratch.join(format!("{kind}-{}.p12", files.len()));
-        // Some files also have friendly names, and authorities besides the certificate.
+        // Some files also contain friendly names, and CA certificates in addition to the client's certificate.
         let extras = match files.len() % 3 {
             0 => format!(" -name a\u{1}name -certfile {}", scratch.join("rsa-2048.pem").display()),
             1 => format!(" -caname \u{f6} -certfile {}", scratch.join("p-521.pem").display()),
@@ -111,14 +111,15 @@ fn files(scratch: &Path) -> Vec<File> {
         let how = [encryption, mac, extras.trim()].into_iter().filter(|part| !part.is_empty());
         let how = how.collect::<Vec<_>>().join(" ");
         let command = export(scratch, kind, &how, password, &path);
-        // Without a MAC the openssl command does not encrypt certificates.
+        // If a file has no MAC, the openssl command does not encrypt the certificates.
         let is_protected = mac != "-nomac" || !encryption.contains("-keypbe NONE");
         files.push(File { path, command, password: password.to_owned(), is_protected });
     };
     let passwords = passwords();
     for (i, encryption) in ENCRYPTIONS.into_iter().enumerate() {
         for (j, mac) in MACS.into_iter().enumerate() {
-            // Each kind of password is used with each encryption and each MAC; all kinds are used with these two.
+            // Tests every kind of password with the encryption `-legacy` and without a MAC, and one kind of password
+            // with each other combination of encryption and MAC.
             let all = encryption == "-legacy" || mac == "-nomac";
             for (k, password) in passwords.iter().enumerate() {
                 if all || (i + j) % passwords.len() == k {
@@ -149,7 +150,7 @@ fn refused(env: &Env, scratch: &Path, list: &mut Vec<u8>, report: &mut Report) {
     for (i, (how, says)) in UNSUPPORTED.iter().enumerate() {
         let path = make(&format!("unsupported-{i}"), how);
         row(list, "UNSUPPORTED", &path, None, password, says);
-        // The MAC comes first.
+        // netlib verifies the MAC before it decrypts anything.
         match how.contains("-macalg") {
             true => row(list, "UNSUPPORTED", &path, None, Some(b"another"), says),
             false => row(list, "WRONG_PASSWORD", &path, None, Some(b"another"), ""),
@@ -172,7 +173,7 @@ fn refused(env: &Env, scratch: &Path, list: &mut Vec<u8>, report: &mut Report) {
     }
 }
 
-/// Adds the files of other programs. A list in their folder has their passwords.
+/// Adds the files of other programs in tests/certs/pkcs12. The file `list` in that folder contains their passwords.
 fn of_others(env: &Env, list: &mut Vec<u8>) {
     let folder = env.root.join("tests/certs/pkcs12");
     let text = fs::read_to_string(folder.join("list")).expect("it is committed");

@@ -1,4 +1,4 @@
-//! The gates that compare the library's results with others: openssl's keys, urllib3's answers, other implementations.
+//! Checks that the suites `keys`, `vectors` and `interop` report wrong results.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "keys", &["checked nothing"], |inner| keys::load(env, scratch, &list, inner));
 }
 
-/// Three cases, one of which differs from urllib3's answer, and messages that must not appear.
+/// Three recorded cases, of which one has a wrong answer, and messages that must not appear.
 pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     let folder = scratch.join("vectors");
     let write = |version: &str, text: &str| {
@@ -73,16 +73,16 @@ pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "vectors", &complaints, |inner| vectors::check(env, &table, &hits, inner));
 }
 
-/// Rows with a wrong expectation, at netlib's end or at the other end.
+/// Runs rows with a wrong expectation about the output of netlib or of the other peer.
 pub(super) fn other_implementations(env: &Env, _: &Path, report: &mut Report) {
-    let Some(stage) = interop::Stage::new(env, env.library(), "interop-negative", &[], report) else { return };
+    let Some(harness) = interop::Harness::new(env, env.library(), "interop-negative", &[], report) else { return };
     for (row, complaint) in mistaken::rows() {
-        finds(report, "interop", &[complaint], |inner| stage.play_all(&[row], inner));
+        finds(report, "interop", &[complaint], |inner| harness.run_all(&[row], inner));
     }
     for (refusal, complaint) in mistaken::refusals() {
-        finds(report, "interop", &[complaint], |inner| stage.refuse_all(&[refusal], inner));
+        finds(report, "interop", &[complaint], |inner| harness.refuse_all(&[refusal], inner));
     }
     for (row, complaint) in mistaken::early() {
-        finds(report, "interop", &[complaint], |inner| interop::early::run_rows(&stage, &[row], inner));
+        finds(report, "interop", &[complaint], |inner| interop::early::run_rows(&harness, &[row], inner));
     }
 }

@@ -1,4 +1,4 @@
-//! The suites that read text: the header, its documentation, the tables, links, the sources.
+//! Checks that the suites that read text report errors in the header, its documentation, the tables, links and sources.
 
 use std::path::Path;
 
@@ -125,17 +125,19 @@ pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
     let mut shorter = Table::parse("a table", &table);
     shorter.rows.pop();
     finds(report, "incidents", &["only 37 of 38 incidents"], |inner| incidents::check(env, &shorter, inner));
-    // A test that nothing calls does not run.
+    // A C test function that is never called does not count as a test that runs.
     let uncalled = "static void r1(void) {\n    CHECK(1);\n}\n\nint main(void) {\n    return 0;\n}\n";
     let called = uncalled.replace("    return 0;", "    r1();\n    return 0;");
     report.check(body_of_test("a.c", uncalled, "r1").is_none(), "a test that is not called does not run");
     report.check(body_of_test("a.c", &called, "r1").is_some(), "a test that is called runs");
-    let story = uncalled.replace("r1(void)", "r1(int tun)");
+    let transcript = uncalled.replace("r1(void)", "r1(int tun)");
     for (row, runs) in
         [("{\"r1\", r1, RUN},", true), ("{\"a r1, r1\", r2, RUN},", false), ("/* {\"r1\", r1}, */", false)]
     {
-        let program =
-            story.replace("    return 0;", &format!("    const struct story stories[] = {{\n        {row}\n    }};"));
+        let program = transcript.replace(
+            "    return 0;",
+            &format!("    const struct transcript transcripts[] = {{\n        {row}\n    }};"),
+        );
         let found = body_of_test("a.c", &program, "r1").is_some();
         report.check(found == runs, format!("whether a test runs that stands in the row {row}: {runs}"));
     }
@@ -207,7 +209,7 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     report.check(inner.failed() == 0, format!("the gate accepts these locks: {:?}", inner.failures));
 }
 
-/// A cycle with one file too many, for each way in which the last file can import the first.
+/// Import cycles with one file too many, for each way in which the last file can import the first.
 pub(super) fn import_cycles(_: &Env, _: &Path, report: &mut Report) {
     let files = imports::MAX_CYCLE + 1;
     let declarations: String = (0..files).map(|i| format!("mod m{i};\n")).collect();

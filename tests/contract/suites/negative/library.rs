@@ -1,4 +1,4 @@
-//! Plants faults in a library, and checks that the suites of building, loading and installing report them.
+//! Builds defective libraries, and checks that the suites about building, loading and installing report the defects.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) fn header_matrix(env: &Env, scratch: &Path, report: &mut Report) {
         ("__attribute__((deprecated)) void netlib_attribute(void);", "has no __attribute__"),
         ("struct netlib_twice { int x; };", "redefinition"),
     ] {
-        // The change is inside the include guard, except for the last one, which is outside.
+        // Each row changes the header inside the include guard, except the last row, which adds text outside of it.
         let broken = match complaint {
             "redefinition" => format!("{text}{declaration}\n"),
             _ => format!("{}{declaration}\n{}", &text[..before_the_end], &text[before_the_end..]),
@@ -57,7 +57,7 @@ pub(super) fn exported_symbols(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "symbols", &complaints, |inner| symbols::archive(env, &archive, &committed, inner));
 }
 
-/// A function that ends the process instead of catching its panic.
+/// A library in which a panic ends the process instead of being caught.
 pub(super) fn panic_guard(env: &Env, scratch: &Path, report: &mut Report) {
     let (source, object, archive) = (scratch.join("abort.c"), scratch.join("abort.o"), scratch.join("libabort.a"));
     fs::write(
@@ -72,7 +72,7 @@ pub(super) fn panic_guard(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "panic", &["printed no count", "signal: 6"], |inner| panics::check(env, &archive, scratch, inner));
 }
 
-/// A library that dlclose unmaps.
+/// A library that does not stay mapped after dlclose.
 pub(super) fn threads_and_dlopen(env: &Env, scratch: &Path, report: &mut Report) {
     let (source, library) = (scratch.join("unmapped.c"), scratch.join("libunmapped.so"));
     let text = "#include <netlib.h>\n\

@@ -1,4 +1,4 @@
-//! Gives the checking code of each suite something broken, and fails if it does not report it.
+//! Runs the checks of each suite on defective input, and fails if they do not report the defect.
 
 mod answers;
 mod documents;
@@ -40,7 +40,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// Checks that a gate reports each of the expected complaints.
+/// Checks that a suite's check fails with each of the expected messages.
 fn finds(report: &mut Report, gate: &str, complaints: &[&str], check: impl FnOnce(&mut Report)) {
     let mut inner = Report::default();
     check(&mut inner);

@@ -1,4 +1,4 @@
-//! The gates that call the library from programs.
+//! Checks that the suites that run C programs report defects of the library and of the programs.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
 
 pub(super) fn null_sweep(env: &Env, scratch: &Path, report: &mut Report) {
     let makers = env.read("c-tests/support/null_makers.h");
-    // Functions as the header declares them, each broken in one way.
+    // C functions with the declarations of netlib.h, each with one defect.
     let function = |name: &str, second: &str, second_doc: &str| {
         format!(
             "/**\n * Bad.\n *\n * @param text what. Not NULL.\n{second_doc} * @param err out, owned. May be NULL.\n\
@@ -138,7 +138,7 @@ pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
     }
 }
 
-/// Scenarios with wrong expectations, and programs that skip without following the convention.
+/// Runs netns scenarios with wrong expectations, and programs that do not report skipped scenarios as they must.
 pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
     let source = |name: &str, text: &str| {
         let source = scratch.join(format!("{name}.c"));
@@ -175,7 +175,7 @@ pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
              return RUN_SCENARIOS(\"x\", scenarios);\n}\n";
         source(name, &[start, body, end].concat())
     };
-    // This scenario expects an answer from a silent host, and another order of packets.
+    // The scenario expects an answer from a silent host, and a wrong order of packets.
     let mistaken = "static const struct host hosts[] = {{.address = \"2001:db8::a\", .answer = SILENT},\n        \
              {.address = \"203.0.113.1\", .answer = ACCEPTS}};\n    \
          static const struct attempt expected[] = {{\"2001:db8::a\", NETLIB_OK, 0, 0.0, 0.0}, \

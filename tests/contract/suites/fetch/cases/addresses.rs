@@ -1,9 +1,9 @@
-//! Address selection: racing addresses and refused addresses.
+//! Cases about address selection: racing addresses, and addresses that the policy refuses.
 
 use super::{Case, NOTHING, fails, get};
 
 pub const ALL: &[Case] = &[
-    // After a refused connection the next address is tried at once; the error lists all addresses.
+    // After a refused connection, fetch tries the next address at once; the error message lists all addresses.
     Case {
         name: "resolve",
         args: &["-v", "--resolve", "name.test:{http}:127.0.0.2,127.0.0.3,127.0.0.1", "http://NAME.test:{http}/hello"],
@@ -17,7 +17,7 @@ pub const ALL: &[Case] = &[
         never: &["attempt 2"],
         ..NOTHING
     },
-    // If an address does not answer, the next one starts 250 ms later and wins.
+    // If an address does not answer, the attempt to the next address starts 250 ms later and succeeds.
     Case {
         name: "resolve-silent",
         args: &[
@@ -38,7 +38,7 @@ pub const ALL: &[Case] = &[
         seconds: (0.25, 10.0),
         ..NOTHING
     },
-    // The certificate must still match the name.
+    // The certificate must match the host name even if the option sets another address.
     get(
         "resolve-tls",
         &["--resolve", "origin.test:{origin}:127.0.0.1", "https://origin.test:{origin}/hello"],
@@ -50,7 +50,7 @@ pub const ALL: &[Case] = &[
         8,
         &["origin.test"],
     ),
-    // The last option for a name and port wins. Another port is not affected.
+    // If several options name the same host and port, the last one counts. Other ports are not affected.
     get(
         "resolve-twice",
         &[
@@ -92,7 +92,7 @@ pub const ALL: &[Case] = &[
         2,
         &["--resolve: HOST:PORT:ADDRESS"],
     ),
-    // Refused at once, for every spelling of the address and every name.
+    // A forbidden address is refused at once, in every spelling and for every name that resolves to it.
     fails(
         "refuse-loopback",
         &["-v", "--refuse-addresses", "loopback", "http://localhost:{http}/hello"],
@@ -123,7 +123,7 @@ pub const ALL: &[Case] = &[
         &["--refuse-addresses", "metadata,private,global", "http://127.0.0.1:{http}/hello"],
         "hello\n",
     ),
-    // The remaining addresses of a host are tried.
+    // If the policy refuses one address of a host, fetch tries the other addresses.
     Case {
         name: "refuse-some",
         args: &[
@@ -143,7 +143,7 @@ pub const ALL: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Redirects to an address, an embedded IPv4 address, a name.
+    // Redirects to a forbidden address, to one embedded in an IPv6 address, and to a name that resolves to one.
     fails(
         "refuse-redirect",
         &["-v", "--refuse-addresses", "private", "http://127.0.0.1:{http}/redirect-to-private"],
@@ -172,7 +172,7 @@ pub const ALL: &[Case] = &[
         19,
         &["cannot connect to inside.test port 80, 2 addresses refused, ", " refuses fd00::1: private (attempt 2)\n"],
     ),
-    // With a proxy the policy applies to the proxy's address.
+    // If fetch uses a proxy, the policy applies to the proxy's address.
     fails(
         "refuse-proxy",
         &["--refuse-addresses", "loopback", "--proxy", "http://localhost:{proxy}", "http://origin.test/echo"],

@@ -1,9 +1,9 @@
-//! Proxies: plaintext, over TLS, TLS in TLS. The proxy's behaviour is in tests/server/proxy.rs.
+//! Cases about proxies: plaintext, over TLS, and TLS in TLS. tests/server/proxy.rs defines the proxy's behaviour.
 
 use super::{Case, NOTHING, fails, get};
 
 pub const ALL: &[Case] = &[
-    // For http the proxy gets the request with the absolute URL.
+    // For an http URL, the proxy gets a request with the absolute URL.
     Case {
         name: "proxy",
         args: &["--proxy", "http://me:secret@localhost:{proxy}", "http://origin.test:81/echo?a=b"],
@@ -35,7 +35,7 @@ pub const ALL: &[Case] = &[
         never: &["\nauthorization", "secret"],
         ..NOTHING
     },
-    // For https it opens a tunnel.
+    // For an https URL, the proxy opens a tunnel.
     get("tunnel", &["--proxy", "http://localhost:{proxy}", "https://origin.test:{origin}/hello"], "hello\n"),
     Case {
         name: "tunnel-in-tls",
@@ -50,7 +50,7 @@ pub const ALL: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Proxy credentials reach neither the origin nor the trace.
+    // Proxy credentials are neither sent to the origin server nor shown in the trace.
     Case {
         name: "tunnel-password",
         args: &[
@@ -109,7 +109,7 @@ pub const ALL: &[Case] = &[
             &["502 Bad Gateway"],
         )
     },
-    // A 2xx opens the tunnel, whatever its headers announce and whatever came before.
+    // A 2xx response opens the tunnel, even if its headers announce a body or a 1xx response came first.
     get(
         "tunnel-framed",
         &["--proxy", "https://localhost:{tlsproxy}", "https://framed.origin.test:{origin}/hello"],
@@ -120,7 +120,7 @@ pub const ALL: &[Case] = &[
         &["--proxy", "http://localhost:{proxy}", "https://interim.origin.test:{origin}/hello"],
         "hello\n",
     ),
-    // A failure inside the tunnel is the server's, with the same message as without a proxy.
+    // A failure inside the tunnel is reported as the server's, with the same message as without a proxy.
     fails(
         "tunnel-cut-length",
         &["--retries", "0", "--proxy", "https://localhost:{tlsproxy}", "https://origin.test:{origin}/cut-length"],
@@ -173,7 +173,8 @@ pub const ALL: &[Case] = &[
         &["--max-time: "],
     )
     .within(3.0),
-    // Each layer has its own name and trust anchors. A proxy that fails verification gets no request.
+    // Each TLS layer verifies its own server name with its own trust anchors. A proxy that fails verification gets no
+    // request.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'CONNECT wrong-proxy' '{requests}' && exit 99; exit $code",
         ..fails(
@@ -238,7 +239,7 @@ pub const ALL: &[Case] = &[
         18,
         &["is for other.test"],
     ),
-    // After a proxy has refused, it gets no second request.
+    // A proxy that has refused CONNECT gets no second request.
     fails(
         "tunnel-407",
         &["--proxy", "http://me:secret@localhost:{proxy}", "https://password.origin.test:{origin}/hello"],
@@ -260,7 +261,7 @@ pub const ALL: &[Case] = &[
         &["it answered 302 Found\n"],
     )
     .silent_about(&["attempt"]),
-    // If the proxy cannot connect, the server got nothing, so even a POST is retried.
+    // If the proxy could not connect, the server has received nothing, so even a POST request is retried.
     fails(
         "tunnel-502",
         &[
@@ -362,7 +363,7 @@ pub const ALL: &[Case] = &[
         &["--max-time: "],
     )
     .within(3.0),
-    // There is no proxy at the address, or a server that is not a proxy.
+    // No proxy listens at the address, or the server at the address is not a proxy.
     fails(
         "proxy-closed",
         &["--retries", "1", "--proxy", "https://localhost:{closed}", "http://origin.test/"],
@@ -402,7 +403,7 @@ pub const ALL: &[Case] = &[
         18,
         &["cannot use the proxy"],
     ),
-    // The command line.
+    // Errors in the proxy options of the command line.
     fails("proxy-bare", &["--proxy", "localhost:{proxy}", "http://origin.test/"], 2, &["fetch: --proxy: "]),
     fails("proxy-socks", &["--proxy", "socks5://localhost", "http://origin.test/"], 2, &["fetch: --proxy: "]),
     fails("proxy-path", &["--proxy", "http://localhost/path", "http://origin.test/"], 2, &["no path"]),

@@ -1,12 +1,12 @@
-//! Unix domain sockets, source addresses, socket options and minimum throughput.
+//! Cases about Unix domain sockets, source addresses, socket options and minimum throughput.
 
 use super::{Case, NOTHING, fails, get};
 
-/// Runs in the directory of the server's sockets, so that their paths are short.
+/// Runs fetch in the directory of the server's sockets, so that the paths of the sockets are short.
 const AT_THE_SERVER: &str = "cd '{server}' && \"$@\"";
 
 pub const ALL: &[Case] = &[
-    // Unix domain sockets. The host is not resolved, and the certificate must match it.
+    // Unix domain sockets. The host of the URL is not resolved, but the server's certificate must match it.
     Case {
         name: "unix",
         args: &["-v", "--unix-socket", "http.sock", "http://no-such-host.invalid:81/echo"],
@@ -40,7 +40,7 @@ pub const ALL: &[Case] = &[
         &["--unix-socket", "none.sock", "--abstract-unix-socket", "{abstract}", "http://name.test/hello"],
         "hello\n",
     ),
-    // TCP options are ignored.
+    // Unix domain sockets ignore TCP options.
     get(
         "unix-other-options",
         &[
@@ -67,7 +67,7 @@ pub const ALL: &[Case] = &[
             &["attempt 2: GET http://10.0.0.1/\n*   http.sock, 0.0", "fetch: the server answered 404\n"],
         )
     },
-    // With a proxy, the socket is the proxy's.
+    // If fetch uses a proxy, --unix-socket names the proxy's socket.
     Case {
         name: "unix-proxy",
         args: &["--unix-socket", "proxy.sock", "--proxy", "http://proxy.test", "http://origin.test/echo"],
@@ -95,7 +95,7 @@ pub const ALL: &[Case] = &[
         5,
         &["fetch: cannot connect to @{abstract}-2: Connection refused: no socket listens on this name\n"],
     ),
-    // The address policy also refuses sockets of this machine.
+    // The address policy also refuses Unix domain sockets.
     Case {
         shell: AT_THE_SERVER,
         ..fails(
@@ -165,7 +165,7 @@ pub const ALL: &[Case] = &[
         5,
         &["port {http}: cannot bind to 192.0.2.1 port 0: Cannot assign requested address\n"],
     ),
-    // The port is in use.
+    // Binding fails because the source port is in use.
     fails(
         "source-port",
         &["--retries", "0", "--source", "127.0.0.1:{closed}", "http://127.0.0.1:{http}/hello"],
@@ -202,7 +202,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --source: the port is none"],
     ),
-    // Keepalive. /proc/net/tcp shows the keepalive timer as 02.
+    // TCP keepalive: /proc/net/tcp shows an active keepalive timer as 02.
     Case {
         shell: "\"$@\" & until grep -q 'never?probed' '{requests}'; do sleep 0.1; done; found=99; \
                 for i in $(seq 100); do \
@@ -239,7 +239,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --keepalive: IDLE[,INTERVAL[,COUNT]] is needed, in seconds ("],
     ),
-    // -1 means the system's defaults.
+    // The value -1 selects the system's defaults.
     fails("bad-keepalive-negative", &["--keepalive", "1,-1", "http://localhost/"], 2, &["--keepalive: IDLE[,"]),
     fails(
         "bad-user-timeout",
@@ -253,7 +253,8 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --user-timeout: "],
     ),
-    // Minimum throughput. No pause is as long as the read timeout.
+    // Minimum throughput. The server never pauses for as long as the read timeout, so only the minimum throughput ends
+    // the transfer.
     get("fast-enough", &["--minimum-speed", "6/5", "https://localhost:{https}/hello"], "hello\n"),
     get("fast-enough-http", &["--minimum-speed", "6/5", "http://localhost:{http}/hello"], "hello\n"),
     Case {
@@ -286,7 +287,7 @@ pub const ALL: &[Case] = &[
         20,
         &["fetch: the server was slower than --minimum-speed 20/1; the output is not complete, "],
     ),
-    // A file can be written again from the start.
+    // A retry can overwrite an output file from the start.
     Case {
         leaves: &[("out", None), ("out.part", None)],
         ..fails(
@@ -314,14 +315,14 @@ pub const ALL: &[Case] = &[
         leaves: &[("out", Some("hello\n")), ("out.part", None)],
         ..NOTHING
     },
-    // A POST may have had an effect.
+    // A POST request is not retried, because it may have had an effect.
     fails(
         "slow-post",
         &["-d", "x", "--minimum-speed", "20/1", "-o", "{dir}/out", "http://localhost:{http}/drip?post"],
         20,
         &["fetch: the server was slower than --minimum-speed 20/1\n"],
     ),
-    // No data also counts as slow: before the answer, in the handshake, from the proxy.
+    // A peer that sends no data also counts as too slow: before the response, during the handshake, and as a proxy.
     fails(
         "slow-to-think",
         &["--retries", "0", "--minimum-speed", "1/0.5", "http://localhost:{http}/never"],

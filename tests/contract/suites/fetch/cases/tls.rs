@@ -1,10 +1,10 @@
-//! TLS options of the command line: identity, versions, trust, pins.
+//! Cases about TLS options of the command line: identity, versions, trust and pins.
 
 use super::{Case, NOTHING, fails, get};
 
 const CLIENT: &str = "{certs}/client.pem";
 
-/// An ECHConfigList with the public name localhost, whose private key nobody has.
+/// An ECHConfigList with the public name localhost. No server has the private key.
 const ECH_LIST: &str = "ADz+DQA4BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUAJbG9jYWxob3N0AAA=";
 
 pub const ALL: &[Case] = &[
@@ -48,7 +48,7 @@ pub const ALL: &[Case] = &[
         11,
         &["certificate_required", "\n       to present ", ": --cert FILE and --key FILE\n"],
     ),
-    // A client certificate is not sent to another origin after a redirect.
+    // After a redirect, fetch does not send the client certificate to another origin.
     fails(
         "client-redirected",
         &[
@@ -251,7 +251,7 @@ pub const ALL: &[Case] = &[
         10,
         &["fetch: the certificate", "revoked"],
     ),
-    // Only the root's CRL is given; the intermediate's is missing.
+    // The CRL of the intermediate is missing; only the CRL of the root is given.
     Case {
         shell: "sed '/END/q' '{server}/crl.pem' > '{dir}/one.pem' && \"$@\"",
         ..fails(
@@ -262,12 +262,12 @@ pub const ALL: &[Case] = &[
         )
     },
     fails("crl-none", &["--crlfile", "{certs}/ca.pem", "https://localhost:{https}/hello"], 1, &["fetch: ", "ca.pem"]),
-    // Pins: of the chain that was verified, or of the server's own certificate.
+    // Pins are compared with the verified chain or, without verification, with the server's own certificate.
     get("pin", &["--pin", "{sha256}", "https://localhost:{https}/hello"], "hello\n"),
     Case {
         name: "pin-of-key",
         args: &["--pin"],
-        // The error of a mismatch states the pin that would match.
+        // The error message of a mismatch contains the pin that would match.
         shell: "pin=$(\"$@\" sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= https://localhost:{https}/hello 2>&1 | \
                 sed -n 's/.*the pin of its key is //p' | cut -d' ' -f1) && \
                 \"$@\" \"$pin\" --pin {sha256} https://localhost:{https}/hello && \
@@ -350,7 +350,8 @@ pub const ALL: &[Case] = &[
         body: Some("hello\n"),
         ..NOTHING
     },
-    // A server with another certificate gets no request, not even without verification or after a redirect.
+    // A server whose certificate does not match the pin gets no request, even if verification is off and after a
+    // redirect.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'hello?pinned' '{requests}' && exit 99; exit $code",
         ..fails(
