@@ -1,7 +1,7 @@
 //! The retry policy: which requests are sent again, how often, and after which delay.
 //!
-//! A [`Retry`] is immutable: [`Retry::increment`] returns the next one. [`Retry::decide`] combines counting, redirects and
-//! delays into one decision.
+//! A [`Retry`] is immutable: [`Retry::increment`] returns the Retry for the next request. [`Retry::decide`] combines
+//! counters, redirects and delays into one decision.
 
 mod backoff;
 mod constants;
@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 use backoff::DecorrelatedDraw;
 use redirect::ChainState;
 
-/// The statuses of a redirect; the response also needs a Location.
+/// The statuses of redirects. A response with one of them is a redirect only if it has a Location.
 pub const REDIRECT_STATUS_CODES: &[i32] = &[301, 302, 303, 307, 308];
 
 /// A retry policy with its remaining counts and the history of the request.
@@ -63,7 +63,7 @@ impl Retry {
         Retry { counts, policy, history, chain, backoff_draw }
     }
 
-    /// Returns the policy for callers that choose none: three retries in total.
+    /// Returns the Retry for callers that choose no policy: three retries in total.
     pub fn default_retry() -> &'static Arc<Retry> {
         static DEFAULT: OnceBox<Arc<Retry>> = OnceBox::new();
         DEFAULT.get_or_init(|| {
@@ -73,7 +73,7 @@ impl Retry {
         })
     }
 
-    /// Returns the policy for callers that pass only a number of retries and a redirect flag.
+    /// Returns a Retry for callers that pass only a number of retries and a redirect flag.
     pub fn from_int(count: Count, redirect: bool, default: Option<Arc<Retry>>) -> Arc<Retry> {
         if count == Count::None {
             return default.unwrap_or_else(|| Arc::clone(Retry::default_retry()));
@@ -89,13 +89,14 @@ impl Retry {
         RetryOptions::of(self)
     }
 
-    /// Returns whether a response with this status is retried. `has_retry_after`: it has a Retry-After header.
+    /// Returns whether the policy retries a request whose response has this status. `has_retry_after` states whether
+    /// the response has a Retry-After header.
     pub fn is_retry(&self, method: &CStr, status: i32, has_retry_after: bool) -> Result<bool> {
         name_set::check_token("method", method)?;
         Ok(self.is_retryable(method, status, has_retry_after))
     }
 
-    /// Like [`Retry::is_retry`], for a method that was already checked.
+    /// Does what [`Retry::is_retry`] does, for a method that was already checked.
     fn is_retryable(&self, method: &CStr, status: i32, has_retry_after: bool) -> bool {
         self.policy.methods.allow(method)
             && (self.policy.status_forcelist.binary_search(&status).is_ok()
@@ -115,7 +116,7 @@ impl Retry {
         callbacks.wall_clock.is_some() || callbacks.sleep.is_some() || callbacks.random.is_some()
     }
 
-    /// Returns whether nothing is retried, no redirect is followed, and no count can be used up.
+    /// Returns whether retries are disabled: nothing is retried, no redirect is followed, and no error is `MaxRetry`.
     pub(crate) fn is_disabled(&self) -> bool {
         self.counts.total == Count::False
     }
@@ -141,7 +142,7 @@ impl Retry {
         &self.policy.backoff
     }
 
-    /// Returns the maximum; infinity if there is none.
+    /// Returns the maximum number of seconds that a Retry-After may request; infinity without a maximum.
     pub fn retry_after_max(&self) -> f64 {
         self.policy.retry_after.max
     }
@@ -178,7 +179,8 @@ impl Retry {
         &self.policy.remove_headers_on_redirect
     }
 
-    /// Returns the headers to keep; `None` keeps every header that is not removed.
+    /// Returns the only headers that are kept on a redirect to another origin; `None` if all but the removed headers
+    /// are kept.
     pub fn keep_headers_on_redirect(&self) -> Option<&NameSet> {
         self.policy.keep_headers_on_redirect.as_deref()
     }

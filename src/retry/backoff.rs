@@ -1,22 +1,23 @@
-//! The exponential delay between retries.
+//! Computes the exponential backoff between retries.
 
 use crate::callback::{self, Random};
 use crate::error::Result;
 
-/// The way a backoff is randomized. After n consecutive failures, with `delay = factor * 2^(n - 1)`, the backoff is:
+/// How random jitter changes the backoff. After n consecutive failures, `delay` is `factor * 2^(n - 1)`, and the
+/// backoff is:
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum JitterKind {
-    /// The delay plus a random fraction of `jitter`, then the cap, as in urllib3. The first retry is immediate.
+    /// `delay` plus a random fraction of `jitter`, capped at `max`, as in urllib3. The first retry is immediate.
     #[default]
     Additive = 0,
     /// A random fraction of the capped delay.
     Full = 1,
     /// Half of the capped delay plus a random fraction of the other half.
     Equal = 2,
-    /// A random number between `factor` and three times the previous backoff, then the cap.
+    /// A random number between `factor` and three times the previous backoff, capped at `max`.
     Decorrelated = 3,
-    /// The capped delay. The first retry is immediate.
+    /// The capped delay without jitter. The first retry is immediate.
     None = 4,
 }
 
@@ -27,7 +28,7 @@ impl JitterKind {
     }
 }
 
-/// The settings of the exponential delay, in seconds.
+/// The settings of the exponential backoff, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backoff {
     pub factor: f64,
@@ -36,18 +37,18 @@ pub struct Backoff {
     pub jitter_kind: JitterKind,
 }
 
-/// A backoff in seconds, with and without its cap.
+/// A backoff in seconds: capped at `max`, and uncapped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct BackoffTime {
     pub(super) seconds: f64,
     pub(super) uncapped: f64,
 }
 
-/// The state of decorrelated jitter. A number is drawn once per counted failure, so that a Retry always returns the
-/// same delay and the next Retry knows the previous delay.
+/// The state of decorrelated jitter. One random number is drawn per counted failure, so that a Retry always returns the
+/// same backoff, and the next Retry can compute its own from the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DecorrelatedDraw {
-    /// The backoff before the previous request; the factor at the first failure in a row.
+    /// The backoff before the previous request; the factor after the first of several consecutive failures.
     previous: f64,
     random: f64,
 }
@@ -55,8 +56,8 @@ pub(super) struct DecorrelatedDraw {
 impl Backoff {
     pub const DEFAULT_MAX: f64 = 120.0;
 
-    /// Returns the delay before the next attempt after `failures` consecutive failures. `draw` is the result of
-    /// [`Backoff::next_draw`] for the last failure. Without it, decorrelated jitter draws a number now.
+    /// Returns the backoff before the next request after `failures` consecutive failures. `draw` is the result of
+    /// [`Backoff::next_draw`] for the last failure. Without `draw`, decorrelated jitter draws a random number now.
     pub(super) fn time(
         &self,
         failures: usize,
@@ -72,7 +73,7 @@ impl Backoff {
             JitterKind::None => self.capped(delay),
             JitterKind::Additive if self.jitter == 0.0 => self.capped(delay),
             JitterKind::Additive => self.capped(delay + callback::random_unit(random)? * self.jitter),
-            // A fraction of zero is zero, so no number is drawn.
+            // With a factor of zero every backoff is zero, so no random number is drawn.
             _ if self.factor == 0.0 => self.capped(0.0),
             JitterKind::Full => {
                 let part = callback::random_unit(random)?;
@@ -91,7 +92,8 @@ impl Backoff {
         })
     }
 
-    /// Returns the draw for the next consecutive failure, after the failure of `last`. `None` for kinds without state.
+    /// Draws the random number for the next consecutive failure. `last` is the draw for the failure before it. Returns
+    /// `None` for jitter kinds without state.
     pub(super) fn next_draw(
         &self,
         last: Option<DecorrelatedDraw>,
@@ -109,7 +111,7 @@ impl Backoff {
     }
 
     fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
-        // The factor may have been raised since the draw, and the cap may be below the factor.
+        // `previous` may be below the factor: the factor may have been raised since the draw, or the cap may be lower.
         let previous = draw.previous.max(self.factor);
         self.capped(self.factor + product(draw.random, 3.0 * previous - self.factor))
     }
@@ -129,13 +131,13 @@ impl Default for Backoff {
     }
 }
 
-/// Returns `part * delay`, but 0 instead of NaN for zero times infinity.
+/// Returns `part * delay`. If `part` is 0 the result is 0, even for an infinite delay.
 fn product(part: f64, delay: f64) -> f64 {
     if part == 0.0 { 0.0 } else { part * delay }
 }
 
-/// Returns `value` times 2 to the power of `times`; infinity if it overflows. Multiplies in steps whose factors are
-/// finite, so that 0 stays 0 and a subnormal value does not become infinite too early.
+/// Returns `value` times 2 to the power of `times`; infinity if it overflows. Multiplies in steps by finite powers of
+/// 2, because an infinite power would make NaN of 0 and infinity of a small value.
 fn doubled(value: f64, times: usize) -> f64 {
     const STEP: usize = 1000;
     let mut value = value;
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_grows_from_the_second_retry_up_to_the_cap() {
+    fn the_backoff_doubles_from_the_second_retry_up_to_the_cap() {
         let backoff = Backoff { factor: 0.5, ..Backoff::default() };
         for (failures, uncapped, capped) in [
             (0, 0.0, 0.0),
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_values_never_give_nan() {
+    fn extreme_backoff_settings_never_give_nan() {
         let tiny = f64::from_bits(1);
         for (factor, failures, expected) in [
             (0.0, usize::MAX, 0.0),
@@ -215,14 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_added_before_the_cap() {
+    fn additive_jitter_is_added_before_the_cap() {
         let half = always(HALF);
         let backoff = Backoff { factor: 1.0, max: 3.0, jitter: 1.0, ..Backoff::default() };
         let at = |failures| backoff.time(failures, None, Some(&half)).unwrap().seconds;
         assert_eq!([at(1), at(2), at(3)], [0.0, 2.5, 3.0]);
     }
 
-    /// The expected seconds after 0, 1, 2 ... consecutive failures, for a factor of 0.1 s and a cap of 1 s.
+    /// Each row has the expected backoffs after 0, 1, 2, ... consecutive failures, with a factor of 0.1 s and a cap of
+    /// 1 s.
     #[test]
     fn each_jitter_kind_computes_its_documented_delays() {
         let rows: &[(JitterKind, f64, [f64; 7])] = &[
@@ -249,9 +252,9 @@ mod tests {
     }
 
     #[test]
-    fn decorrelated_jitter_remembers_the_previous_delay() {
+    fn decorrelated_jitter_depends_on_the_previous_backoff() {
         let backoff = Backoff { factor: 1.0, max: 10.0, jitter: 0.0, jitter_kind: JitterKind::Decorrelated };
-        // min(10, 1 + random * (3 * previous - 1)), beginning with a previous delay of 1.
+        // Each backoff is min(10, 1 + random * (3 * previous - 1)); the first `previous` is 1.
         for (random, expected) in [
             (0.0, [1.0; 6]),
             (HALF, [2.0, 3.5, 5.75, 9.125, 10.0, 10.0]),
@@ -261,14 +264,14 @@ mod tests {
             let mut draw = None;
             for seconds in expected {
                 draw = backoff.next_draw(draw, Some(&random)).unwrap();
-                // The delay of an existing draw needs no further random number.
+                // Computing the backoff of an existing draw draws no further random number.
                 assert_eq!(backoff.time(1, draw, Some(&no_random())).unwrap().seconds, seconds);
             }
         }
-        // The uncapped delay is computed from the previous delay, which is capped.
+        // The uncapped backoff is computed from the previous backoff, which was capped.
         let last = DecorrelatedDraw { previous: 10.0, random: HALF };
         assert_eq!(backoff.time(9, Some(last), None).unwrap(), BackoffTime { seconds: 10.0, uncapped: 15.5 });
-        // Without a draw, the factor stands for the previous delay.
+        // Without a draw, the factor takes the place of the previous backoff.
         assert_eq!(backoff.time(9, None, Some(&always(HALF))).unwrap().seconds, 2.0);
         // Settings that were changed after the draw take effect.
         let raised = Backoff { factor: 4.0, ..backoff };
@@ -277,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn random_numbers_are_drawn_only_if_they_are_used() {
+    fn a_random_number_is_drawn_only_if_the_backoff_uses_it() {
         let backoff = |factor, jitter, jitter_kind| Backoff { factor, max: 1.0, jitter, jitter_kind };
         for backoff in [
             backoff(1.0, 0.0, JitterKind::Additive),

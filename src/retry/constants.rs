@@ -1,13 +1,13 @@
-//! The constants of a Retry.
+//! Lists of methods, statuses and header names that retry policies use.
 
 use std::ffi::CStr;
 
-/// The idempotent methods: repeating a request with such a method has no further effect.
+/// The idempotent methods: repeating a request with an idempotent method has no further effect.
 pub const DEFAULT_ALLOWED_METHODS: &[&CStr] = &[c"DELETE", c"GET", c"HEAD", c"OPTIONS", c"PUT", c"TRACE"];
 
 pub const DEFAULT_REMOVE_HEADERS_ON_REDIRECT: &[&CStr] = &[c"Authorization"];
 
-/// The statuses for which a Retry-After header is obeyed.
+/// The response statuses for which a Retry-After header is obeyed by default.
 pub const RETRY_AFTER_STATUS_CODES: &[i32] = &[413, 429, 503];
 
 /// Request headers that carry credentials.
@@ -16,7 +16,7 @@ pub const SENSITIVE_HEADERS: &[&CStr] = &[
     c"Cookie",
     c"Cookie2",
     c"Proxy-Authorization",
-    // API keys under their general names.
+    // API keys and tokens under generic names.
     c"Access-Token",
     c"API-Key",
     c"API-Token",
@@ -83,7 +83,7 @@ pub const SENSITIVE_HEADERS: &[&CStr] = &[
     c"XI-API-Key",
 ];
 
-/// Request headers that describe a body. They are dropped together with the body (RFC 9110 section 15.4).
+/// Request headers that describe the body. A redirect that drops the body drops them too (RFC 9110 section 15.4).
 pub(super) const CONTENT_HEADERS: &[&CStr] = &[
     c"Content-Digest",
     c"Content-Encoding",

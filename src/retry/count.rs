@@ -1,21 +1,22 @@
-//! A retry count: None, False or a number.
+//! A retry count: None (unlimited), False (disabled), or a number.
 
-/// The number of times that an event may still happen.
+/// The number of retries that are left for one kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Count {
-    /// No cap.
+    /// Unlimited.
     #[default]
     None,
     /// Disabled.
     False,
-    /// This many times. A negative number is a count that is used up.
+    /// This many retries are left. A negative number means that more retries were used than allowed.
     Number(i32),
 }
 
-/// The values of the two special counts in C (`NETLIB_NONE`, `NETLIB_RETRY_DISABLED`).
+/// The C value of `Count::None` (`NETLIB_NONE`). `FALSE_CODE` is that of `Count::False` (`NETLIB_RETRY_DISABLED`).
 const NONE_CODE: i32 = i32::MIN;
 const FALSE_CODE: i32 = i32::MIN + 1;
-/// The lowest number. Counting down stops here, because the two lower values are the codes of None and False.
+/// The lowest number of a count. Counting down stops here, because the two lower values are the codes of None and
+/// False.
 const LOWEST: i32 = i32::MIN + 2;
 
 impl Count {
@@ -36,7 +37,7 @@ impl Count {
         }
     }
 
-    /// Returns the count after one use. False counts as 0, so one use exhausts it.
+    /// Returns the count after one more retry was used. False counts as 0, so it becomes -1.
     pub(super) fn decremented(self) -> Count {
         match self {
             Count::None => Count::None,
@@ -45,7 +46,7 @@ impl Count {
         }
     }
 
-    /// Returns whether more was used than allowed.
+    /// Returns whether more retries were used than allowed.
     pub(super) fn is_exhausted(self) -> bool {
         matches!(self, Count::Number(number) if number < 0)
     }
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_none_and_false_are_not_numbers() {
+    fn the_codes_of_none_and_false_are_not_numbers() {
         for (code, count) in [
             (i32::MIN, Count::None),
             (i32::MIN + 1, Count::False),
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_down_never_wraps() {
+    fn counting_down_stops_at_the_lowest_number() {
         assert_eq!(Count::Number(0).decremented(), Count::Number(-1));
         assert_eq!(Count::False.decremented(), Count::Number(-1));
         assert_eq!(Count::None.decremented(), Count::None);

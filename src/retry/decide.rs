@@ -1,5 +1,5 @@
-//! The decision after a request: return the response, send the request again, or follow the redirect. It consists only
-//! of steps that callers could also call themselves.
+//! Decides what to do after a request: return the response, send the request again, or follow the redirect. A caller
+//! could make the same decision with the public functions of [`Retry`].
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -42,13 +42,13 @@ impl Decision {
         self.action
     }
 
-    /// Returns the Retry for the next request, or the given one if there is no next request.
+    /// Returns the Retry for the next request; if the response is returned, the Retry that made the decision.
     pub fn retry(&self) -> &Arc<Retry> {
         &self.retry
     }
 
-    /// Returns the counter that was decremented. If the response is returned because a counter is used up, returns that
-    /// counter.
+    /// Returns the counter that the decision decremented. If the response is returned because a counter is used up,
+    /// returns that counter.
     pub fn counter(&self) -> Counter {
         self.counter
     }
@@ -78,12 +78,12 @@ impl Decision {
         self.retry.may_call_back()
     }
 
-    /// Waits for the delay. Fails if the limit ends the wait.
+    /// Waits for the delay of the decision. Fails if the limit ends the wait.
     pub fn sleep(&self, limit: Option<&Limit>) -> Result<()> {
         self.retry.wait_for_delay(self.delay, limit)
     }
 
-    /// Makes the headers of the next request from those of the last request.
+    /// Returns the headers of the next request: those of the last request without the dropped ones.
     pub fn headers(&self, request_headers: &Headers) -> Result<Headers> {
         request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))
     }
@@ -105,8 +105,9 @@ impl<'a> Attempt<'a> {
 }
 
 impl Retry {
-    /// Fails with `MaxRetry` or the attempt's own error if the retries end, with `UnsafeRedirect` if the profile refuses
-    /// the redirect, and with `Cancelled` or `DeadlineExceeded` if the limit leaves no time for the delay.
+    /// Decides what the caller does after `attempt`. Fails with `MaxRetry` or the attempt's own error if no retry is
+    /// allowed, with `UnsafeRedirect` if the redirect profile refuses the redirect, and with `Cancelled` or
+    /// `DeadlineExceeded` if the limit leaves no time for the delay.
     pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
         name_set::check_token("method", attempt.method)?;
         let outcome = Outcome::new(attempt.response, attempt.error);
@@ -187,7 +188,7 @@ impl Retry {
         })
     }
 
-    /// Makes the decision to send the same request again. `self` is the Retry for it.
+    /// Makes the decision to send the same request again. `self` is the Retry for the repeated request.
     fn resend(self, attempt: &Attempt<'_>, counter: Counter, delay: Delay) -> Result<Decision> {
         Ok(Decision {
             action: Action::Retry,
@@ -201,7 +202,7 @@ impl Retry {
         })
     }
 
-    /// Makes the decision to follow a redirect. `self` is the Retry for the next request.
+    /// Makes the decision to follow a redirect. `self` is the Retry for the request to the new URL.
     fn follow(mut self, hop: Hop, delay: Delay) -> Result<Decision> {
         self.chain = self.chain.after(&hop);
         Ok(Decision {
@@ -217,7 +218,8 @@ impl Retry {
     }
 }
 
-/// Fails at once if the limit ends before the delay does, so that the caller does not wait in vain.
+/// Fails if the limit would end before the delay does, so that the caller does not wait for a request that it cannot
+/// send.
 fn check_time(delay: &Delay, limit: Option<&Limit>) -> Result<()> {
     let Some(limit) = limit else { return Ok(()) };
     limit.check_cancelled()?;
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_state_their_reason() {
+    fn a_decision_states_the_reason_of_its_delay() {
         let retry = policy(|o| o.set_backoff_factor(1.0).unwrap());
         let broken = || Some(Error::new(Status::Protocol, "broken"));
         let first = after(&retry, None, broken(), None).unwrap();
@@ -291,13 +293,13 @@ mod tests {
         let moved = answer(302, &[("Location", "/x"), ("Retry-After", "3")]);
         let fourth = after(third.retry(), Some(&moved), None, None).unwrap();
         assert_eq!((fourth.delay().seconds, fourth.delay().reason), (3.0, DelayReason::RetryAfter));
-        // A redirect ends the series of failures.
+        // After a redirect, the count of consecutive failures starts again, so the backoff is 0.
         let fifth = after(fourth.retry(), None, broken(), None).unwrap();
         assert_eq!(fifth.delay().seconds, 0.0);
     }
 
     #[test]
-    fn a_malformed_retry_after_is_an_error() {
+    fn a_malformed_retry_after_fails_the_decision() {
         let retry = policy(|_| {});
         for fields in [&[("Retry-After", "soon")][..], &[("Retry-After", "1"), ("retry-after", "2")]] {
             let error = after(&retry, Some(&answer(503, fields)), None, None).unwrap_err();
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exhausted_retry_raises_or_returns_the_response() {
+    fn an_exhausted_retry_fails_or_returns_the_response_as_configured() {
         let moved = answer(302, &[("Location", "/x")]);
         let failed = answer(500, &[]);
         for (raise, response, counter, reason) in [
@@ -390,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_shorter_than_the_delay_fails_at_once() {
+    fn a_decision_fails_at_once_if_the_limit_ends_before_the_delay() {
         let retry = policy(|o| {
             o.set_backoff_factor(50.0).unwrap();
             o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None).unwrap());
@@ -409,7 +411,7 @@ mod tests {
         short.cancel();
         let error = after(&retry, None, refused(), Some(&short)).unwrap_err();
         assert_eq!((error.status(), causes(&error)), (Status::Cancelled, vec!["the request failed", "refused"]));
-        // Returning a response needs no time.
+        // A response can be returned although the limit has ended.
         let done = after(&retry, Some(&answer(200, &[])), None, Some(&short)).unwrap();
         assert_eq!(done.action(), Action::ReturnResponse);
         after(&retry, None, refused(), Some(&Limit::new(1000.0).unwrap())).unwrap();
@@ -417,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_or_an_error_is_required() {
+    fn a_decision_without_response_and_error_is_refused() {
         let error = after(&policy(|_| {}), None, None, None).unwrap_err();
         assert_eq!(error.status(), Status::InvalidArgument);
     }

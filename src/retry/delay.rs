@@ -1,4 +1,4 @@
-//! The delay before the next request, and sleeping for it.
+//! Computes the delay before the next request, and sleeps for it.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -22,23 +22,24 @@ pub enum DelayReason {
     RetryAfter = 2,
 }
 
-/// A wait before the next request.
+/// The time to wait before the next request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delay {
     pub seconds: f64,
     pub reason: DelayReason,
-    /// The seconds without `backoff_max` or `retry_after_max`.
+    /// The seconds before they are capped at `backoff_max` or `retry_after_max`.
     pub uncapped: f64,
 }
 
 /// A Retry-After of more than `retry_after_max` seconds, which ends the retries.
 pub(super) struct ExcessiveWait(f64);
 
-/// The Retry-After header of a response. A decision parses the value at most once, and only if the value matters: a date
-/// needs the clock, which may fail.
+/// The Retry-After header of a response. A decision parses the header at most once, and only if the decision depends on
+/// its value: parsing a date reads the clock, which may fail.
 pub(super) struct RetryAfterHeader<'a> {
     response: &'a Response,
-    /// The requested seconds, once parsed; `None` without a header, or if the value is malformed and ignored.
+    /// The requested seconds, set by the first parse. `None` if there is no header, or if the policy ignores a
+    /// malformed value.
     seconds: OnceCell<Option<f64>>,
 }
 
@@ -51,7 +52,7 @@ impl<'a> RetryAfterHeader<'a> {
         i32::from(self.response.status())
     }
 
-    /// Returns the requested seconds by the policy of `retry`; parses the value on the first call.
+    /// Returns the requested seconds. The first call parses the value as the policy of `retry` requires.
     fn seconds(&self, retry: &Retry) -> Result<Option<f64>> {
         if let Some(seconds) = self.seconds.get() {
             return Ok(*seconds);
@@ -64,8 +65,8 @@ impl<'a> RetryAfterHeader<'a> {
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
 
-    /// Returns the delay of a response that is returned because its Retry-After is more than `retry_after_max`. No wait
-    /// follows.
+    /// Returns the delay of 0 seconds for a response that is returned because its Retry-After exceeds
+    /// `retry_after_max`.
     pub(super) fn refused(wait: &ExcessiveWait) -> Delay {
         Delay { seconds: 0.0, reason: DelayReason::RetryAfter, uncapped: wait.0 }
     }
@@ -76,28 +77,29 @@ impl Retry {
         Ok(self.backoff_delay()?.seconds)
     }
 
-    /// Returns the seconds from now that a Retry-After value asks to wait, at most `retry_after_max`. If a longer wait
-    /// ends the retries, the value is not capped.
+    /// Returns the seconds to wait from now that a Retry-After value requests, capped at `retry_after_max`. If the
+    /// policy ends the retries at longer waits, the seconds are not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
         let seconds = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
         Ok(self.policy.retry_after.capped(seconds))
     }
 
-    /// Like [`Retry::parse_retry_after`], for the header of a response. `None` if there is no header, or if it is
-    /// malformed and the policy ignores that.
+    /// Does what [`Retry::parse_retry_after`] does, for the Retry-After header of a response. `None` if the response
+    /// has no such header, or if the policy ignores a malformed header.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
         Ok(self.requested_seconds(response)?.map(|seconds| self.policy.retry_after.capped(seconds)))
     }
 
-    /// Returns the delay of [`Retry::sleep`]. If Retry-After asks for no wait, the backoff applies.
+    /// Returns the delay that [`Retry::sleep`] waits for: the Retry-After of the response, or the backoff if
+    /// Retry-After requests no wait.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
         let header = response.map(RetryAfterHeader::new);
         self.planned_delay(header.as_ref())?
             .map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))
     }
 
-    /// Does what [`Retry::delay`] does, but returns a Retry-After that ends the retries as a value, so that the caller
-    /// chooses the error. `header` is `None` without a response.
+    /// Does what [`Retry::delay`] does, but returns a Retry-After that ends the retries as an `ExcessiveWait` and not
+    /// as an error. `header` is `None` without a response.
     pub(super) fn planned_delay(
         &self,
         header: Option<&RetryAfterHeader<'_>>,
@@ -131,7 +133,8 @@ impl Retry {
         }))
     }
 
-    /// Makes the `MaxRetry` error for a Retry-After that ends the retries. The error lends this Retry.
+    /// Makes the `MaxRetry` error for a Retry-After that ends the retries. [`Retry::from_error`] returns this Retry
+    /// from the error.
     pub(super) fn excessive_wait_error(
         &self,
         request: &Request<'_>,
@@ -150,7 +153,7 @@ impl Retry {
     }
 
     /// Returns whether the response has a Retry-After header that the policy does not ignore as malformed. The value is
-    /// parsed only if a retry depends on it.
+    /// parsed only if it decides whether the request is retried.
     pub(super) fn has_retry_after(&self, header: &RetryAfterHeader<'_>) -> Result<bool> {
         let rules = &self.policy.retry_after;
         if rules.ignore_malformed && rules.causes_retry(header.status()) {
@@ -163,7 +166,7 @@ impl Retry {
         self.wait_for_delay(self.delay(response)?, limit)
     }
 
-    /// Sleeps as long as Retry-After asks. Returns whether the header asked for a wait.
+    /// Sleeps for the time that the response's Retry-After requests. Returns whether Retry-After requested a wait.
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
         let header = response.map(RetryAfterHeader::new);
         let delay = header.map_or(Ok(Ok(Delay::NONE)), |header| self.retry_after_delay(&header))?;
@@ -180,10 +183,10 @@ impl Retry {
         Ok(Delay { seconds, reason, uncapped })
     }
 
-    /// Returns the seconds that the response's Retry-After asks for; `None` without one, or if it is malformed and
-    /// ignored.
+    /// Parses the Retry-After of a response. `None` if the response has no such header, or if the policy ignores a
+    /// malformed header.
     fn requested_seconds(&self, response: &Response) -> Result<Option<f64>> {
-        // Several fields of the same name form one list, which is not a number.
+        // Several Retry-After fields form one list joined with commas, which is malformed.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());
         let Some(first) = values.next() else { return Ok(None) };
         let mut joined = Vec::new();
@@ -198,7 +201,7 @@ impl Retry {
         self.policy.retry_after.read(value, self.policy.callbacks.wall_clock.as_ref())
     }
 
-    /// Waits for the delay. If the limit ends the wait, the error has the attempts so far as causes.
+    /// Waits for the delay. If the limit ends the wait, the causes of the error are the attempts in the history.
     pub(super) fn wait_for_delay(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
         self.sleep_within(delay, limit).map_err(|error| self.history.with_attempts(error))
     }
@@ -224,7 +227,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_sleep_ends_after_its_delay_or_with_the_limit() {
+    fn a_sleep_ends_after_its_delay_or_when_the_limit_ends() {
         sleep_until(limit::deadline_after(0.001), None).unwrap();
         sleep_until(limit::deadline_after(0.001), Some(&Limit::new(60.0).unwrap())).unwrap();
         let soon = Limit::new(0.001).unwrap();

@@ -1,7 +1,7 @@
-//! The attempts so far: one entry per call of `increment`.
+//! The history of a Retry: one entry per call of `increment`.
 //!
-//! Each Retry of a chain has one more entry than its predecessor, and all may exist at the same time. They share their
-//! entries in a linked list whose newest entry comes first.
+//! Each Retry has one more entry than the Retry that it was made from, and both may exist at the same time. They share
+//! their entries in a linked list whose newest entry comes first.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -15,23 +15,23 @@ use crate::retry::{Count, name_set};
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
-/// Replaces a text that is not a URL in redacted output.
+/// The redacted form of text that is not a URL.
 const HIDDEN: &[u8] = b"***";
 
-/// The maximum number of attempts that become causes of an error.
+/// The maximum number of history entries that are added to an error as causes.
 const MAX_ATTEMPTS: usize = 16;
-/// An error with this many causes gets no more, however often it is reported.
+/// The maximum number of causes of an error. Without it, an error that is reported repeatedly would grow each time.
 const MAX_CAUSES: usize = 64;
 
-/// A request that is followed, or may be followed, by another one.
+/// A request and its outcome, recorded because another request may follow.
 pub struct HistoryEntry {
-    /// The texts, one after the other, each with its NUL. An absent text is empty.
+    /// Method, URL and redirect location, each followed by a NUL. An absent text has no NUL.
     text: Vec<u8>,
-    /// The end of each text.
+    /// The offset after the NUL of each text.
     ends: [usize; 3],
     error: Option<Arc<Error>>,
     status: Option<u16>,
-    /// The URL and the location without secrets, made on first use.
+    /// The redacted URL and the redacted location, made on first use.
     redacted: [OnceBox<CString>; 2],
 }
 
@@ -55,7 +55,7 @@ impl HistoryEntry {
         Ok(HistoryEntry { text, ends, error, status, redacted: Default::default() })
     }
 
-    /// Like [`HistoryEntry::new`], for values of the caller: checks that the method is a token and the status a status
+    /// Creates an entry from values of the caller. Fails if the method is not a token or the status is not a status
     /// code.
     pub fn checked(
         method: Option<&CStr>,
@@ -130,7 +130,8 @@ impl HistoryEntry {
     }
 }
 
-/// Redacts a text. A text that is not a URL is hidden completely, because all of it may be secret.
+/// Returns the redacted form of a URL, made on the first call. Text that is not a URL is hidden completely, because any
+/// part of it may be secret.
 fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
     if let Some(made) = made.get() {
         return Some(made);
@@ -143,7 +144,7 @@ fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
     Some(made.get_or_init(|| Box::new(copy)))
 }
 
-/// The entries, oldest first. Cloning a history and adding to it copies no entry.
+/// A list of entries, oldest first. Cloning a history or adding an entry copies no other entry.
 #[derive(Clone, Default)]
 pub struct History {
     last: Option<Arc<Node>>,
@@ -152,11 +153,11 @@ pub struct History {
 struct Node {
     entry: HistoryEntry,
     index: usize,
-    /// The number of consecutive failures up to this entry. A redirect ends a series.
+    /// The number of consecutive failures up to and including this entry. A redirect resets the number to 0.
     failures: usize,
     previous: Option<Arc<Node>>,
     /// An older node, chosen so that a node n entries back is reached in O(log n) steps (E. W. Myers, An applicative
-    /// random-access stack, 1983). It can also be reached through `previous`.
+    /// random-access stack, 1983). The same node can also be reached through `previous`.
     jump: Option<Arc<Node>>,
 }
 
@@ -198,8 +199,8 @@ impl History {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Adds the outcomes of the attempts as causes to the error of a limit, oldest first. Of a long history, only the
-    /// newest attempts are added. Any other error is returned unchanged.
+    /// Adds the outcomes in the history as causes to the error of an ended limit, oldest first. If the history is long,
+    /// only its newest outcomes are added. Any other error is returned unchanged.
     pub(super) fn with_attempts(&self, error: Error) -> Error {
         if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
             return error;
@@ -216,8 +217,8 @@ impl History {
 }
 
 impl Node {
-    /// Returns the jump of the next node if it goes further back than this node: two jumps of the same length are
-    /// merged.
+    /// Returns the node to which the next node's `jump` refers, if this node's two last jumps have the same length and
+    /// are merged; `None` if the next node's jump refers to this node.
     fn next_jump(&self) -> Option<&Arc<Node>> {
         let first = self.jump.as_ref()?;
         let second = first.jump.as_ref()?;
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_and_empty_texts_differ() {
+    fn absent_and_empty_texts_of_an_entry_are_distinguished() {
         for method in [None, Some(c""), Some(c"GET")] {
             for url in [None, Some(c""), Some(c"/\xff")] {
                 for location in [None, Some(c""), Some(c"x")] {
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn redacted_urls_contain_no_secrets() {
+    fn redacted_urls_of_an_entry_contain_no_secrets() {
         let rows: &[(&CStr, &CStr)] = &[
             (c"http://user:password@host/path?key=secret#token", c"http://***@host/path?key=***#***"),
             (c"/path?secret", c"/path?***"),
@@ -285,9 +286,9 @@ mod tests {
         assert_eq!((entry.redacted_url(), entry.redacted_redirect_location()), (None, None));
     }
 
-    /// All threads get the same text.
+    /// All threads get a pointer to the same text.
     #[test]
-    fn threads_may_redact_a_url_at_the_same_time() {
+    fn concurrent_threads_get_the_same_redacted_url() {
         for _ in 0..50 {
             let history = History::default().with(entry(7, Some(c"http://u:p@h/?q")));
             let threads: Vec<_> = (0..4)
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_found_from_every_later_entry() {
+    fn every_entry_is_found_by_its_index() {
         let mut all = vec![History::default()];
         for number in 0..300 {
             all.push(all[number].with(entry(number, None)));
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn access_takes_logarithmic_steps() {
+    fn finding_an_entry_takes_logarithmic_steps() {
         let mut history = History::default();
         for number in 0..100_000 {
             history = history.with(entry(number, None));
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_may_free_shared_entries() {
+    fn concurrent_threads_can_free_shared_entries() {
         for _ in 0..50 {
             let mut history = History::default();
             for number in 0..200 {
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_end_a_series_of_failures() {
+    fn a_redirect_resets_the_number_of_consecutive_failures() {
         let mut history = History::default();
         for (location, failures) in [(None, 1), (None, 2), (Some(c"/"), 0), (None, 1), (Some(c"/"), 0)] {
             history = history.with(entry(0, location));

@@ -1,6 +1,6 @@
-//! HTTP dates: the three forms of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime) and similar mail dates. The parser
-//! is as lenient as Python's `email.utils.parsedate_tz`: the weekday may be missing, day and month may be swapped, and the
-//! zone may be a name or an offset, stand before the year, or be missing (UTC).
+//! Parses HTTP dates: the three forms of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime) and similar dates of
+//! mail messages. The parser is as lenient as Python's `email.utils.parsedate_tz`: the weekday may be missing, day and
+//! month may be swapped, and the zone may be a name or an offset, stand before the year, or be missing (UTC).
 
 /// Parses a date into seconds since 1970-01-01 00:00:00 UTC. `None` if the text is not a date.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     if month_number(month).is_none() {
         std::mem::swap(&mut day, &mut month);
     }
-    // asctime has the time of day before the year. Some servers put the zone there.
+    // In the asctime form, the time of day stands before the year. Some servers put the zone before the year.
     if year.iter().position(|&b| b == b':').is_some_and(|at| at > 0) {
         std::mem::swap(&mut year, &mut clock);
     }
@@ -27,11 +27,11 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     Some((minutes * 60 + second - zone_offset(zone)) as f64)
 }
 
-/// The words at the places of day, month, year, time of day and zone.
+/// The five words of a date, in the order day, month, year, time of day and zone, which the parser corrects later.
 struct DateFields<'a>([&'a [u8]; 5]);
 
 impl<'a> DateFields<'a> {
-    /// Splits the text; `None` if there are too few words. Words after the fifth are ignored.
+    /// Splits a date into its five words; `None` if it has fewer. Words after the fifth are ignored.
     fn split(text: &'a [u8]) -> Option<DateFields<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;
@@ -42,7 +42,7 @@ impl<'a> DateFields<'a> {
             list[0] = &first[comma + 1..];
         }
         if let [date, clock, zone] = list[..] {
-            // RFC 850 dates look like 06-Nov-94.
+            // A date of the RFC 850 form has hyphens: 06-Nov-94.
             let parts: Vec<&[u8]> = date.split(|&b| b == b'-').take(4).collect();
             if let [day, month, year] = parts[..] {
                 list = vec![day, month, year, clock, zone];
@@ -57,7 +57,7 @@ impl<'a> DateFields<'a> {
     }
 }
 
-/// Splits "08:49:37+0100" into the time of day and the offset.
+/// Splits text such as "08:49:37+0100" into the time of day and the zone offset.
 fn split_offset(clock: &[u8]) -> (&[u8], &[u8]) {
     let find = |sign| clock.iter().position(|&b| b == sign);
     match find(b'+').or_else(|| find(b'-')) {
@@ -76,7 +76,7 @@ fn time_of_day(clock: &[u8]) -> Option<[i128; 3]> {
     }
 }
 
-/// Returns the year with four digits: two digits mean 1969 to 2068. The last year is 9999, as in Python.
+/// Converts a year of two digits to 1969 to 2068. `None` for a year after 9999, as in Python.
 fn full_year(year: i128) -> Option<i128> {
     let year = match year {
         ..=68 => year + 2000,
@@ -96,7 +96,7 @@ fn days_before_month(year: i128, month: usize) -> i128 {
     past * 365 + past / 4 - past / 100 + past / 400 + BEFORE.get(month).copied().unwrap_or(0) + leap_day - BEFORE_1970
 }
 
-/// Returns the seconds east of UTC. An unknown name means UTC.
+/// Returns the offset of a time zone, in seconds east of UTC. An unknown zone name means UTC.
 fn zone_offset(zone: &[u8]) -> i128 {
     const NAMES: [(&[u8], i128); 8] = [
         (b"AST", -400),
@@ -114,7 +114,7 @@ fn zone_offset(zone: &[u8]) -> i128 {
     (offset / 100) * 3600 + (offset % 100) * 60
 }
 
-/// Converts a month's English name, or its first three letters, to 0 to 11.
+/// Converts the English name of a month, or its first three letters, to a number from 0 to 11.
 fn month_number(word: &[u8]) -> Option<usize> {
     const NAMES: [&[u8]; 12] = [
         b"january",
@@ -168,12 +168,12 @@ mod tests {
     const RFC: Option<f64> = Some(784_111_777.0);
 
     #[test]
-    fn dates_in_all_forms_are_parsed() {
+    fn http_dates_in_all_forms_are_parsed_and_other_texts_refused() {
         for (text, expected) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", RFC),
             ("Sunday, 06-Nov-94 08:49:37 GMT", RFC),
             ("Sun Nov  6 08:49:37 1994", RFC),
-            // Lenient forms.
+            // Forms that RFC 9110 does not allow, but the parser accepts.
             ("06 Nov 1994 08:49:37 GMT", RFC),
             ("Sun,06 Nov 1994 08:49:37 GMT", RFC),
             ("sun, 06 nov 1994 08:49:37 gmt", RFC),
@@ -190,13 +190,13 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:37 XYZ", RFC),
             ("Sun, 06 Nov 1994 08:49:37 GMT, and more", RFC),
             ("Sun, 06 Nov 1994 08:49", Some(784_111_740.0)),
-            // Fields beyond their range carry over to the next larger field.
+            // A number beyond its range carries over, for example 30 February to March.
             ("Sat, 30 Feb 2019 00:00:00 GMT", Some(1_551_484_800.0)),
             ("Mon, 01 Jan 2024 24:00:60 GMT", Some(1_704_153_660.0)),
             ("01 Mar 2000 00:00:00 GMT", Some(951_868_800.0)),
             ("31 Dec 68 00:00:00 GMT", Some(3_124_137_600.0)),
             ("31 Dec 69 00:00:00 GMT", Some(-86_400.0)),
-            // Not dates.
+            // Texts that are not dates.
             ("", None),
             (" \t", None),
             (",", None),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_gives_a_date_or_none() {
+    fn random_text_never_makes_the_date_parser_panic() {
         let huge = format!("{0} Jan 2000 {0}:{0}:{0} +{0}", "9".repeat(500));
         assert!(parse(huge.as_bytes()).is_some_and(f64::is_finite));
         for seed in 0u32..20_000 {

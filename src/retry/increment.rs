@@ -1,4 +1,5 @@
-//! Counts one outcome: decrements its counters, records it in the history, and fails once a counter is below zero.
+//! Counts the outcome of a request: decrements its counters, records it in the history, and fails if a counter falls
+//! below zero.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ impl Retry {
     /// given, the error came after the response; if neither is given, the outcome is unknown.
     ///
     /// Fails with `MaxRetry` if a count is used up, and with `error` itself if the policy does not retry it. If retries
-    /// are disabled, fails with an error for the outcome, because no count was used up.
+    /// are disabled, fails with an error that describes the outcome, because no count was used up.
     pub fn increment(
         &self,
         method: Option<&CStr>,
@@ -54,7 +55,7 @@ impl Retry {
         if next.is_exhausted() {
             return Err(next.into_max_retry_error("the retries are used up", request, outcome.to_error("")));
         }
-        // A redirect ends a series of failures.
+        // After a redirect, consecutive failures are counted from 0 again.
         if location.is_none() {
             let random = self.policy.callbacks.random.as_ref();
             next.backoff_draw = self.policy.backoff.next_draw(self.backoff_draw, random)?;
@@ -62,7 +63,7 @@ impl Retry {
         Ok(next)
     }
 
-    /// Returns whether the policy counts this error; otherwise the caller gets the error back.
+    /// Returns whether the policy counts this error as a failed attempt. If not, `increment` returns the error itself.
     fn may_count(&self, error: &Error, counter: Counter, method: Option<&CStr>) -> bool {
         if error.retry_kind() == RetryKind::Never {
             return false;
@@ -76,11 +77,11 @@ impl Retry {
         }
     }
 
-    /// Makes the `MaxRetry` error that lends this Retry. Its message says `how` the retries ended, for which request,
-    /// and the reason, which is also its cause.
+    /// Makes a `MaxRetry` error from which [`Retry::from_error`] returns this Retry. The error message has `how` the
+    /// retries ended, the request, and the reason. The reason is also the error's cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
         let message = request.exhaustion_message(how, reason.message());
-        // An outer retry policy must know that one of the attempts may have reached the server.
+        // A retry policy around this one must know that one of the attempts may have reached the server.
         let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
         let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_payload(Arc::new(self));
         if was_sent { error.after_request_was_sent() } else { error }
@@ -88,8 +89,8 @@ impl Retry {
 }
 
 impl Counts {
-    /// Returns the counts with the counter decremented. `total` is also decremented, unless it does not count
-    /// redirects.
+    /// Decrements the count of `counter`, and `total` as well. A redirect decrements `total` only if
+    /// `total_counts_redirects`.
     fn after(mut self, counter: Counter, total_counts_redirects: bool) -> Counts {
         let used = match counter {
             Counter::None => None,
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_allows_no_method() {
+    fn an_empty_list_of_allowed_methods_allows_no_method() {
         let retry = policy(|o| {
             o.set_allowed_methods(crate::retry::MethodsSetting::AllowedMethods, []).unwrap();
             o.set_status_forcelist(&[500]).unwrap();
@@ -154,8 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn nested_errors_do_not_grow() {
-        // Each policy reports its error to the next one, ten thousand times.
+    fn the_error_of_nested_retry_policies_stays_small() {
+        // Ten thousand nested policies: each one counts the error of the policy before it.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
         for _ in 0..10_000 {
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_stop_at_the_lowest() {
+    fn decrementing_the_lowest_count_does_not_change_it() {
         let lowest = i32::MIN + 2;
         let retry = policy(|o| {
             o.set_total(Count::Number(lowest));

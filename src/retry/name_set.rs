@@ -1,5 +1,5 @@
-//! Sets of method and header names: tokens of RFC 9110 section 5.6.2, all in upper case or all in lower case, sorted
-//! and unique.
+//! Sets of method names or header names. Each name is a token (RFC 9110 section 5.6.2). The names of a set are sorted
+//! and unique, and all are in upper case or all in lower case.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
-/// The letter case of a set: methods are compared in upper case, header names in lower case.
+/// The letter case of the names in a set: upper case for methods, lower case for header names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Upper,
@@ -28,7 +28,8 @@ impl Case {
     }
 }
 
-/// A set of names. The names are reference counted, so that a set built from other sets copies no text.
+/// A set of method names or header names. The names are reference counted, so that a set built from other sets copies
+/// no text.
 #[derive(Clone, Debug)]
 pub struct NameSet {
     names: Vec<Arc<CString>>,
@@ -40,7 +41,7 @@ impl NameSet {
         NameSet { names: Vec::new(), case }
     }
 
-    /// Makes a set. `what` is the kind of name in error messages, such as "method".
+    /// Makes a set of names. `what` is the kind of name for error messages, such as "method".
     pub(super) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
         let mut set = NameSet::empty(case);
         for name in names {
@@ -51,7 +52,7 @@ impl NameSet {
         Ok(set)
     }
 
-    /// Makes a set of constants, which must be tokens.
+    /// Makes a set of constant names, which must be tokens.
     pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
         let folded = names.iter().map(|name| Arc::new(case.fold(name).unwrap_or_default()));
         let mut set = NameSet { names: folded.collect(), case };
@@ -59,7 +60,7 @@ impl NameSet {
         set
     }
 
-    /// Adds another set of the same case.
+    /// Adds the names of another set, which must have the same letter case.
     pub(super) fn add(&mut self, others: &NameSet) -> Result<()> {
         memory::grow(&mut self.names, others.names.len(), "a list of names")?;
         self.names.extend(others.names.iter().cloned());
@@ -94,12 +95,12 @@ impl NameSet {
     }
 }
 
-/// Copies a text of any length; fails if memory runs out.
+/// Copies a text of any length. Fails if memory runs out.
 pub(super) fn copy(text: &CStr) -> Result<CString> {
     copy_with(text, |byte| byte)
 }
 
-/// Copies a text and changes each byte. `change` must not return NUL.
+/// Copies a text and applies `change` to each byte. `change` must not return NUL.
 fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
     let bytes = text.to_bytes_with_nul();
     let mut copy = Vec::new();
@@ -108,7 +109,8 @@ fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
     Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
 }
 
-/// Fails unless the name is a token. The message does not show the name, because it may be anything, such as a secret.
+/// Fails if the name is not a token. The error message does not contain the name, because the caller may have passed a
+/// secret by mistake.
 pub(super) fn check_token(what: &str, name: &CStr) -> Result<()> {
     let bytes = name.to_bytes();
     if bytes.is_empty() {
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_folded_sorted_and_unique() {
+    fn names_in_a_set_are_in_one_letter_case_sorted_and_unique() {
         let mut set = NameSet::new(Case::Lower, "header name", [c"X-B", c"a", c"x-b"]).unwrap();
         set.add(&NameSet::of_constants(Case::Lower, &[c"X-b", c"A"])).unwrap();
         assert_eq!(set.iter().collect::<Vec<_>>(), [c"a", c"x-b"]);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_tokens_are_refused() {
+    fn method_names_that_are_not_tokens_are_refused() {
         for (name, at) in
             [(c"GET ", Some(3)), (c"G\r\nX", Some(1)), (c"\xff", Some(0)), (c"a:b", Some(1)), (c"", None)]
         {

@@ -1,4 +1,4 @@
-//! A request and its outcome. Each call determines both once, and every later step uses them.
+//! A request and its outcome. A public function of [`Retry`](super::Retry) determines both once and passes them on.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -10,7 +10,7 @@ use crate::response::Response;
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
-/// The counter that an outcome consumes in addition to `total`.
+/// The retry counter that an outcome decrements in addition to `total`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -25,21 +25,21 @@ pub enum Counter {
 /// The outcome of one request.
 #[derive(Debug)]
 pub(super) enum Outcome<'a> {
-    /// There is neither a response nor an error.
+    /// The caller passed neither a response nor an error.
     Unknown,
     Failed(Cow<'a, Arc<Error>>),
     /// A response that redirects to this location.
     Redirect(&'a Response, &'a CStr),
-    /// Any other response.
+    /// A response that does not redirect.
     Answered(&'a Response),
 }
 
 impl<'a> Outcome<'a> {
-    /// Determines the outcome. An error takes precedence over a response.
+    /// Determines the outcome of a request. An error takes precedence over a response.
     pub(super) fn new(response: Option<&'a Response>, error: Option<&'a Arc<Error>>) -> Outcome<'a> {
         match (error, response) {
             (Some(error), None) => Outcome::Failed(Cow::Borrowed(error)),
-            // The response proves that the request was sent.
+            // The response proves that the server received the request, so the error becomes a read error.
             (Some(error), Some(_)) => {
                 Outcome::Failed(Cow::Owned(Arc::new(Error::clone(error).after_request_was_sent())))
             }
@@ -99,10 +99,10 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The request that an outcome belongs to. Absent fields are unknown.
+/// The request that an outcome belongs to. An absent method or URL is unknown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Request<'a> {
-    /// A token; the caller has checked it.
+    /// The request method. The caller has checked that it is a token.
     pub(super) method: Option<&'a CStr>,
     pub(super) url: Option<RequestUrl<'a>>,
 }
@@ -110,7 +110,7 @@ pub(super) struct Request<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum RequestUrl<'a> {
     Parsed(&'a Url),
-    /// Text of the caller, which may not be a URL.
+    /// Text from the caller, which may be invalid as a URL.
     Text(&'a CStr),
 }
 
@@ -119,7 +119,8 @@ impl<'a> Request<'a> {
         self.url.map(RequestUrl::text).transpose()
     }
 
-    /// Returns one line: `how` the retries ended, the known parts of the request that may be shown, and the reason.
+    /// Returns the message of a `MaxRetry` error: `how` the retries ended, the method and the URL without secrets if
+    /// they are known, and the reason.
     pub(super) fn exhaustion_message(&self, how: &str, reason: &str) -> String {
         let mut message = String::from(how);
         let method = self.method.map(text_of);
@@ -145,8 +146,9 @@ impl<'a> RequestUrl<'a> {
         }
     }
 
-    /// Returns scheme, host, port and path, for messages. User, password, query and fragment may be secret. `None` for
-    /// text that is neither an absolute URL nor a path, because a password in it cannot be recognised.
+    /// Returns scheme, host, port and path for error messages. Userinfo, query and fragment are omitted, because they
+    /// may be secret. `None` for text that is neither an absolute URL nor a path, because a password in such text
+    /// cannot be recognised.
     fn without_secrets(self) -> Option<String> {
         let text = self.text().ok()?.to_bytes();
         match self {
@@ -175,7 +177,8 @@ fn without_secrets(url: &Url, text: &[u8]) -> Option<String> {
     Some(shown)
 }
 
-/// Appends the text, or its start if the text is long: an error that is reported repeatedly must not grow each time.
+/// Appends the text, truncated if it is long, because the message of an error that is reported repeatedly must not grow
+/// each time.
 fn push_truncated(message: &mut String, text: &str) {
     const MAX_CHARS: usize = 256;
     match text.char_indices().nth(MAX_CHARS) {
@@ -200,7 +203,7 @@ mod tests {
     use crate::retry::{Count, Retry, RetryOptions};
 
     #[test]
-    fn messages_contain_no_secrets_of_the_url() {
+    fn error_messages_contain_no_secrets_of_the_request_url() {
         for (url, expected) in [
             ("http://user:pw@h:8080/p?key=k#f", Some("http://h:8080/p")),
             ("/path?key=k", Some("/path")),
@@ -224,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_determines_the_counter() {
+    fn response_and_error_determine_the_retry_counter() {
         let (refused, reset, invalid) = (Status::ConnectFailed, Status::Protocol, Status::InvalidArgument);
         for (status, location, error, counter) in [
             (None, None, None, Counter::None),
             (None, None, Some(refused), Counter::Connect),
             (None, None, Some(reset), Counter::Read),
             (None, None, Some(invalid), Counter::Other),
-            // A response before the error proves that the request was sent.
+            // An error after a response is a read error, because the request was sent.
             (Some(200), None, Some(refused), Counter::Read),
             (Some(302), Some("/a"), Some(refused), Counter::Read),
             (Some(302), Some("/a"), Some(invalid), Counter::Other),

@@ -18,7 +18,7 @@ use crate::retry::redirect::{self, ChainState};
 use crate::retry::retry_after::{LongRetryAfter, RetryAfterRules, RetryAfterStatuses};
 use crate::status::Status;
 
-/// The remaining retries of each kind.
+/// The number of retries left, in total and for each kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub total: Count,
@@ -50,7 +50,7 @@ impl Default for Counts {
     }
 }
 
-/// The methods that may be retried after a read error or a status.
+/// The methods of requests that may be retried after a read error or because of the response status.
 #[derive(Clone, Debug)]
 pub enum Methods {
     Any,
@@ -94,7 +94,7 @@ impl RedirectProfile {
     }
 }
 
-/// The application's callbacks. Without one, the system's clock, sleep or random source is used.
+/// The application's callbacks. Without a callback, the system's clock, sleep or random source is used.
 #[derive(Clone, Default)]
 pub(super) struct Callbacks {
     pub(super) wall_clock: Option<WallClock>,
@@ -114,11 +114,12 @@ impl fmt::Debug for Callbacks {
     }
 }
 
-/// The settings, which every Retry of a chain shares. Lists are reference counted, so that a clone does not copy them.
+/// The settings of a Retry. A Retry shares its settings with the Retry that `increment` returns. Lists are reference
+/// counted, so that a clone does not copy them.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) methods: Methods,
-    /// Sorted, without duplicates.
+    /// The statuses for which a request is retried, sorted and without duplicates.
     pub(super) status_forcelist: Arc<Vec<i32>>,
     pub(super) backoff: Backoff,
     pub(super) retry_after: RetryAfterRules,
@@ -156,7 +157,7 @@ impl Default for Policy {
     }
 }
 
-/// Which of the two names of a setting was used. Options that use both are refused.
+/// The name under which the allowed methods were set. Setting them under both names is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodsSetting {
     AllowedMethods,
@@ -186,7 +187,7 @@ impl RetryOptions {
         }
     }
 
-    /// Returns the policy for changes. It is copied first if a Retry shares it.
+    /// Returns a mutable reference to the settings. Settings that a Retry shares are copied first.
     fn policy(&mut self) -> &mut Policy {
         Arc::make_mut(&mut self.policy)
     }
@@ -330,11 +331,12 @@ impl RetryOptions {
 
     pub fn add_history(&mut self, entry: HistoryEntry) {
         self.history = self.history.with(entry);
-        // The draw belongs to the entry that was the last one before.
+        // The random number was drawn for the previous last entry.
         self.backoff_draw = None;
     }
 
-    /// Sets the callback. Returns the previous callback for the caller to drop, as the next two setters do.
+    /// Sets the wall clock callback. Like `set_sleep` and `set_random`, returns the previous callback, which the caller
+    /// drops.
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
         mem::replace(&mut self.policy().callbacks.wall_clock, clock)
     }
@@ -348,7 +350,7 @@ impl RetryOptions {
     }
 }
 
-/// Returns the codes sorted and without duplicates.
+/// Checks status codes and returns them sorted and without duplicates.
 fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
     if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
         return Err(invalid(format!("status codes must be 100 to 999; one is {code}")));

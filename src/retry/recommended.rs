@@ -1,5 +1,5 @@
-//! The recommended settings. The documentation of `netlib_retry_options_new_recommended` gives the reason and source of
-//! each.
+//! The recommended retry settings. The documentation of `netlib_retry_options_new_recommended` states the reason and
+//! the source of each setting.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Redirects: RFC 9110 section 15.4. Only this module determines the URL and method of the next request and the headers
-//! that it must not have.
+//! Follows redirects (RFC 9110 section 15.4). Only this module determines URL and method of the next request, and the
+//! headers that the next request must not have.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -15,7 +15,7 @@ use crate::retry::{NameSet, RedirectProfile, Retry};
 use crate::status::Status;
 use crate::url::Url;
 
-/// The state of a chain of redirects. Each Retry passes it on to the next, so a header that was dropped once stays
+/// The state of a chain of redirects. `increment` copies the state to the next Retry, so that a dropped header stays
 /// dropped, even after a redirect back to the first origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChainState {
@@ -45,7 +45,8 @@ pub(super) struct Hop {
     drops_body: bool,
 }
 
-/// Returns the request that follows a response with `status` and `location` to a request of `method` for `url`.
+/// Returns the request to send after a redirect with `status` and `location` in response to a request with `method` and
+/// `url`.
 pub(super) fn follow(
     profile: RedirectProfile,
     method: &CStr,
@@ -59,7 +60,8 @@ pub(super) fn follow(
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
-    // A caller may pass the URL on as text. As text, "a.b://c/" has the host a.b, because its scheme looks like a host.
+    // A caller may pass the URL on as text. Parsed as text, "a.b://c/" has the host a.b, because a scheme with a dot
+    // looks like a host.
     if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
         return Err(Error::new(
             Status::InvalidUrl,
@@ -83,8 +85,8 @@ pub(super) fn follow(
     })
 }
 
-/// Adds the request's fragment to a Location without a fragment (RFC 9110 section 10.2.2). An empty fragment is a
-/// fragment.
+/// Adds the request's fragment to a Location without a fragment (RFC 9110 section 10.2.2). A Location that ends with
+/// "#" has a fragment, which is empty.
 fn with_fragment<'a>(location: &'a [u8], url: &Url) -> Result<Cow<'a, [u8]>> {
     match url.fragment() {
         Some(fragment) if !location.contains(&b'#') => {
@@ -103,15 +105,15 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
     let refuse = |why: &str| Err(Error::new(Status::UnsafeRedirect, why));
     match (from.scheme().map(CStr::to_bytes), to.scheme().map(CStr::to_bytes)) {
         (Some(b"https"), Some(b"http")) => refuse("a redirect from https to http is refused"),
-        // A missing scheme means http, as in `same_origin`. It can only result from a request URL without a scheme.
+        // A missing scheme means http, as in `same_origin`. The scheme is missing only if the request URL has none.
         (_, Some(b"http" | b"https") | None) => Ok(()),
         _ => refuse("a redirect to another scheme than http and https is refused"),
     }
 }
 
 impl Retry {
-    /// Returns the headers that the next request must not have. `hop` is the redirect that leads to the request, if
-    /// any.
+    /// Returns the headers that the next request must not have. `hop` is the redirect that leads to the next request;
+    /// `None` without a redirect.
     pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<DroppedHeaders> {
         static CONTENT: OnceBox<NameSet> = OnceBox::new();
         static HOST: OnceBox<NameSet> = OnceBox::new();
@@ -124,7 +126,7 @@ impl Retry {
             named.add(sensitive_headers())?;
         }
         if hop.is_some_and(|hop| hop.leaves_origin) && safe {
-            // The caller's Host header names the previous server.
+            // The Host header of the last request names the previous server.
             named.add(constant(&HOST, &[c"Host"]))?;
         }
         let mut all_but = None;
@@ -136,8 +138,8 @@ impl Retry {
     }
 }
 
-/// Returns a set that is made on first use. The cell has no lock, because a forked child could find a lock taken
-/// forever.
+/// Returns a set of constant names, made on first use. The cell has no lock, because a forked child could find the lock
+/// taken forever.
 fn constant<'a>(cell: &'a OnceBox<NameSet>, names: &[&'static CStr]) -> &'a NameSet {
     cell.get_or_init(|| Box::new(NameSet::of_constants(Case::Lower, names)))
 }
@@ -156,7 +158,8 @@ pub struct DroppedHeaders {
 }
 
 impl DroppedHeaders {
-    /// Returns the headers known by name. If the policy keeps only listed headers, all others are dropped as well.
+    /// Returns the names of the dropped headers. If the policy keeps only listed headers, headers that are not listed
+    /// are dropped as well.
     pub fn named(&self) -> &NameSet {
         &self.named
     }
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_go_only_to_their_origin() {
+    fn a_redirect_to_another_origin_drops_the_authorization_header() {
         for (from, location, leaves) in [
             ("http://a/", "/x", false),
             ("http://a/", "http://A:80/x", false),
@@ -266,9 +269,9 @@ mod tests {
     }
 
     #[test]
-    fn dropped_headers_stay_dropped() {
+    fn headers_dropped_by_a_redirect_stay_dropped_in_the_whole_chain() {
         let request = headers(&["Authorization", "Content-Type", "Accept"]);
-        // The caller passes the headers of the first request each time.
+        // Each request starts with the headers of the first request.
         let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
             let decision = decide(retry, method, url, response).unwrap();
             let kept = names(&decision.headers(&request).unwrap()).join(" ");
@@ -285,7 +288,7 @@ mod tests {
         assert_eq!((kept.as_str(), body), ("Accept", false));
         let (retry, kept, _) = step(&retry, c"GET", "http://b/again", &answer(302, Some("http://a/")));
         assert_eq!(kept, "Accept", "back at the first origin");
-        // If a policy is changed in the middle of a chain, the state of the chain is kept.
+        // Changing the policy during a chain of redirects keeps the state of the chain.
         let varied = Arc::new(Retry::new(retry.to_options()));
         let (_, kept, _) = step(&varied, c"GET", "http://a/", &answer(302, Some("/")));
         assert_eq!(kept, "Accept");
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fragment_is_inherited() {
+    fn a_location_without_a_fragment_inherits_the_request_fragment() {
         for (from, location, expected) in [
             ("http://a/x#f", "/y", "http://a/y#f"),
             ("http://a/x#f", "http://b/", "http://b/#f"),
@@ -331,7 +334,7 @@ mod tests {
                 Some((target + "\0").as_bytes())
             );
         }
-        // The fragment is inherited along the whole chain, and is not part of the request.
+        // Every redirect of a chain inherits the fragment, which is never part of the request target.
         let first = decide(&policy(SAFE), c"GET", "http://a/#f", &answer(302, Some("/b"))).unwrap();
         let url = first.url().url().unwrap().to_str().unwrap();
         let second = decide(first.retry(), c"GET", url, &answer(302, Some("https://c/"))).unwrap();
@@ -339,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_redirects_are_refused() {
+    fn downgrades_and_redirects_without_a_host_are_refused() {
         for (profile, from, location, expected) in [
             (SAFE, "https://a/", "http://a/", Status::UnsafeRedirect),
             (SAFE, "https://a/", "ftp://a/", Status::UnsafeRedirect),
@@ -362,7 +365,7 @@ mod tests {
             let status = decision.map_or_else(|error| error.status(), |_| Status::Ok);
             assert_eq!(status, expected, "{from} to {location}");
         }
-        // Downgrades are refused at every hop.
+        // A redirect from https to http is refused at any position in a chain.
         let first = decide(&policy(SAFE), c"GET", "http://a/", &answer(302, Some("https://a/"))).unwrap();
         let second = decide(first.retry(), c"GET", "https://a/", &answer(302, Some("http://a/")));
         assert_eq!(second.unwrap_err().status(), Status::UnsafeRedirect);

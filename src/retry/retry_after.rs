@@ -1,4 +1,4 @@
-//! The Retry-After header: RFC 9110 section 10.2.3.
+//! Parses the Retry-After header (RFC 9110 section 10.2.3).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
 use crate::retry::http_date;
 use crate::status::Status;
 
-/// The effect of a Retry-After above the maximum.
+/// What happens if a Retry-After exceeds the maximum.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LongRetryAfter {
@@ -28,10 +28,10 @@ impl LongRetryAfter {
 /// The statuses for which Retry-After is obeyed.
 #[derive(Clone, Debug)]
 pub enum RetryAfterStatuses {
-    /// Every status that is retried. A Retry-After alone does not cause a retry.
+    /// Retry-After is obeyed for every status that is retried. The header alone does not cause a retry.
     Retried,
-    /// These statuses. With a Retry-After they are retried even if `status_forcelist` does not contain them. Sorted and
-    /// unique.
+    /// Retry-After is obeyed for these statuses, sorted and unique. A response with one of them and a Retry-After is
+    /// retried even if `status_forcelist` does not contain its status.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -57,7 +57,7 @@ pub(super) struct RetryAfterRules {
 impl RetryAfterRules {
     pub(super) const DEFAULT_MAX: f64 = 21_600.0;
 
-    /// Returns whether the header is obeyed for a response with this status that is retried.
+    /// Returns whether the Retry-After of a retried response with this status is obeyed.
     pub(super) fn applies_to(&self, status: i32) -> bool {
         self.respect
             && match &self.statuses {
@@ -66,13 +66,12 @@ impl RetryAfterRules {
             }
     }
 
-    /// Returns whether a response with this status is retried because it has the header.
+    /// Returns whether a Retry-After causes a retry of a response with this status.
     pub(super) fn causes_retry(&self, status: i32) -> bool {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
-    /// Returns the wait for a header that asks for this many seconds. With `LongRetryAfter::Stop` the wait is not
-    /// capped.
+    /// Caps the requested seconds at the maximum. With `LongRetryAfter::Stop` they are not capped.
     pub(super) fn capped(&self, seconds: f64) -> f64 {
         match self.over_max {
             LongRetryAfter::Clamp => seconds.min(self.max),
@@ -80,7 +79,7 @@ impl RetryAfterRules {
         }
     }
 
-    /// Parses the header. `None` if it is malformed and the policy ignores that.
+    /// Parses a Retry-After value. `None` if the value is malformed and the policy ignores malformed values.
     pub(super) fn read(&self, value: &[u8], clock: Option<&WallClock>) -> Result<Option<f64>> {
         match parse(value, clock) {
             Err(error) if self.ignore_malformed && error.status() == Status::InvalidHeader => Ok(None),
@@ -101,8 +100,8 @@ impl Default for RetryAfterRules {
     }
 }
 
-/// Returns the seconds from now that the header's value asks to wait. The value is a number of seconds or a date. A
-/// date in the past gives 0; a number that is too large gives `i64::MAX`.
+/// Returns the seconds to wait from now that a Retry-After value requests. The value is a number of seconds or a date.
+/// A date in the past gives 0; a number above `i64::MAX` gives `i64::MAX`.
 pub(super) fn parse(value: &[u8], clock: Option<&WallClock>) -> Result<f64> {
     if let Some(seconds) = whole_seconds(value) {
         return Ok(seconds as f64);
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_dates_are_parsed() {
+    fn retry_after_numbers_and_dates_are_parsed_and_others_refused() {
         let clock: WallClock = Arc::new(|| Ok(784_111_777.5));
         for (value, expected) in [
             ("0", Some(0.0)),

@@ -1,4 +1,4 @@
-//! Properties of every policy and every chain of requests, tested with random policies and chains from fixed seeds.
+//! Tests properties that hold for every policy and chain of requests, with random policies and chains from fixed seeds.
 
 mod immutability;
 mod origins;

@@ -1,4 +1,4 @@
-//! `increment` never changes the Retry it is called on.
+//! Tests that `increment` never changes the Retry on which it is called.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn random_retry(random: &mut Random) -> Retry {
 }
 
 #[test]
-fn increment_never_changes_the_original() {
+fn increment_does_not_change_the_original_retry() {
     let random = &mut Random(1);
     let failures: Vec<Status> = Status::ALL.iter().copied().filter(|status| *status as i32 > 2).collect();
     let (mut made, mut refused) = (0, 0);
@@ -126,7 +126,7 @@ fn increment_never_changes_the_original() {
             assert!(pairs.filter(|pair| used(*pair)).count() <= 2);
             if let Ok(next) = outcome {
                 made += 1;
-                // A Retry that is made from it later does not change it either.
+                // Making another Retry from `next` changes neither `retry` nor `next`.
                 let after = all_values(&next);
                 let _ = Retry::new(next.to_options()).increment(Some(c"GET"), None, None, None);
                 assert_eq!((all_values(&retry), all_values(&next)), (before, after));

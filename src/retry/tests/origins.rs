@@ -1,4 +1,4 @@
-//! A redirect to another origin never passes on a header that must stay with the first one.
+//! Tests that a redirect to another origin drops every header that only the first origin may get.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::status::Status;
 use crate::tests::random::Random;
 use crate::url::Url;
 
-/// A server, identified by scheme, host and port. Other spellings of the host name the same server.
+/// A server, identified by scheme, host and port. All `hosts` are spellings of the same host.
 struct Origin {
     scheme: &'static str,
     hosts: &'static [&'static str],
@@ -39,13 +39,13 @@ const ORIGINS: &[Origin] = &[
     origin("http", &["b\u{fc}cher.test", "xn--bcher-kva.test", "B\u{dc}CHER.test", "bu\u{308}cher.test"], 80),
     origin("http", &["127.0.0.1"], 80),
     origin("http", &["[::1]"], 80),
-    // A different name, whatever it resolves to.
+    // With a trailing dot, the host name is a different one, even if it resolves to the same address.
     origin("http", &["a.test."], 80),
     origin("https", &["a.test."], 443),
 ];
 
 impl Origin {
-    /// Returns the root URL of the origin, in one of its spellings.
+    /// Returns the origin as a URL, in a random spelling.
     fn random_spelling(&self, random: &mut Random) -> String {
         let default = if self.scheme == "http" { 80 } else { 443 };
         let port = match (self.port == default, random.below(3)) {
@@ -58,14 +58,14 @@ impl Origin {
     }
 }
 
-/// The history of a chain, recorded independently of netlib's.
+/// The expected state of a redirect chain, computed independently of netlib.
 #[derive(Default)]
 struct ExpectedState {
     left: bool,
     body_dropped: bool,
 }
 
-/// A policy, and the headers that it keeps from other origins.
+/// A random policy, and the headers that it must not send to other origins.
 struct Rules {
     safe: bool,
     removed: Vec<String>,
@@ -137,7 +137,7 @@ fn decide(retry: &Arc<Retry>, method: &CStr, url: &Url, response: &Response) -> 
     retry.decide(Attempt { method, url, response: Some(response), error: None }, None)
 }
 
-/// Runs one chain and returns its number of hops.
+/// Runs one chain of requests and returns its length.
 fn run_chain(random: &mut Random, rules: &Rules) -> usize {
     let mut at = random.below(ORIGINS.len());
     let mut url = Url::parse((ORIGINS[at].random_spelling(random) + "/start").as_bytes()).unwrap();
@@ -158,7 +158,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
                 retry.decide(attempt, None).unwrap()
             }
             2 => {
-                // The policy is varied in the middle of the chain.
+                // The application changes the policy in the middle of the chain.
                 let mut options = retry.to_options();
                 options.set_backoff_factor(hop as f64).unwrap();
                 retry = Arc::new(Retry::new(options));
@@ -190,7 +190,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
                 decision
             }
         };
-        // The caller passes the last request's headers, or the first request's headers again.
+        // The caller passes either the headers of the last request, or those of the first request again.
         let given = if random.one_in(2) { &first } else { &carried };
         let sent = decision.headers(given).unwrap();
         let expected: Vec<String> =
@@ -202,7 +202,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
             assert!(gone || !decision.dropped_headers().named().contains(name.as_bytes()));
         }
         assert_eq!(decision.resend_body(), !state.body_dropped, "{trail:?}");
-        // A concurrent request with the same Retry follows another redirect, and does not affect this chain.
+        // Another request with the same Retry follows another redirect, which does not affect this chain.
         if random.one_in(4) {
             let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
             decide(decision.retry(), c"POST", &elsewhere, &answer(303, Some("https://third.test/"))).unwrap();
@@ -212,7 +212,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
         url = decision.url().clone();
         retry = Arc::clone(decision.retry());
     }
-    // The first Retry can serve another request; the chain did not change it.
+    // The chain has not changed the first Retry, so another request can start with it.
     let start = Arc::new(Url::parse(b"http://a.test/").unwrap());
     let fresh = decide(&rules.retry, c"PUT", &start, &answer(307, Some("/again"))).unwrap();
     assert!(fresh.resend_body());
@@ -221,7 +221,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
 }
 
 #[test]
-fn ten_thousand_chains_leak_nothing_to_another_origin() {
+fn random_redirect_chains_leak_no_header_to_another_origin() {
     let random = &mut Random(2);
     let mut hops = 0;
     for _ in 0..10_000 {
@@ -232,7 +232,7 @@ fn ten_thousand_chains_leak_nothing_to_another_origin() {
 }
 
 #[test]
-fn r3_any_change_of_scheme_host_or_port_drops_headers() {
+fn a_redirect_that_changes_scheme_host_or_port_drops_credentials() {
     let random = &mut Random(3);
     let schemes = ["http", "https"];
     let hosts = ["a.test", "x.a.test", "b.test", "127.0.0.1", "[::1]", "[::2]"];
@@ -245,7 +245,8 @@ fn r3_any_change_of_scheme_host_or_port_drops_headers() {
         options.set_redirect_profile(profile);
         options.add_sensitive_headers().unwrap();
         let from = (random.pick(&schemes), random.pick(&hosts), random.pick(&ports));
-        // In half of the cases only one part changes. One such change is from http to https with the same port.
+        // In half of the cases at most one of scheme, host and port changes, for example from http to https with the
+        // same port.
         let mut to = (random.pick(&schemes), random.pick(&hosts), random.pick(&ports));
         match random.below(6) {
             0 => to = (to.0, from.1, from.2),
@@ -269,9 +270,9 @@ fn r3_any_change_of_scheme_host_or_port_drops_headers() {
     assert!(kinds.iter().all(|times| *times > 100), "{kinds:?}");
 }
 
-/// The list of dropped names and `Decision::headers` drop the same headers.
+/// `Decision::dropped_headers` and `Decision::headers` agree on the dropped headers.
 #[test]
-fn r2_both_ways_to_drop_headers_have_one_result() {
+fn dropped_header_names_and_the_filtered_headers_agree() {
     let random = &mut Random(4);
     let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
         .concat()

@@ -1,6 +1,6 @@
-//! Source checks: only one function follows redirects, and only one makes the headers of the next request.
+//! Checks in the source that only one function follows redirects, and only one makes the headers of the next request.
 
-/// Returns the source files, without tests and comments.
+/// Returns the names and texts of the source files, without tests and comments.
 fn sources() -> Vec<(String, String)> {
     fn read(directory: &std::path::Path, into: &mut Vec<(String, String)>) {
         for entry in std::fs::read_dir(directory).unwrap() {
@@ -24,7 +24,7 @@ fn sources() -> Vec<(String, String)> {
 }
 
 #[test]
-fn r2_one_place_makes_the_headers_of_the_next_hop() {
+fn only_one_function_makes_the_headers_of_the_next_request() {
     let users = |what: &str| -> Vec<String> {
         let files = sources();
         let uses =
@@ -33,13 +33,13 @@ fn r2_one_place_makes_the_headers_of_the_next_hop() {
         uses.sort();
         uses
     };
-    // The code that drops headers, and its callers.
+    // The callers of the functions that drop headers.
     assert_eq!(users(".without("), ["retry/decide.rs"]);
     assert_eq!(
         users("headers_to_drop("),
         ["retry/decide.rs", "retry/decide.rs", "retry/decide.rs", "retry/redirect.rs"]
     );
-    // The code that follows a redirect, and the code that records it in the chain.
+    // The callers of the functions that follow a redirect and record it in the chain.
     assert_eq!(users("redirect::follow("), ["retry/decide.rs"]);
     assert_eq!(users("chain.after("), ["retry/decide.rs"]);
     assert_eq!(users("resolve(location"), ["retry/redirect.rs"]);
