@@ -17,7 +17,6 @@ const LOCKING: &[(&str, &str)] = &[
     ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),
     ("src/tls/context/derive.rs", "as src/tls/context.rs"),
-    ("src/tls/session/hkdf.rs", "try_lock only"),
     ("src/tls/stream.rs", "`check_owner` refuses a child before the lock"),
     ("src/tls/stream/call.rs", "the guard of the lock in src/tls/stream.rs"),
 ];
