@@ -1,18 +1,18 @@
 //! A TLS session on a transport: blocking calls, timeouts, limits, and one reading and one writing thread at the same
 //! time.
 //!
-//! One mutex protects the session's state. It is never held during a system call or a callback ([`Call`]):
+//! One mutex protects the session's state. The mutex is never held during a system call or a callback ([`Call`]):
 //! - A reader takes the input buffer out of the engine, receives into it, and returns it.
-//! - A sender takes the first buffer out of the output queue. It keeps the sender role until the buffer is sent or back
-//!   at the front of the queue, so records are sent whole and in order.
+//! - A sender takes the first buffer out of the output queue. The sender keeps the sender role until the buffer is sent
+//!   or back at the front of the queue, so records are sent whole and in order.
 //! - One thread performs the handshake; other threads that need the handshake wait.
 //!
-//! A reader sends an alert or the answer to a key update without waiting. It does so only while there is no writer,
-//! because a writer also sends the queued output. If readers waited for room in the socket's send buffer, both peers
-//! could wait for each other forever.
+//! A reader that has to send an alert or the answer to a key update does not wait until the bytes are sent. The reader
+//! sends nothing while there is a writer, because a writer also sends the queued output. If readers waited for room in
+//! the socket's send buffer, both peers could wait for each other forever.
 //!
-//! With TLS over TLS, the settings of the stream that the application calls apply to all streams below it. They are
-//! passed down as [`wait_policy::WaitPolicy`].
+//! With TLS over TLS, the settings of the stream that the application calls apply to all streams below it. The settings
+//! are passed down as a [`wait_policy::WaitPolicy`].
 
 mod call;
 mod callbacks;
@@ -53,17 +53,17 @@ use gather::Pieces;
 pub use transport::Transport;
 use wait_policy::{DEFAULT_SETTINGS, Settings};
 
-/// A TLS stream. One thread may read while another one writes.
+/// A TLS stream. One thread may read while another thread writes.
 pub struct Stream {
     /// The process that created the stream. A forked child must not use its keys or wait for its lock.
     process: Process,
     transport: Transport,
     core: Mutex<Core>,
-    /// Notified when a role is released.
+    /// The condition variable that is notified when a role is released.
     changed: Condvar,
     info: OnceBox<SessionInfo>,
-    /// Whether a call may invoke a callback: a transport callback, or one set on the context of this stream or of a
-    /// stream below.
+    /// Whether a call may invoke a callback: a transport callback, or a callback that is set on the context of this
+    /// stream or of a stream below.
     may_call_back: bool,
 }
 
@@ -74,7 +74,7 @@ struct Core {
     throughput: Option<Box<Throughput>>,
     /// The thread that holds each [`Role`].
     roles: [Option<ThreadId>; Core::ROLES],
-    /// Another stream uses this one as its transport.
+    /// Another stream uses this stream as its transport.
     has_inner_stream: bool,
     /// The handshake is complete and its last flight is sent.
     handshake_done: bool,
@@ -83,9 +83,9 @@ struct Core {
     sender_may_wait: bool,
     /// The number of threads that wait for a role.
     waiters: usize,
-    /// The last receive did not fill its buffer, so the socket is probably empty.
+    /// The bytes that were received last did not fill the buffer, so the socket is probably empty.
     drained: bool,
-    /// The descriptor has O_NONBLOCK: a blocking receive returned EAGAIN.
+    /// A recv(2) that should block returned EAGAIN, so the descriptor has O_NONBLOCK.
     nonblocking: bool,
     /// The number of bytes received from the transport.
     bytes_received: u64,
@@ -106,7 +106,7 @@ impl Core {
         self.roles.iter().any(Option::is_some)
     }
 
-    /// Fails if another stream uses this one as its transport, or if the call comes from a callback of this stream.
+    /// Fails if another stream uses this stream as its transport, or if the call comes from a callback of this stream.
     #[inline(always)]
     fn check_reentry(&self) -> Result<()> {
         self.check_no_inner_stream()?;
@@ -227,7 +227,8 @@ impl Stream {
         self.write_pieces(&[data])
     }
 
-    /// Writes data in several pieces, like [`Stream::write`]. The sum of their lengths must fit in a `usize`.
+    /// Writes data in several pieces, like [`Stream::write`]. The sum of the lengths of all pieces must fit in a
+    /// `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -266,8 +267,9 @@ impl Stream {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
-    /// Runs a public call and sets the retry kind of its error from the state of this session. A stream inside this one
-    /// does not use this path ([`transport`]), because only its own application data determines its retry kind.
+    /// Runs a public call and sets the retry kind of its error from the state of this session. The calls that a stream
+    /// inside this stream makes ([`transport`]) do not come here, because only the application data of that inner
+    /// stream determines its retry kind.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

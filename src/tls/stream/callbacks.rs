@@ -1,4 +1,4 @@
-//! Callbacks as a transport. Their results are checked before use.
+//! Lets the application's callbacks carry the records of a stream. The results of callbacks are checked before use.
 
 use super::Io;
 use super::fault::Fault;
@@ -46,7 +46,7 @@ fn outcome(name: &str, (code, count): Answer, len: usize) -> Result<Io, Fault> {
         Some(Status::WantRead) => Ok(Io::WantRead),
         Some(Status::WantWrite) => Ok(Io::WantWrite),
         Some(Status::EndOfStream) => Ok(Io::End),
-        // A netlib failure status, for example from another stream or a limit.
+        // The callback returned a failure status of netlib, for example the status of another stream or a limit.
         Some(status) if !matches!(status.class(), StatusClass::Success | StatusClass::Progress) => {
             let reported = status.name().to_string_lossy();
             Err(Fault::Passthrough(Error::new(status, format!("the {name} callback reported {reported}"))))
@@ -59,8 +59,8 @@ fn failed(name: &str, code: i32) -> Fault {
     Fault::Passthrough(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {code}")))
 }
 
-/// Makes the error of a callback that broke its contract. The number of bytes that it transferred is unknown, so the
-/// transport cannot be used again.
+/// Makes the error of a callback that broke its contract. The number of bytes that the callback transferred is unknown,
+/// so the transport cannot be used again.
 fn contract_violation(message: &str) -> Fault {
     Fault::Fatal(Error::new(Status::CallbackFailed, message))
 }

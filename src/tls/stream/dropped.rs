@@ -8,15 +8,15 @@ use crate::status::Status;
 use crate::tls::session::engine::Read;
 use crate::tls::session::pool::BUFFER_SIZE;
 
-/// The maximum number of bytes in records without data that an idle peer may send. Two session tickets have a few
-/// hundred bytes.
+/// The maximum number of bytes in records without data that an idle peer may send. Servers usually send two session
+/// tickets, which have a few hundred bytes.
 const MAX_IDLE_BYTES: u64 = BUFFER_SIZE as u64;
 
 impl Stream {
     /// Returns the status that a read would return, or the reason why nothing can be written. `WantRead` means that the
     /// session is idle and usable. Session tickets and key updates are processed; application data stays unread.
     ///
-    /// This never waits, so the limit and the timeouts of earlier requests do not matter.
+    /// The probe never waits, so the limit and the timeouts of earlier requests do not apply.
     pub fn probe(&self) -> Result<Status> {
         self.classified(|| self.probe_within(MAX_IDLE_BYTES))
     }
@@ -90,7 +90,7 @@ mod tests {
     use crate::tls::stream::Io;
     use crate::tls::{Context, TlsOptions};
 
-    /// A client stream connected to a plain rustls server, which can send messages that netlib never sends.
+    /// A client stream connected to a server of rustls, which can send messages that a server of netlib never sends.
     struct Session {
         stream: Stream,
         far: UnixStream,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_handshake_begins_a_new_throughput_window() {
+    fn a_throughput_window_begins_when_the_handshake_ends() {
         let throughput = || Throughput::new(usize::MAX, 10.0).unwrap();
         let state = |session: &Session| format!("{:?}", session.stream.lock().unwrap().throughput.as_ref().unwrap());
         let mut session = Session::before_handshake(2);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_does_not_count_as_slow() {
+    fn time_before_a_probe_does_not_count_towards_the_throughput() {
         let mut session = Session::new(2);
         session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
@@ -199,7 +199,7 @@ mod tests {
         back(&session);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
-        // Without a probe in between, the two waits are one wait, which fails because nothing has arrived.
+        // Without a probe between the two waits, both count as one wait, which fails because nothing has arrived.
         back(&session);
         let error = session.stream.read(&mut room).unwrap_err();
         assert_eq!(error.status(), Status::TooSlow);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_tickets_drops_a_session() {
-        // The bound is exact to one byte.
+        // A session is dropped at exactly one byte more than the bound allows.
         let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);
         let before = received(&session);

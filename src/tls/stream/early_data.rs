@@ -1,4 +1,4 @@
-//! Early data of a client stream. It is sent after the ClientHello, so writing early data begins the handshake.
+//! Early data of a client stream. Early data is sent after the ClientHello, so writing early data begins the handshake.
 
 use super::call::{Call, Role};
 use super::wait_policy::WaitPolicy;
@@ -8,7 +8,7 @@ use crate::tls::session::engine::early_data::EarlyData;
 
 impl Stream {
     /// Writes as much early data as may be sent before the server answers. Bytes that are reported as written are sent
-    /// by this call or a later one.
+    /// by this call or by a later call.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -80,7 +80,7 @@ mod tests {
     use crate::tls::x509::fingerprint;
     use crate::tls::{Context, TlsOptions};
 
-    /// More than a socket's send buffer holds.
+    /// The size of early data that the server accepts: more than a socket's send buffer holds.
     const ALLOWED: u32 = 4_000_000;
 
     fn context() -> Arc<Context> {
@@ -140,7 +140,7 @@ mod tests {
             while self.stream.handshake().unwrap() != Io::Done(0) || self.server.is_handshaking() {
                 self.serve();
             }
-            // Receives the tickets.
+            // Receives the session tickets.
             self.serve();
             assert_eq!(self.stream.read(&mut [0]).unwrap(), Io::WantRead);
         }
@@ -158,7 +158,7 @@ mod tests {
 
     /// Trust settings, callbacks and application protocols do not change the result.
     #[test]
-    fn early_data_is_sent_with_any_other_settings() {
+    fn early_data_is_sent_whatever_other_options_are_set() {
         use std::time::SystemTime;
         fn leaf() -> String {
             let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
@@ -192,7 +192,7 @@ mod tests {
             let context = context_with(change);
             Pair::new(&context, &config).complete_handshake();
             let mut pair = Pair::new(&context, &config);
-            // The write does not wait for the reader.
+            // The write of early data does not wait until the server has read it.
             pair.stream.set_minimum_throughput(Throughput::new(1_000_000, 0.001).unwrap()).unwrap();
             assert_eq!(pair.stream.early_data_left(), ALLOWED as usize, "{label}");
             assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5), "{label}");
@@ -229,9 +229,9 @@ mod tests {
         assert!(pair.early == data[..written]);
     }
 
-    /// The next call sends the bytes that a failed call has encrypted, and counts them.
+    /// The next call sends the bytes that a failed call has encrypted, and reports them as written.
     #[test]
-    fn a_limit_ends_the_wait_of_an_early_write() {
+    fn a_limit_ends_a_write_of_early_data_that_waits() {
         let mut pair = resuming();
         let data = vec![7; ALLOWED as usize];
         pair.stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -257,7 +257,7 @@ mod tests {
         assert!(pair.stream.session().is_none());
         pair.serve();
         assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true));
-        // A normal write waits for the handshake.
+        // A write of other data waits for the handshake.
         pair.stream.set_blocking(false).unwrap();
         pair.complete_handshake();
         assert_eq!(

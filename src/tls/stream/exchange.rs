@@ -1,4 +1,5 @@
-//! Moves records between a stream's engine and its transport. The transport is used without the stream's lock.
+//! Moves records between a stream's engine and its transport. The transport is used while the stream's lock is
+//! released.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,8 +17,8 @@ use crate::tls::session::engine::Engine;
 use crate::tls::session::pool::RecordBuffer;
 
 impl Call<'_> {
-    /// Receives bytes, or the end of the input. Returns `Some` if the receive would have to wait and the policy does
-    /// not allow it.
+    /// Receives bytes or the end of the input from the transport. Returns `Some` if receiving would have to wait and
+    /// the policy does not allow waiting.
     pub(super) fn receive(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             let core = self.core()?;
@@ -50,7 +51,8 @@ impl Call<'_> {
         }
     }
 
-    /// Handles the result of a receive. `Continue` means that the caller must receive again.
+    /// Handles the result of [`Transport::receive`](super::Transport::receive). `Continue` means that the caller must
+    /// receive again.
     fn finish_receive(
         &mut self,
         input: RecordBuffer,
@@ -89,15 +91,15 @@ impl Call<'_> {
         }
         let error = explain("receive from", &core.engine, fault, policy);
         if error.status() == Status::TlsTruncated {
-            // The stream below was truncated, but this session may have ended with close_notify before that.
+            // The stream below was truncated, but this session may have ended with close_notify before the truncation.
             core.engine.end_input_because(error);
             return Ok(None);
         }
         Err(if is_fatal || is_disconnect(&error) { core.engine.fail(error) } else { error })
     }
 
-    /// Performs the handshake of the stream below, if there is output to send through it. Returns `Some` if that handshake
-    /// would have to wait and the policy does not allow it.
+    /// Performs the handshake of the stream below, if there is output to send through it. Returns `Some` if that
+    /// handshake would have to wait and the policy does not allow waiting.
     pub(super) fn ensure_handshake_below(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         if !self.core()?.engine.has_output() {
             return Ok(None);
@@ -108,13 +110,14 @@ impl Call<'_> {
         }
     }
 
-    /// Sends the output queue. Returns `None` if everything is sent, `Some` if the rest would have to wait and the
-    /// policy does not allow it.
+    /// Sends the output queue. Returns `None` if everything is sent. Returns `Some` if sending the rest would have to
+    /// wait and the policy does not allow waiting.
     pub(super) fn flush(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             while self.core()?.is_held(Role::Sender) {
-                // Waits for a sender that does not wait itself. The socket may have room when that sender is done, and
-                // a caller that got WANT_WRITE would not be woken then.
+                // Even a call that must not wait waits for a sender that does not wait itself. If the call returned
+                // `NETLIB_WANT_WRITE` instead, the caller would wait for a change of the socket, but the socket may
+                // already have room when that sender is done.
                 if !policy.blocking && self.core()?.sender_may_wait {
                     return Ok(Some(Io::WantWrite));
                 }
@@ -127,7 +130,7 @@ impl Call<'_> {
         }
     }
 
-    /// Sends the output that a reader has queued, as much as possible without waiting for the transport or another
+    /// Sends as much of the output that a reader has queued as is possible without waiting for the transport or another
     /// sender.
     pub(super) fn send_without_waiting(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         loop {
@@ -143,8 +146,8 @@ impl Call<'_> {
         }
     }
 
-    /// Sends one output buffer; the unsent rest goes back to the front of the queue. Returns `None` if everything is
-    /// sent.
+    /// Sends one output buffer, and puts the unsent rest back at the front of the queue. Returns `None` if the whole
+    /// buffer is sent.
     fn send(&mut self, mut piece: RecordBuffer, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         debug_assert!(!piece.is_empty());
         self.claim(Role::Sender)?;
@@ -181,7 +184,7 @@ impl Call<'_> {
 impl Core {
     /// Returns the input buffer to the engine with `count` more bytes in it.
     fn return_input(&mut self, mut input: RecordBuffer, count: usize) {
-        // A receive that does not fill the buffer has probably emptied the socket.
+        // If the received bytes do not fill the buffer, the socket is probably empty now.
         self.drained = count < input.space_len();
         input.add(count);
         self.engine.take_back(input);
@@ -194,7 +197,7 @@ fn explain(what: &str, engine: &Engine, fault: Fault, policy: WaitPolicy<'_>) ->
         Fault::System(error) => transport_failure(what, engine, &error),
         Fault::TimedOut(status) => timeout_error(engine, status, policy),
         Fault::Passthrough(error) | Fault::Fatal(error) => error,
-        // The error names the peer of the stream that the application called.
+        // The new error names the peer of the stream that the application called, not of the stream below.
         Fault::OuterStream(error) if matches!(error.status(), Status::ReadTimeout | Status::WriteTimeout) => {
             timeout_error(engine, error.status(), policy)
         }
@@ -226,8 +229,8 @@ fn disconnect_status(engine: &Engine) -> Status {
     if engine.is_handshaking() { Status::TlsHandshakeEof } else { Status::Protocol }
 }
 
-/// Returns the error of a failed system call. If the errno does not mean that the connection has ended, as with EBADF,
-/// the application has made a mistake, and the error has the status `NETLIB_IO`.
+/// Returns the error of a failed system call. An errno such as EBADF does not mean that the connection has ended, but
+/// that the application has made a mistake: the error then has the status `NETLIB_IO`.
 fn transport_failure(what: &str, engine: &Engine, error: &io::Error) -> Error {
     let broken = [
         libc::ECONNRESET,

@@ -5,7 +5,8 @@ use std::io;
 use crate::error::Error;
 use crate::status::Status;
 
-/// The reason why a transport cannot continue. The stream turns it into an error, because it knows its peer.
+/// The reason why a transport cannot continue. The stream turns a fault into an error, because the stream knows its
+/// peer.
 pub(super) enum Fault {
     /// A system call failed.
     System(io::Error),
@@ -15,7 +16,7 @@ pub(super) enum Fault {
     OuterStream(Error),
     /// An error that is returned to the caller unchanged: the limit has ended, or a callback reported a failure.
     Passthrough(Error),
-    /// Like `Passthrough`, and the transport cannot be used again.
+    /// An error like `Passthrough`, after which the transport cannot be used again.
     Fatal(Error),
 }
 

@@ -1,5 +1,5 @@
-//! The plaintext of one write in several pieces. Small pieces share records, so the number of records is the same as
-//! for one piece with the same total length.
+//! Divides the plaintext of one write, which the caller passes in several pieces, into records. Small pieces share
+//! records, so a write in several pieces produces as many records as a write of one piece of the same total length.
 
 use crate::error::Result;
 use crate::tls::session::pool::{RecordBuffer, copy_into};
@@ -14,7 +14,8 @@ pub(super) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// Takes the pieces. The sum of their lengths must be at most `usize::MAX`.
+    /// Creates the value for data of which nothing is written yet. The sum of the lengths of all pieces must be at most
+    /// `usize::MAX`.
     pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
         Pieces { pieces, offset: 0 }.skip_finished()
     }
@@ -43,8 +44,9 @@ impl<'a> Pieces<'a> {
         self
     }
 
-    /// Returns the next bytes to encrypt, at most [`WRITE_SIZE`]: whole records, except for the last one. A piece that
-    /// fills a record is used in place; smaller pieces are copied together into a buffer from `borrow`.
+    /// Returns the next bytes to encrypt, at most [`WRITE_SIZE`]. They fill whole records, except for the last record
+    /// of the write. A piece that fills a record is not copied; smaller pieces are copied one after the other into a
+    /// buffer that `borrow` provides.
     pub(super) fn front<'b>(
         &self,
         buffer: &'b mut Option<RecordBuffer>,
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_as_full_as_those_of_one_piece() {
+    fn small_pieces_are_copied_into_full_records() {
         assert_eq!(chunks(&[]), []);
         assert_eq!(chunks(&[0, 0]), []);
         assert_eq!(chunks(&[5]), [(5, false)]);
@@ -117,7 +119,8 @@ mod tests {
         assert_eq!(chunks(&[1; 1000]), [(1000, true)]);
         assert_eq!(chunks(&[1000; 100]), [(65536, true), (34464, true)]);
         assert_eq!(chunks(&[100_000]), [(65536, false), (34464, false)]);
-        // Headers and a body: only the part of the body that shares a record with the headers is copied.
+        // With a header piece and a body piece, only the bytes of the body that share a record with the header are
+        // copied.
         assert_eq!(chunks(&[200, 100_000]), [(16384, true), (65536, false), (18280, false)]);
         assert_eq!(chunks(&[20_000, 100]), [(16384, false), (3716, true)]);
         assert_eq!(chunks(&[16384, 1]), [(16384, false), (1, false)]);

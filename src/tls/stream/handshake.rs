@@ -23,7 +23,7 @@ impl Stream {
         server_hostname: Option<&str>,
         limit: Option<Arc<Limit>>,
     ) -> Result<Stream> {
-        // Checked before files are read.
+        // The limit is checked before files are read.
         limit.as_deref().map_or(Ok(()), Limit::check)?;
         let stream = Stream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
         stream.set_limit(limit)?;
@@ -35,7 +35,7 @@ impl Stream {
 
 impl Call<'_> {
     /// Performs the handshake unless it is done. Returns `Some` if the handshake would have to wait and the policy does
-    /// not allow it.
+    /// not allow waiting.
     #[inline(always)]
     pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         if self.core()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
@@ -43,7 +43,7 @@ impl Call<'_> {
 
     #[cold]
     fn take_part_in_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        // The public call has already passed `check_reentry`.
+        // `check_reentry` is not repeated, because the public call has already passed it.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(None);
         }
@@ -74,7 +74,7 @@ impl Call<'_> {
             let core = self.core()?;
             let outcome = core.engine.handshake();
             if let Some(pending) = core.engine.take_pending_callback() {
-                // The callback may use this stream.
+                // The callback may call functions of this stream, which take the lock.
                 self.unlock();
                 let result = pending.invoke();
                 self.core()?.engine.finish_callback(result);
@@ -88,10 +88,11 @@ impl Call<'_> {
         }
     }
 
-    /// Sends the queued handshake messages. Returns `Some` if the rest would have to wait.
+    /// Sends the queued handshake messages. Returns `Some` if sending the rest would have to wait.
     pub(super) fn send_flight(&mut self, done: bool, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        // Otherwise each handshake below would run inside a write of the stream above it. The frames of 16 such writes
-        // and a handshake would nearly fill the stack that netlib guarantees to suffice.
+        // The stream below completes its handshake first. Otherwise each handshake would run inside a write of the
+        // stream above it. The stack frames of 16 nested writes and a handshake would nearly fill the 64 KiB of stack
+        // that a thread needs at most.
         let sent = match self.ensure_handshake_below(policy) {
             Ok(None) => self.flush(policy),
             unfinished => unfinished,
@@ -107,7 +108,8 @@ impl Call<'_> {
         }
     }
 
-    /// Takes the handshaker role, waiting for another thread's handshake. Returns false if the handshake is done.
+    /// Takes the handshaker role. Waits if another thread is performing the handshake. Returns false if the handshake
+    /// is done.
     pub(super) fn enter_handshake(
         &mut self,
         policy: WaitPolicy<'_>,
@@ -129,11 +131,11 @@ impl Call<'_> {
     }
 
     /// Reads an alert that the peer sent before it closed the connection. The alert explains the failure better than
-    /// EPIPE.
+    /// the EPIPE of a send.
     #[cold]
     #[inline(never)]
     fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
-        // A server's flight fits in a few buffers. The fixed number ends the loop whatever the peer sends.
+        // A server's flight fits in a few buffers. The fixed number of rounds ends the loop whatever the peer sends.
         for _ in 0..8 {
             let Ok(core) = self.core() else { return error };
             match core.engine.handshake() {

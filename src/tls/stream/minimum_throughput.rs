@@ -1,8 +1,8 @@
-//! The minimum throughput of a stream's reads.
+//! Enforces the minimum throughput of a stream's reads.
 //!
 //! Only plaintext counts towards the minimum, because a peer can send records without plaintext at almost no cost.
-//! During the handshake all bytes count. With TLS over TLS, the stream that the application calls applies its minimum;
-//! the streams below only learn when the window ends.
+//! During the handshake all received bytes count. With TLS over TLS, only the stream that the application calls
+//! enforces its minimum; the streams below it receive the end of its window as a deadline.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::status::Status;
 use crate::tls::session::engine::Engine;
 
 impl Stream {
-    /// Sets the minimum and begins a new window.
+    /// Sets the minimum throughput and begins a new window.
     pub fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
         self.lock()?.throughput = Some(Box::new(throughput));
         Ok(())
@@ -27,7 +27,7 @@ impl Core {
         self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }
 
-    /// Begins a wait, before a receive that may wait. The returned policy says when the window ends.
+    /// Begins a wait. Called before receiving, which may wait. The returned policy contains the end of the window.
     pub(super) fn begin_wait<'a>(&mut self, policy: WaitPolicy<'a>) -> Result<WaitPolicy<'a>> {
         let Some(throughput) = self.throughput_of(policy) else { return Ok(policy) };
         let now = Instant::now();
@@ -37,7 +37,7 @@ impl Core {
         }
     }
 
-    /// Continues the wait after a receive that found nothing, when the call returns to the application.
+    /// Lets the wait continue after the call returns to the application. Called when nothing was received.
     pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         match self.throughput_of(policy).map(|throughput| throughput.continue_wait(Instant::now())) {
             Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),
@@ -45,7 +45,7 @@ impl Core {
         }
     }
 
-    /// Ends the wait after a receive of `bytes_received` bytes of records.
+    /// Ends the wait after `bytes_received` bytes of records were received.
     #[inline(always)]
     pub(super) fn end_wait(&mut self, bytes_received: usize, policy: WaitPolicy<'_>) {
         self.bytes_received = self.bytes_received.saturating_add(bytes_received as u64);
@@ -58,7 +58,7 @@ impl Core {
         }
     }
 
-    /// Ends the wait after a receive that failed. Returns the error if the minimum throughput is the reason.
+    /// Ends the wait after receiving has failed. Returns an error if the reason is the minimum throughput.
     pub(super) fn end_wait_with(&mut self, fault: &Fault, policy: WaitPolicy<'_>) -> Option<Error> {
         let throughput = self.throughput_of(policy)?;
         let is_slow = match fault {

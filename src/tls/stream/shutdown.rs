@@ -1,4 +1,4 @@
-//! Shutting down the sending direction, or both.
+//! Shuts down the sending direction of a stream, or both directions.
 
 use super::call::{Call, Role};
 use super::wait_policy::WaitPolicy;
@@ -10,7 +10,7 @@ use crate::status::Status;
 const MAX_DISCARDED: usize = 1024 * 1024;
 
 impl Stream {
-    /// Sends close_notify once. Does not wait for the peer's close_notify.
+    /// Sends close_notify, at most once for each stream. Does not wait for the peer's close_notify.
     pub fn shutdown(&self) -> Result<Io> {
         self.classified(|| {
             let (mut call, settings) = Call::begin(self, Role::Writer)?;
@@ -18,7 +18,7 @@ impl Stream {
         })
     }
 
-    /// Sends close_notify and waits for the peer's. Before the handshake there is no session to shut down.
+    /// Sends close_notify and waits for the peer's close_notify. Before the handshake there is no session to shut down.
     pub fn shutdown_both(&self) -> Result<Io> {
         self.classified(|| self.shutdown_both_now())
     }
@@ -57,7 +57,8 @@ impl Call<'_> {
         match self.flush(policy) {
             Ok(None) => Ok(Io::Done(0)),
             Ok(Some(want)) => Ok(want),
-            // A peer that has sent close_notify may close the connection without waiting for this side's.
+            // A peer that has sent close_notify may close the connection without waiting for the close_notify of this
+            // side.
             Err(error) if error.status() == Status::Protocol && self.core()?.engine.has_peer_closed() => {
                 Ok(Io::Done(0))
             }

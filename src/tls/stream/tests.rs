@@ -1,5 +1,5 @@
-//! Streams over callbacks that fail, panic or block on demand. Roles are always released, and two threads can share a
-//! stream.
+//! Tests streams over callbacks that fail, panic or block on demand. Every call must release its roles, and two threads
+//! must be able to share a stream.
 
 use std::any::Any;
 use std::io::{self, Read as _, Write as _};
@@ -20,7 +20,7 @@ use crate::tls::TlsOptions;
 enum Trouble {
     NotNow,
     Failure,
-    /// Fails with a netlib status, like a stream below that has lost its peer.
+    /// Fails with the netlib status of a stream below that has lost its peer.
     Named(Status),
     Senseless,
     Panic,
@@ -54,7 +54,7 @@ impl Wire {
             Some(Trouble::Failure) => return (-1, 0),
             Some(Trouble::Named(status)) => return (status as i32, 0),
             Some(Trouble::Senseless) => return (Status::Ok as i32, usize::MAX),
-            // This form of panic prints no message.
+            // `resume_unwind` panics without printing a message.
             Some(Trouble::Panic) => resume_unwind(Box::new("a callback's panic")),
             Some(Trouble::Hang) => {
                 self.barrier.wait();
@@ -92,7 +92,7 @@ pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context>
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// A client's streams over such callbacks, the outermost stream first, and a server's stream over a descriptor.
+/// A client's nested streams over callbacks, the outermost stream first, and a server's stream over a descriptor.
 struct Pair {
     client: Vec<Arc<Stream>>,
     wire: Arc<Wire>,
@@ -104,7 +104,7 @@ impl Pair {
     fn new(depth: usize) -> Pair {
         let context = context_with(|_| {});
         let (near, far) = UnixStream::pair().unwrap();
-        // Ends a test that fails, instead of waiting forever.
+        // The limit ends a failing test that would wait forever.
         near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
         let mut pair = Pair {
@@ -184,13 +184,13 @@ fn every_call_releases_its_roles() {
     for (which, make) in make.iter().enumerate() {
         for (name, caller) in CALLS {
             for trouble in troubles {
-                // The other callback returns instead of waiting for the silent peer.
+                // The callback that does not fail returns, instead of waiting for the silent peer.
                 let ways = [(trouble, Trouble::NotNow), (Trouble::NotNow, trouble), (trouble, trouble)];
                 for (reading, writing) in ways {
                     let pair = make();
                     let what = (which, name, reading, writing);
                     pair.wire.set(Some(reading), Some(writing));
-                    // The second call continues from the state that the first leaves.
+                    // The second call continues from the state in which the first call left the stream.
                     for _ in 0..2 {
                         let outcome = call(pair.client(), caller);
                         pair.assert_at_rest(&what);
@@ -202,7 +202,7 @@ fn every_call_releases_its_roles() {
     }
 }
 
-/// The calls use a descriptor, and an ended limit or a timeout ends them.
+/// Streams over a descriptor: a limit that has ended, or a timeout, ends each call.
 #[test]
 fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     let context = context_with(|_| {});
@@ -228,7 +228,7 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
                 }
                 let what = (handshake_done, limited, name);
                 let expected = match (limited, name, handshake_done) {
-                    // These calls do not wait. Before the handshake there is no session to close.
+                    // A shutdown does not wait here. Before the handshake there is no session to close.
                     (_, "probe" | "write_early", _) | (false, "write", true) => None,
                     (_, "handshake", true) | (false, "shutdown", _) | (_, "shutdown" | "shutdown_both", false) => {
                         None
@@ -244,9 +244,9 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     }
 }
 
-/// A call that needs two roles but gets only one releases that one; the other thread keeps its role.
+/// A call that needs two roles but gets only one releases that role, and the thread with the other role keeps it.
 #[test]
-fn a_busy_call_releases_its_roles() {
+fn a_call_that_returns_busy_releases_its_roles() {
     let pair = Pair::connected(1);
     pair.wire.set(Some(Trouble::Hang), None);
     thread::scope(|scope| {
@@ -259,7 +259,7 @@ fn a_busy_call_releases_its_roles() {
                 assert_eq!(roles, [true, false, false, false], "{name}");
             }
         }
-        // A write needs neither of these roles.
+        // A write needs neither the reader nor the handshaker role.
         assert_eq!(pair.client().write(b"ping").unwrap(), Io::Done(4));
         pair.wire.set(None, None);
         pair.server().write(b"pong").unwrap();
@@ -286,7 +286,7 @@ fn await_waiting(stream: &Stream) {
     within_time("nobody waits", || stream.lock().unwrap().waiters > 0);
 }
 
-/// A reader that has queued output sends it itself, and no other bytes are sent in between.
+/// A reader sends the output that it has queued, and a writer sends nothing until the reader is done.
 #[test]
 fn a_writer_waits_for_a_reader_that_sends() {
     let pair = Pair::connected(1);
@@ -345,19 +345,19 @@ fn a_writer_sends_the_output_of_a_reader() {
     pair.assert_at_rest(&"both are done");
 }
 
-/// A probe takes the writer role, and sends the alert before it returns.
+/// A probe that finds a protocol error takes the writer role and sends the alert before it returns.
 #[test]
-fn a_probe_sends_the_alert() {
+fn a_probe_that_finds_a_protocol_error_sends_the_alert() {
     let pair = Pair::connected(1);
     (&pair.far).write_all(b"\x17\x03\x03\0\x20no record that could be opened..").unwrap();
-    // Each probe processes all input, including tickets.
+    // Each probe processes all received records, including session tickets.
     assert_eq!(pair.client().probe().unwrap(), Status::TlsProtocol);
     let error = pair.server().read(&mut [0; 10]).unwrap_err();
     assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)), "{}", error.message());
     pair.assert_at_rest(&"failed");
 }
 
-/// A call that begins with the handshake does not block other calls after the handshake.
+/// A call that performs the handshake does not block other calls once the handshake is done.
 #[test]
 fn a_call_after_its_handshake_does_not_block_others() {
     for depth in [1, 2] {
@@ -379,9 +379,9 @@ fn a_call_after_its_handshake_does_not_block_others() {
     }
 }
 
-/// A reader and a writer hold no stream's lock while they use a transport.
+/// Readers and writers do not hold the lock of any stream while they use a transport.
 #[test]
-fn readers_and_writers_of_nested_streams_do_not_wait() {
+fn readers_and_writers_of_nested_streams_do_not_block_each_other() {
     let pair = Pair::connected(2);
     let client = pair.client();
     for hangs_reading in [true, false] {
@@ -422,7 +422,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
             let shaker = scope.spawn(|| call(client, Stream::handshake));
             pair.wire.barrier.wait();
             client.set_blocking(false).unwrap();
-            // The other calls need no handshake in this test.
+            // Only these four calls need the handshake.
             for (name, caller) in
                 CALLS.into_iter().filter(|(name, _)| ["handshake", "read", "write", "probe"].contains(name))
             {
@@ -446,7 +446,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
                 Some(_) => assert_eq!(handshake_done.unwrap().unwrap_err().status(), Status::CallbackFailed),
             }
             pair.wire.set(None, None);
-            // The writer may have failed in the same way.
+            // The writer may have failed with the same error.
             let written = catch_unwind(AssertUnwindSafe(|| joined(writer)));
             if !matches!(written, Ok(Ok(_))) {
                 assert!(outcome.is_some());
@@ -460,7 +460,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
     }
 }
 
-/// Callbacks during the handshake run without the lock, and they may fail or panic.
+/// Callbacks during the handshake run while the stream's lock is released, and may fail or panic.
 #[test]
 fn a_callback_may_use_its_stream_and_fail() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -492,8 +492,8 @@ fn a_callback_may_use_its_stream_and_fail() {
     }
 }
 
-/// The write waits for the other sender. If it returned WANT_WRITE instead, its caller could poll a socket that already
-/// has room.
+/// A non-blocking write waits for another sender that does not wait itself. If the write returned `NETLIB_WANT_WRITE`
+/// instead, its caller would poll a socket that already has room in its send buffer.
 #[test]
 fn a_nonblocking_write_waits_for_a_nonblocking_sender() {
     let context = context_with(|_| {});

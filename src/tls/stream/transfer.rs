@@ -1,4 +1,4 @@
-//! Reading and writing application data, after the handshake.
+//! Reads and writes application data; both perform the handshake first if it is not done.
 
 use super::Io;
 use super::call::{Call, Role};
@@ -33,8 +33,8 @@ impl Call<'_> {
         }
     }
 
-    /// Turns the engine's result into the caller's, and sends the output that the engine has queued. Returns `None` if
-    /// there is no plaintext yet.
+    /// Turns the engine's result into the result for the caller, and sends the output that the engine has queued.
+    /// Returns `None` if there is no plaintext yet.
     fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let core = self.core()?;
         if let Ok(Read::Data(count)) = outcome {
@@ -83,14 +83,14 @@ impl Call<'_> {
             Ok(Some(want)) if counted == 0 => Ok(want),
             Ok(_) => Ok(Io::Done(counted)),
             Err(error) => {
-                // The error reports no count, so a caller that continues passes all bytes again.
+                // An error reports no count, so a caller that continues the write passes all bytes again.
                 self.core()?.unreported += counted;
                 Err(error)
             }
         }
     }
 
-    /// Encrypts and sends `data`. Returns `None` if all of it is sent, `Some` if the rest would have to wait.
+    /// Encrypts and sends `data`. Returns `None` if all data is sent, `Some` if sending the rest would have to wait.
     fn write_all(
         &mut self,
         data: &mut Pieces<'_>,
@@ -114,7 +114,7 @@ impl Call<'_> {
         }
     }
 
-    /// Releases the writer role, and sends the output that a reader left to the writer.
+    /// Releases the writer role, and sends the output that a reader queued during the write.
     pub(super) fn end_writing(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         self.release(Role::Writer);
         let core = self.core()?;
@@ -141,7 +141,7 @@ mod tests {
     use crate::tls::Context;
     use crate::tls::session::record::WRITE_SIZE;
 
-    /// A client and a server after the handshake, and their descriptors.
+    /// A client and a server whose handshake is done, and their sockets.
     struct Pair {
         context: Arc<Context>,
         client: Stream,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_after_a_broken_connection_reports_the_first_error() {
+    fn writes_on_a_broken_connection_repeat_the_first_error() {
         let pair = Pair::new();
         pair.far.shutdown(Shutdown::Both).unwrap();
         for _ in 0..2 {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_keeps_the_settings_with_which_it_began() {
+    fn a_limit_set_during_a_read_does_not_affect_that_read() {
         let pair = Pair::new();
         shrink_send_buffer(&pair.far);
         let data = &some_data()[..16_384];
@@ -288,7 +288,7 @@ mod tests {
 
     /// If a call dropped a buffer instead of returning it, a later call would have to allocate one.
     #[test]
-    fn every_call_gives_its_buffers_back() {
+    fn every_call_returns_its_buffers_to_the_pool() {
         const KEPT: usize = 10;
         const ACTS: [(&str, Act, Io, usize); 11] = [
             ("a write", |near, _| near.write(b"data"), Io::Done(4), KEPT),

@@ -1,8 +1,8 @@
-//! The transport of a stream's records: a descriptor, another stream, or callbacks. All system calls of a stream are made
-//! here, without its lock.
+//! Carries a stream's records over its transport: a descriptor, another stream, or callbacks. All system calls of a
+//! stream are made in this module, while the stream's lock is released.
 //!
-//! Waiting for input is separate from receiving, so that a waiting stream holds no buffer. A wait without timeout and limit
-//! happens in recv(2) instead, which saves a system call.
+//! Waiting for input and receiving are separate steps, so that a waiting stream holds no buffer. A read without timeout
+//! and limit waits in recv(2) instead, which saves a system call.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -19,24 +19,25 @@ use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// The maximum number of nested streams. Each stream needs stack space in a call and when it is released.
+/// The maximum number of nested streams. Each stream adds to the stack that a call needs, and that freeing the
+/// innermost stream needs.
 const MAX_DEPTH: usize = 16;
 
 pub struct Transport(Kind);
 
 enum Kind {
-    /// Borrowed; the application closes it.
+    /// A borrowed descriptor, which the application closes.
     Descriptor(RawFd),
     Callbacks(Box<Callbacks>),
     Stream(StreamTransport),
 }
 
-/// How a receive waits for input.
+/// How [`Transport::receive`] waits for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReceiveMode {
-    /// poll(2) waits, with the limit and the timeout. The receive after it does not block.
+    /// poll(2) has waited for input, until the limit or the timeout. Receiving does not block.
     AfterPoll,
-    /// The receive itself blocks.
+    /// recv(2) itself blocks until there is input.
     Blocking,
 }
 
@@ -54,7 +55,8 @@ impl Transport {
         Transport(Kind::Callbacks(Box::new(callbacks)))
     }
 
-    /// Another stream. It serves no other calls until the new stream is dropped.
+    /// Creates a transport over another stream. Calls on that other stream fail with `NETLIB_BUSY` until the transport
+    /// is dropped.
     pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
         Ok(Transport(Kind::Stream(StreamTransport::new(outer)?)))
     }
@@ -67,7 +69,8 @@ impl Transport {
         }
     }
 
-    /// Returns whether a call can wait until the transport is ready. Transport callbacks return WANT_* instead.
+    /// Returns whether a call can wait until the transport is ready. A call on transport callbacks returns
+    /// `NETLIB_WANT_*` instead of waiting.
     pub(super) fn can_wait(&self) -> bool {
         match &self.0 {
             Kind::Descriptor(_) => true,
@@ -85,17 +88,18 @@ impl Transport {
         }
     }
 
-    /// Returns whether a receive may block in the system call. Callbacks and other streams wait in their own way.
+    /// Returns whether receiving may block in a system call. Callbacks never block there, and another stream decides
+    /// itself how it waits.
     pub(super) fn may_block(&self) -> bool {
         matches!(self.0, Kind::Descriptor(_))
     }
 
-    /// Waits for input before a receive, if the policy allows it and the last receive emptied the socket. Returns `Some`
-    /// if a stream below needs something else first and cannot wait for it.
+    /// Waits for input, if the policy allows waiting and the last call of [`Transport::receive`] emptied the socket.
+    /// Returns `Some` if a stream below first needs input or room for output that it cannot wait for.
     pub(super) fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         match &self.0 {
-            // A receive on an empty socket costs a system call, and needs a buffer for as long as the socket stays
-            // empty.
+            // Receiving from an empty socket would cost a system call, and would hold a buffer for as long as the
+            // socket stays empty.
             Kind::Descriptor(fd) if policy.blocking && drained => {
                 wait_for(*fd, sys::POLL_IN, policy)?;
                 Ok(None)
@@ -107,13 +111,13 @@ impl Transport {
                 policy.check_limit().map_err(Fault::Passthrough)?;
                 Ok(None)
             }
-            // The transport at the bottom checks the limit.
+            // The limit is checked by the transport of the outermost stream.
             Kind::Stream(_) => Ok(None),
         }
     }
 
     /// Performs the handshake of the stream below, if there is one. Returns `Some` if that handshake would have to wait
-    /// and the policy does not allow it.
+    /// and the policy does not allow waiting.
     pub(super) fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         match &self.0 {
             Kind::Stream(outer) => outer.ensure_handshake(policy).map_err(Fault::OuterStream),
@@ -136,7 +140,7 @@ impl Transport {
         }
     }
 
-    /// Sends bytes from the front of `bytes`, which is not empty; at least one byte on success.
+    /// Sends bytes from the front of `bytes`, which is not empty. Success means that at least one byte is sent.
     pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
         match &self.0 {
             Kind::Descriptor(fd) => send_to(*fd, bytes, policy),
@@ -183,7 +187,8 @@ fn wait_for(fd: RawFd, events: i16, policy: WaitPolicy<'_>) -> Outcome<()> {
     if wait(fd, events, timeout, limit).map_err(Fault::Passthrough)? { Ok(()) } else { Err(Fault::TimedOut(status)) }
 }
 
-/// A stream that carries the records of another stream. It serves no other calls until this is dropped.
+/// A stream that carries the records of another stream. Other calls on that stream fail with `NETLIB_BUSY` until this
+/// value is dropped.
 struct StreamTransport(Arc<Stream>);
 
 impl StreamTransport {
@@ -262,7 +267,8 @@ impl Drop for StreamTransport {
     fn drop(&mut self) {
         if let Ok(mut core) = self.0.lock() {
             core.has_inner_stream = false;
-            // The bytes are the inner stream's records: they are sent, and no caller passes them again.
+            // The unreported bytes are records of the inner stream. They are still sent, and no caller passes them
+            // again.
             core.unreported = 0;
         }
     }

@@ -1,4 +1,5 @@
-//! How a call on a stream may wait. The settings of the stream that the application calls apply to all streams below it.
+//! Defines whether and how long a call on a stream may wait. The settings of the stream that the application calls
+//! apply to all streams below it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,14 +63,15 @@ impl WaitPolicy<'_> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails if the window has ended. Used in loops of the streams below.
+    /// Fails if the window has ended. Called in the loops of streams below, which do not enforce a minimum of their
+    /// own.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }
 }
 
-/// Returns the error of a stream below. The stream that has the minimum replaces it with an error that states the
-/// numbers.
+/// Returns the error with which a stream below reports that the window has ended. The stream that enforces the minimum
+/// replaces this error with one that states the received and the required number of bytes.
 pub(super) fn too_slow() -> Error {
     Error::new(Status::TooSlow, "data arrived more slowly than the configured minimum throughput")
 }
