@@ -262,7 +262,7 @@ struct own {
     int32_t result; /* returned by all callbacks except seek */
     int32_t sought; /* returned by seek instead of NETLIB_OUTCOME_DONE if not 0; -1 stands for 0 */
     size_t extra;   /* number of bytes beyond the buffer that read claims to have stored */
-    int64_t told;   /* position that tell returns if not 0 */
+    int64_t tell_result;   /* position that tell returns if not 0 */
     int32_t closed;
     bool stores_nothing; /* the callbacks leave their outputs unchanged */
 };
@@ -281,7 +281,7 @@ static int32_t own_read(void *ctx, void *buf, size_t len, size_t *n) {
 
 static int32_t own_tell(void *ctx, int64_t *pos) {
     struct own *own = ctx;
-    if (!own->stores_nothing) *pos = own->told != 0 ? own->told : own->at;
+    if (!own->stores_nothing) *pos = own->tell_result != 0 ? own->tell_result : own->at;
     return own->result;
 }
 
@@ -326,7 +326,7 @@ static void invalid_callback_results_fail_the_call(void) {
     static const struct {
         struct own own;
         netlib_status read, tell;
-        int64_t told;
+        int64_t tell_result;
         netlib_status seek, closed;
     } rows[] = {
         {{.text = "abc", .result = 7},
@@ -346,8 +346,8 @@ static void invalid_callback_results_fail_the_call(void) {
         {{.text = "abc", .sought = INT32_MIN}, NETLIB_OK, NETLIB_OK, 2, NETLIB_UNREWINDABLE_BODY, NETLIB_OK},
         {{.text = "abc", .extra = 1}, NETLIB_CALLBACK_FAILED, NETLIB_OK, 2, NETLIB_OK, NETLIB_OK},
         {{.text = "abc", .extra = SIZE_MAX / 2}, NETLIB_CALLBACK_FAILED, NETLIB_OK, 2, NETLIB_OK, NETLIB_OK},
-        {{.text = "abc", .told = -1}, NETLIB_OK, NETLIB_CALLBACK_FAILED, 0, NETLIB_OK, NETLIB_OK},
-        {{.text = "abc", .told = INT64_MIN + 1}, NETLIB_OK, NETLIB_CALLBACK_FAILED, 0, NETLIB_OK, NETLIB_OK},
+        {{.text = "abc", .tell_result = -1}, NETLIB_OK, NETLIB_CALLBACK_FAILED, 0, NETLIB_OK, NETLIB_OK},
+        {{.text = "abc", .tell_result = INT64_MIN + 1}, NETLIB_OK, NETLIB_CALLBACK_FAILED, 0, NETLIB_OK, NETLIB_OK},
         {{.text = "abc", .closed = 2}, NETLIB_OK, NETLIB_OK, 2, NETLIB_OK, NETLIB_CALLBACK_FAILED},
         {{.text = "abc", .stores_nothing = true},
          NETLIB_CALLBACK_FAILED,
@@ -367,7 +367,7 @@ static void invalid_callback_results_fail_the_call(void) {
         CHECK_INT(rows[i].read == NETLIB_OK ? 2 : 0, (long long)n);
         int64_t pos = 99;
         CHECK_STATUS(rows[i].tell, netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err));
-        CHECK_INT(rows[i].told, pos);
+        CHECK_INT(rows[i].tell_result, pos);
         netlib_status status = netlib_rewind_body(body, 0, &err);
         if (rows[i].seek != NETLIB_OK)
             CHECK_INT(NETLIB_CALLBACK_FAILED, netlib_error_status(netlib_error_cause(err, 0)));

@@ -1,4 +1,4 @@
-/* Response heads: parsing, getters, body framing, and defects of header blocks. */
+/* Tests response heads: parsing, getters, body framing, and the defects of header blocks. */
 #include "harness.h"
 
 static netlib_response *parse(const char *method, const char *head, size_t *head_len) {
@@ -47,7 +47,8 @@ static void incomplete_heads_return_want_read_and_complete_ones_parse(void) {
         CHECK_INT(3, (long long)len);
         netlib_response_free(response);
 
-        /* Every shorter prefix, in memory of its own size, so that sanitizers detect a read beyond its end. */
+        /* Parses every shorter prefix of the head, copied into memory of its exact size, so that a sanitizer detects a
+         * read beyond the end. */
         for (size_t cut = 0; cut < whole; cut++) {
             char *piece = malloc(cut + 1);
             if (piece == NULL) break;
@@ -115,8 +116,8 @@ static void a_response_head_above_256_kib_is_refused(void) {
     free(endless);
 }
 
-/* A program appends received bytes to its buffer and passes the state to the next call. One state serves a whole
- * connection. */
+/* The application appends received bytes to its buffer and passes the parser state to the next call. One state is used
+ * for a whole connection. */
 static void heads_in_pieces_are_parsed_in_linear_time_with_a_state(void) {
     static const char stream[] =
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
@@ -142,8 +143,8 @@ static void heads_in_pieces_are_parsed_in_linear_time_with_a_state(void) {
         CHECK_STR("body", stream + start);
     }
 
-    /* The largest head, one more byte per call. Without the state, the calls would parse 34 thousand million bytes in
-     * total. */
+    /* Parses the largest head, with one more byte in each call. Without the state, the calls would parse 34 billion
+     * bytes in total. */
     size_t most = 256 * 1024;
     char *large = malloc(most);
     CHECK(large != NULL);
@@ -168,7 +169,8 @@ static void heads_in_pieces_are_parsed_in_linear_time_with_a_state(void) {
     free(large);
 }
 
-/* A state that cannot belong to these bytes is refused. Any other wrong state does not change a response. */
+/* netlib_response_parse refuses a parser state that cannot belong to the passed bytes. Any other wrong state does not
+ * change the parsed response. */
 static void parser_states_of_other_bytes_never_change_a_response(void) {
     static const char head[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n";
     uint64_t state = 0;
@@ -178,14 +180,14 @@ static void parser_states_of_other_bytes_never_change_a_response(void) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", head, 24, &state, &response, &head_len, &err));
     uint64_t kept = state;
     CHECK(kept != 0);
-    /* The buffer was emptied, so the state points beyond its end. */
+    /* The application has emptied its buffer, so the state points beyond the end of the bytes. */
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", head, 3, &state, &response, &head_len, &err));
     CHECK(state == 0 && response == NULL && head_len == 0);
     state = UINT64_MAX;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
                  netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err));
     CHECK(state == 0);
-    /* A state with one wrong bit: each result is a refusal, NETLIB_WANT_READ, or the right response. */
+    /* A state with one flipped bit leads to a refusal, to NETLIB_WANT_READ, or to the correct response. */
     for (int bit = 0; bit < 64; bit++) {
         state = kept ^ (uint64_t)1 << bit;
         netlib_status status = netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err);
@@ -201,7 +203,8 @@ static void parser_states_of_other_bytes_never_change_a_response(void) {
     }
 }
 
-/* Older servers send ISO 8859-1 bytes. The next request has the same bytes, percent-encoded, as in browsers. */
+/* Older servers send a Location with ISO 8859-1 bytes. As in browsers, the URL of the next request has the same bytes,
+ * percent-encoded. */
 static void a_location_that_is_not_utf8_is_percent_encoded(void) {
     static const struct {
         const char *location, *read, *url;

@@ -1,21 +1,21 @@
 /*
- * Body framing, compared with two other parsers: tests/vectors/framing.py recorded the results of h11 and llhttp for
- * mutated Transfer-Encoding and Content-Length fields, methods and statuses. netlib may refuse more than they do. If
- * it accepts a head, each of them has the same result, or differs for one of the reasons below.
+ * Compares netlib's body framing with h11 and llhttp. tests/vectors/framing.py recorded the results of both parsers for
+ * mutated Transfer-Encoding and Content-Length fields, methods and statuses. netlib may refuse heads that h11 and
+ * llhttp accept. For each head that netlib accepts, the result of each parser must be equal, or must differ for one of
+ * the reasons in the table.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "vectors/vectors.h"
 #include <strings.h>
 
-/* A case, and netlib's result: none, length and a number of bytes, chunked, close, refused. */
+/* A response head, and the body framing that netlib finds: "none", "length N", "chunked", "close" or "refused". */
 struct head {
     const char *method, *fields;
     int status;
     char netlib[40];
 };
 
-/* Returns the value of the next field with this name, from `*at` on, without surrounding whitespace; NULL if there is
- * none. */
+/* Returns the value of the next field named `name` at or after `*at`, without surrounding whitespace, or NULL. */
 static const char *value_of(const char **at, const char *name, size_t *len) {
     size_t name_len = strlen(name);
     while (**at != '\0') {
@@ -35,7 +35,7 @@ static const char *value_of(const char **at, const char *name, size_t *len) {
     return NULL;
 }
 
-/* Returns the number of list elements in the fields with this name. */
+/* Returns the number of list elements in all fields named `name`. */
 static size_t elements(const struct head *head, const char *name) {
     size_t count = 0, len = 0;
     const char *at = head->fields, *value;
@@ -46,13 +46,14 @@ static size_t elements(const struct head *head, const char *name) {
     return count;
 }
 
-/* The reasons. Each names the parsers that differ, their result, and the heads that the reason covers. */
+/* The reasons for different results. Each reason has a function that returns true for the heads that the reason
+ * applies. */
 
-/* RFC 9112 section 6.3: these responses have no body, whatever the fields say. The other parsers read the fields first,
- * and llhttp knows only the statuses 100 to 103. */
+/* Responses to HEAD, and responses with the statuses 1xx, 204 and 304, have no body, even if a field announces one (RFC
+ * 9112 section 6.3). h11 and llhttp read the fields first, and llhttp knows only the statuses 100 to 103. */
 static bool no_body(const struct head *head) { return strcmp(head->netlib, "none") == 0; }
 
-/* RFC 9112 section 7 allows any token as a coding; h11 supports only chunked. */
+/* RFC 9112 section 7 allows any token as a transfer coding, but h11 supports only chunked. */
 static bool other_codings(const struct head *head) {
     size_t len = 0;
     const char *at = head->fields, *value;
@@ -67,19 +68,19 @@ static bool codings_and_length(const struct head *head) {
     return elements(head, "Transfer-Encoding") > 0 && elements(head, "Content-Length") > 0;
 }
 
-/* RFC 9110 section 8.6: a list that repeats one length means this length. llhttp accepts no list, and h11 reads 5 and
- * 05 as two lengths. */
+/* RFC 9110 section 8.6 allows a Content-Length list that repeats one number. llhttp accepts no list, and h11 regards 5
+ * and 05 as different numbers. */
 static bool one_length_repeated(const struct head *head) { return elements(head, "Content-Length") > 1; }
 
-/* RFC 9110 section 5.6.3: whitespace is spaces and tabs. llhttp allows only spaces around these values. */
+/* RFC 9110 section 5.6.3 allows spaces and tabs around a value, but llhttp allows only spaces here. */
 static bool tab(const struct head *head) { return strchr(head->fields, '\t') != NULL; }
 
-/* RFC 9112 section 5.2: a user agent joins folded lines. */
+/* A user agent joins folded lines (RFC 9112 section 5.2), but llhttp refuses them. */
 static bool folded(const struct head *head) {
     return strstr(head->fields, "\r\n ") != NULL || strstr(head->fields, "\r\n\t") != NULL;
 }
 
-/* RFC 9110 section 5.5: control characters except CR, LF and NUL may be kept. */
+/* RFC 9110 section 5.5 allows a recipient to keep control characters other than CR, LF and NUL in a value. */
 static bool control(const struct head *head) {
     for (const char *at = head->fields; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' && strchr("\t\r\n", *at) == NULL) return true;
@@ -93,9 +94,9 @@ static const struct {
     const char *name;
     int whose;
     const char *answers; /* NULL: any result */
-    bool (*covers)(const struct head *head);
+    bool (*applies)(const struct head *head);
 } reasons[] = {
-    {"no body, whatever the fields say", H11 | LLHTTP, NULL, no_body},
+    {"no body, although fields announce one", H11 | LLHTTP, NULL, no_body},
     {"codings other than chunked", H11, "refused", other_codings},
     {"codings override a length", H11 | LLHTTP, "refused", codings_and_length},
     {"one length repeated", H11 | LLHTTP, "refused", one_length_repeated},
@@ -134,11 +135,11 @@ static void body_framing_agrees_with_h11_and_llhttp(void) {
     vectors_file file = read_vectors("tests/vectors", "parsers", "framing");
     CHECK(file.count > 4000);
     for (size_t i = 0; i < file.count; i++) {
-        char *asked = file.cases[i].asked, *answers = file.cases[i].answer;
-        struct head head = {.method = next_word(&asked)};
-        head.status = atoi(next_word(&asked));
+        char *input = file.cases[i].input, *answers = file.cases[i].answer;
+        struct head head = {.method = next_word(&input)};
+        head.status = atoi(next_word(&input));
         size_t len = 0;
-        head.fields = next_text(&asked, &len);
+        head.fields = next_text(&input, &len);
         if (strlen(head.fields) != len) continue; /* all parsers refuse NUL: test_response.c */
         run_netlib(&head);
         for (int p = 0; p < 2; p++) {
@@ -156,7 +157,7 @@ static void body_framing_agrees_with_h11_and_llhttp(void) {
             while (reason < REASONS &&
                    !((reasons[reason].whose & (p + 1)) != 0 &&
                      (reasons[reason].answers == NULL || strcmp(reasons[reason].answers, answer) == 0) &&
-                     reasons[reason].covers(&head))) {
+                     reasons[reason].applies(&head))) {
                 reason++;
             }
             CHECK(reason < REASONS);

@@ -9,7 +9,7 @@ static bool is_retry(const netlib_retry *retry, const char *method, int32_t stat
     return answer;
 }
 
-/* The counts of one Retry, before and after. */
+/* The counts of a Retry. */
 struct counts {
     int32_t total, connect, read, redirect, status, other;
 };
@@ -44,7 +44,7 @@ static void increment_decrements_the_count_of_the_failure_kind(void) {
         {0, 200, "Location: /x\r\n", {8, 5, 5, 5, 4, 5}, 200, NULL},
         {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
         {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
-        /* The error takes precedence over the response, but the response shows that the request was sent. */
+        /* The error determines the result, not the response. But the response proves that the request was sent. */
         {NETLIB_CONNECT_FAILED, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -153,7 +153,7 @@ static void increment_fails_if_the_policy_allows_no_retry(void) {
         if (rows[i].which == CONNECT) netlib_retry_options_set_connect(options, rows[i].count);
         if (rows[i].which == READ) netlib_retry_options_set_read(options, rows[i].count);
         if (rows[i].which == REDIRECT) netlib_retry_options_set_redirect(options, rows[i].count);
-        /* netlib_retry_increment ignores both settings. */
+        /* netlib_retry_increment ignores raise_on_redirect and raise_on_status. */
         netlib_retry_options_set_raise_on_redirect(options, 0);
         netlib_retry_options_set_raise_on_status(options, 0);
         netlib_retry *retry = retry_of(options);
@@ -338,7 +338,8 @@ static void null_retries_return_the_documented_values(void) {
     netlib_retry_options_add_sensitive_headers(NULL);
 }
 
-/* Programs log the history after a failure, so each of its URLs is also available without its secrets. */
+/* Applications log the history after a failure. Therefore each URL of the history is also available without its
+ * secrets. */
 static void the_history_has_redacted_urls(void) {
     static const struct {
         const char *text, *redacted;
@@ -359,10 +360,10 @@ static void the_history_has_redacted_urls(void) {
     netlib_retry_options_free(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t len = 99;
-        const char *lent = netlib_retry_history_redacted_url(retry, i, &len);
-        CHECK_STR(rows[i].redacted, lent);
+        const char *borrowed = netlib_retry_history_redacted_url(retry, i, &len);
+        CHECK_STR(rows[i].redacted, borrowed);
         CHECK_INT((long long)strlen(rows[i].redacted), (long long)len);
-        CHECK(netlib_retry_history_redacted_url(retry, i, NULL) == lent);
+        CHECK(netlib_retry_history_redacted_url(retry, i, NULL) == borrowed);
         CHECK_STR(rows[i].redacted, netlib_retry_history_redacted_redirect_location(retry, i, NULL));
         CHECK_STR(rows[i].text, netlib_retry_history_url(retry, i, NULL));
     }

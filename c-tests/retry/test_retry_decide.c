@@ -1,4 +1,4 @@
-/* Decisions: the next step after a response or an error. */
+/* Tests netlib_retry_decide: the next step after a response or an error. */
 #include "retry_makers.h"
 
 static netlib_url *url_of(const char *text) {
@@ -27,7 +27,7 @@ static netlib_headers *headers_of(const char *const *names, size_t count) {
     return headers;
 }
 
-/* Decides about one response. */
+/* Returns the decision about a GET request and its response. */
 static netlib_decision *decide(const netlib_retry *retry, const char *method, const char *url, int status,
                                const char *fields) {
     netlib_error *err = NULL;
@@ -200,7 +200,8 @@ static void exhausted_retries_fail_or_return_the_response(void) {
     netlib_url_free(url);
 }
 
-/* The headers that each hop gets. The caller passes the headers of the first request at every hop. */
+/* Checks the headers of each request in a chain of redirects. The caller always passes the headers of the first
+ * request. */
 static void headers_dropped_at_another_origin_stay_dropped(void) {
     static const char *const names[] = {"authorization", "X-API-Key", "Content-Type", "Accept"};
     static const struct {
@@ -359,7 +360,7 @@ static void decide_fails_if_the_delay_exceeds_the_limit(void) {
     netlib_url_free(url);
 }
 
-/* Borrowed values stay valid until the decision is freed; clones stay valid after that. */
+/* Borrowed values are valid until the decision is freed. Clones of borrowed values outlive the decision. */
 static void clones_outlive_the_decision(void) {
     netlib_retry *retry = retry_of(usual());
     netlib_decision *decision = decide(retry, "GET", "http://h/", 302, "Location: /x\r\n");

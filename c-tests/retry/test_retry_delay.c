@@ -1,4 +1,4 @@
-/* The delays of the retry policy: backoff, jitter, Retry-After, and sleeping under a limit. */
+/* Tests the delays of the retry policy: backoff, jitter, Retry-After, and sleeping with a limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "retry_makers.h"
 
@@ -72,7 +72,7 @@ static void backoff_doubles_up_to_its_maximum(void) {
         CHECK_DOUBLE(rows[i].expected, backoff_of(retry));
         netlib_retry_free(retry);
     }
-    /* Failures before a redirect do not increase the backoff. */
+    /* Failures before the last redirect do not increase the backoff. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 1);
     for (int i = 0; i < 5; i++) netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
@@ -113,7 +113,7 @@ static void jitter_is_added_and_bad_random_numbers_fail(void) {
         CHECK_DOUBLE(rows[i].seconds, seconds);
         netlib_retry_free(retry);
     }
-    /* The system's random source. */
+    /* Without a random callback, the system's random source is used. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_jitter(options, 5);
     netlib_retry_options_set_random(options, store_no_random, NULL, NULL);
@@ -183,7 +183,7 @@ static void retry_after_is_parsed_and_capped(void) {
     response = response_of(503, "Retry-After: 1\r\nRetry-After: 2\r\n");
     CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_retry_get_retry_after(retry, response, &seconds, &err));
     netlib_response_free(response);
-    /* With the system's clock, a date in 1994 has passed. */
+    /* With the system's clock, a Retry-After date in 1994 is in the past. */
     CHECK_OK(netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
     CHECK_DOUBLE(0, seconds);
 
@@ -195,7 +195,7 @@ static void retry_after_is_parsed_and_capped(void) {
         netlib_retry *made = retry_of(options);
         CHECK_STATUS(NETLIB_CALLBACK_FAILED,
                      netlib_retry_parse_retry_after(made, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
-        /* A number of seconds needs no clock. */
+        /* A Retry-After with a number of seconds does not call the clock. */
         CHECK_OK(netlib_retry_parse_retry_after(made, "3", &seconds, &err));
         netlib_retry_free(made);
     }
@@ -289,13 +289,13 @@ static void limits_end_sleeps_and_failing_callbacks_fail_them(void) {
     CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, response, limit, &err));
     pthread_join(thread, NULL);
-    /* A cancel also fails a call that would not sleep. */
+    /* A cancelled limit also fails a call whose delay is 0. */
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep_for_retry(retry, NULL, limit, &slept, &err));
     CHECK_OK(netlib_retry_sleep_for_retry(retry, NULL, NULL, &slept, &err));
     CHECK(!slept);
 
-    /* With an ended limit, the sleep callback is not called. */
+    /* If the limit has ended, netlib does not call the sleep callback. */
     struct virtual virtual = {.outcome = NETLIB_OUTCOME_DONE};
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_sleep(options, virtual_sleep, &virtual, NULL);
@@ -313,7 +313,7 @@ static void limits_end_sleeps_and_failing_callbacks_fail_them(void) {
     netlib_limit_free(limit);
     netlib_response_free(response);
 
-    /* netlib's own sleep lasts as long as requested. */
+    /* Without a sleep callback, netlib sleeps for the whole delay. */
     response = response_of(503, "Retry-After: 1\r\n");
     options = netlib_retry_options_new();
     netlib_retry_options_set_retry_after_max(options, 0.03);

@@ -1,4 +1,4 @@
-/* How failures are counted after a response, and how failures before a request is sent are counted. */
+/* Tests which retry kind errors have if a response arrived, if the request was not sent, and if a proxy failed. */
 #include "retry_makers.h"
 #include "retry_outcomes.h"
 
@@ -8,7 +8,7 @@ static const netlib_status statuses[] = {
     NETLIB_CANCELLED,      NETLIB_CALLBACK_FAILED,
 };
 
-/* If an error comes with a response, the request was sent. */
+/* An error that is passed together with a response counts as a read error, because the request was sent. */
 static void errors_with_a_response_count_as_read_errors(void) {
     netlib_response *response = response_of(200, "");
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
@@ -24,7 +24,8 @@ static void errors_with_a_response_count_as_read_errors(void) {
     netlib_response_free(response);
 }
 
-/* The returned error and MAX_RETRY also record the response, so that an outer policy does not repeat the request. */
+/* The error that netlib_retry_increment returns has the retry kind READ if a response arrived, so that an outer policy
+ * does not repeat the request. */
 static void errors_of_increment_record_that_a_response_arrived(void) {
     static const struct {
         const char *method;
@@ -63,7 +64,7 @@ static void errors_of_increment_record_that_a_response_arrived(void) {
     }
 }
 
-/* An earlier attempt may have sent the request; the last one could not connect. */
+/* The first attempt may have sent the request. The last attempt could not connect. */
 static void max_retry_records_that_an_earlier_attempt_sent_the_request(void) {
     static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
@@ -85,8 +86,8 @@ static void max_retry_records_that_an_earlier_attempt_sent_the_request(void) {
     }
 }
 
-/* The failure of a proxy, and of a proxy that was reached through another proxy. A POST that the server may have
- * received is not repeated, nor is a request that was cancelled. */
+/* Tests errors of a proxy, and of a proxy that was reached through another proxy. The policy repeats no POST that the
+ * server may have received, and no cancelled request. */
 static void proxy_failures_have_the_kind_of_their_cause(void) {
     static const struct {
         netlib_status cause; /* OK: no cause */
@@ -118,7 +119,7 @@ static void proxy_failures_have_the_kind_of_their_cause(void) {
     }
 }
 
-/* Each `of_` function returns an error that netlib reports about a message. */
+/* Each function whose name begins with `of_` returns an error that netlib reports about a request or a response. */
 static netlib_error *of_head(const char *head) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
@@ -202,7 +203,7 @@ static void errors_about_a_response_count_as_read_errors(void) {
         {"a Retry-After of a response", of_wait, "Retry-After: soon\r\n", NETLIB_INVALID_HEADER, READ},
         {"a Location", of_location, "Location: http://[\r\n", NETLIB_INVALID_URL, READ},
         {"a Location without a host", of_location, "Location: http://:80/\r\n", NETLIB_INVALID_URL, READ},
-        /* The request was never sent. */
+        /* The last two errors concern the request itself, which was not sent. */
         {"a request's header", of_request_header, "a\nb", NETLIB_INVALID_HEADER, NEVER},
         {"the request's URL", of_own_url, "http://[", NETLIB_INVALID_URL, OTHER},
     };

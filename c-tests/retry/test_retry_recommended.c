@@ -1,9 +1,10 @@
-/* The recommended settings: values, jitter kinds, Retry-After rules, decisions, and the history in errors of limits. */
+/* Tests the recommended retry settings: their values, jitter kinds, Retry-After rules, decisions, and the failed
+ * attempts in deadline and cancel errors. */
 #include "retry_makers.h"
 
 #include <string.h>
 
-/* Returns the same number each time; `ctx` is a double. */
+/* A random callback that always returns the double in `ctx`. */
 static int32_t constant_random(void *ctx, double *value) {
     *value = *(double *)ctx;
     return 0;
@@ -48,7 +49,7 @@ static void recommended_options_have_their_documented_values(void) {
     }
     netlib_retry_free(made);
 
-    /* The defaults of urllib3 stay unchanged. */
+    /* netlib_retry_new without options still uses the defaults of urllib3. */
     static const int32_t obeyed[] = {413, 429, 503};
     netlib_retry *defaults = retry_of(netlib_retry_options_new());
     CHECK_INT(1, netlib_retry_total_counts_redirects(defaults));
@@ -60,7 +61,7 @@ static void recommended_options_have_their_documented_values(void) {
     CHECK_INT(0, netlib_retry_ignores_malformed_retry_after(defaults));
     netlib_retry_free(defaults);
 
-    /* A borrowed constant can be cloned and freed like any Retry. */
+    /* The borrowed Retry of netlib_retry_recommended can be cloned and freed like any other Retry. */
     netlib_retry *clone = netlib_retry_clone(netlib_retry_recommended());
     CHECK(clone == netlib_retry_recommended());
     netlib_retry_free(clone);
@@ -113,7 +114,7 @@ static void recommended_settings_read_back_and_invalid_ones_are_refused(void) {
     }
 }
 
-/* The backoffs before five consecutive retries, with the random number of the row. */
+/* Checks the backoffs before five consecutive retries if the random callback returns the number of the row. */
 static void each_jitter_kind_computes_its_documented_delays(void) {
     const double nearly_one = 0.99999999999999988898; /* 1 - 2^-53 */
     const struct {
@@ -152,12 +153,13 @@ static void each_jitter_kind_computes_its_documented_delays(void) {
         CHECK_OK(netlib_retry_get_backoff_time(counted, &seconds, &err));
         CHECK_DOUBLE(0, seconds);
         for (int n = 0; n < 5; n++) {
-            /* Counts with increment and with decisions: both have the same delays, even if they are read repeatedly. */
+            /* netlib_retry_increment and netlib_retry_decide lead to the same delays, and a delay stays the same if it
+             * is read twice. */
             netlib_retry *next = NULL;
             netlib_decision *decision = NULL;
             CHECK_OK(netlib_retry_increment(counted, "GET", "/", NULL, failure, &next, &err));
             CHECK_OK(netlib_retry_decide(decided, "GET", url, NULL, failure, NULL, &decision, &err));
-            for (int question = 0; question < 2; question++) {
+            for (int times_read = 0; times_read < 2; times_read++) {
                 CHECK_OK(netlib_retry_get_backoff_time(next, &seconds, &err));
                 CHECK_DOUBLE(rows[i].seconds[n], seconds);
             }
@@ -174,8 +176,9 @@ static void each_jitter_kind_computes_its_documented_delays(void) {
         netlib_retry_free(decided);
     }
 
-    /* Decorrelated jitter: the delay of a Retry stays the same, even if the random source changes. A redirect starts
-     * the sequence again. If the random source fails, increment fails, and the Retry stays usable. */
+    /* With decorrelated jitter, the delay of a Retry stays the same even if the random callback returns another number.
+     * A redirect restarts the sequence of delays. If the random callback fails, netlib_retry_increment fails, and the
+     * Retry can still be used. */
     double random = 0.5, seconds = 9;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 1);
@@ -216,7 +219,7 @@ static void each_jitter_kind_computes_its_documented_delays(void) {
     netlib_error_free(failure);
 }
 
-/* Returns the recommended options with a random number of 0.5. */
+/* Returns the recommended options with a random callback that returns 0.5. */
 static netlib_retry_options *recommended(void) {
     static double half = 0.5;
     netlib_retry_options *options = netlib_retry_options_new_recommended();
@@ -224,7 +227,7 @@ static netlib_retry_options *recommended(void) {
     return options;
 }
 
-/* Decisions of the recommended settings about the response to a first request. */
+/* Tests the decisions of the recommended settings about the first response. */
 static void recommended_options_retry_only_the_documented_statuses(void) {
     static const struct {
         const char *method;
@@ -279,7 +282,8 @@ static void recommended_options_retry_only_the_documented_statuses(void) {
         netlib_response_free(response);
     }
 
-    /* A downgrade is refused. The getter ignores a malformed header as well; the parser does not. */
+    /* A redirect from https to http is refused. netlib_retry_get_retry_after ignores a malformed Retry-After, but
+     * netlib_retry_parse_retry_after fails. */
     netlib_decision *decision = NULL;
     netlib_response *response = response_of(302, "Location: http://h/\r\n");
     CHECK_STATUS(NETLIB_UNSAFE_REDIRECT, netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));
@@ -292,8 +296,8 @@ static void recommended_options_retry_only_the_documented_statuses(void) {
     netlib_response_free(response);
     netlib_retry_free(retry);
 
-    /* With an ignored malformed header, a status is not retried because of Retry-After. A failing clock is a failure,
-     * but the clock is called only if the decision depends on it. */
+    /* A malformed Retry-After that is ignored does not make a status retryable. A clock that fails makes the decision
+     * fail, but netlib calls the clock only if the decision depends on the time. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_ignore_malformed_retry_after(options, 1);
     netlib_retry_options_set_wall_clock(options, constant_random, &(double){NAN}, NULL);
@@ -316,7 +320,7 @@ static void recommended_options_retry_only_the_documented_statuses(void) {
     netlib_url_free(url);
 }
 
-/* Retries a permanent failure until the policy ends it. */
+/* Retries a request that always fails until the policy refuses another retry. */
 static void recommended_options_retry_errors_at_most_three_times(void) {
     static const struct {
         netlib_status status;
@@ -352,7 +356,7 @@ static void recommended_options_retry_errors_at_most_three_times(void) {
     netlib_url_free(url);
 }
 
-/* One chain can have ten redirects and three retries. */
+/* One request can have ten redirects and three retries. */
 static void redirects_do_not_consume_retries(void) {
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
@@ -390,7 +394,7 @@ static void redirects_do_not_consume_retries(void) {
     netlib_url_free(url);
 }
 
-/* A Retry-After that exceeds retry_after_max. */
+/* Tests responses whose Retry-After exceeds retry_after_max. */
 static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     static const struct {
         int32_t over_max;
@@ -454,7 +458,8 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     }
     netlib_url_free(url);
 
-    /* Functions that wait or return the delay fail as well. Functions that read the header return its number. */
+    /* netlib_retry_delay and netlib_retry_sleep fail as well. netlib_retry_get_retry_after and
+     * netlib_retry_parse_retry_after return the number of the header. */
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
@@ -470,7 +475,7 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     netlib_retry_free(retry);
 }
 
-/* After a 503 and a read timeout, a limit ends by its deadline or by a cancel. Its error has the failed attempts as
+/* A limit ends after a 503 and a read timeout, by its deadline or by a cancel. The error has these failed attempts as
  * causes. */
 static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
     netlib_url *url = url_of("http://h/");
@@ -492,7 +497,8 @@ static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
         netlib_status status = NETLIB_OK;
         netlib_retry *next = NULL;
         int32_t slept = 0;
-        /* 0 and 1: no time is left for the wait; 2 to 4: during the wait; 5 and 6: during the third attempt. */
+        /* In cases 0 and 1, the limit leaves no time for the delay. In cases 2 to 4, the limit ends during the delay;
+         * in cases 5 and 6, during the third attempt. */
         if (i == 0) status = netlib_retry_decide(after, "GET", url, busy, NULL, limit, &none, &err);
         if (i == 1) status = netlib_retry_decide(after, "GET", url, busy, NULL, cancelled, &none, &err);
         if (i == 2) status = netlib_decision_sleep(second, cancelled, &err);
@@ -501,7 +507,7 @@ static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
         if (i == 5) status = netlib_retry_decide(after, "GET", url, NULL, stopped, NULL, &none, &err);
         if (i == 6) status = netlib_retry_increment(after, "GET", "/", NULL, stopped, &next, &err);
         CHECK_INT(i == 0 || i >= 5 ? NETLIB_DEADLINE_EXCEEDED : NETLIB_CANCELLED, status);
-        /* The error's own causes come first. */
+        /* The causes that the error already had precede the failed attempts. */
         size_t at = i >= 5 ? 1 : 0, count = i <= 1 ? 3 : at + 2;
         CHECK_INT((long long)count, (long long)netlib_error_cause_count(err));
         CHECK_STR("the server answered 503", netlib_error_message(netlib_error_cause(err, at), NULL));
@@ -517,8 +523,8 @@ static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
     netlib_error_free(stopped);
     netlib_retry_free(retry);
 
-    /* Only the last 16 attempts of a long history become causes, and an error that is passed in repeatedly has at most
-     * 64. */
+    /* Only the last 16 attempts of a long history become causes of an error. An error that is passed to
+     * netlib_retry_decide repeatedly gets at most 64 causes. */
     netlib_retry_options *options = netlib_retry_options_new();
     for (int i = 0; i < 40; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500 + i, NULL);
     retry = retry_of(options);
@@ -543,7 +549,7 @@ static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
     netlib_url_free(url);
 }
 
-/* The headers that each policy sends to another origin. */
+/* Checks which headers the default and the recommended policy send to another origin. */
 static void recommended_options_send_no_secrets_to_other_origins(void) {
     static const struct {
         const char *name;

@@ -1,4 +1,5 @@
-/* Redirects, tested against vulnerabilities of other libraries: docs/reference/incidents.md names the tests. */
+/* Tests redirects for vulnerabilities that other libraries had. docs/reference/incidents.md lists the vulnerabilities
+ * with their tests. */
 #include "retry_makers.h"
 
 static netlib_url *url_of(const char *text) {
@@ -21,7 +22,7 @@ static netlib_headers *headers_of(const char *const *names, size_t count) {
 }
 
 /* Returns options that retry 503 for every method, without a limit on the counts. */
-static netlib_retry_options *endless(int32_t profile) {
+static netlib_retry_options *options_without_limit(int32_t profile) {
     static const int32_t codes[] = {503};
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, NETLIB_NONE);
@@ -47,26 +48,26 @@ static bool drops(const netlib_decision *decision, const char *name) {
     return netlib_decision_drops_header(decision, name);
 }
 
-/* Checks the names of the headers that are kept, each followed by a space. Both functions that drop headers must
- * agree. */
+/* Checks the names of the kept headers, each followed by a space. netlib_decision_headers and
+ * netlib_decision_drops_header must agree. */
 static void check_kept(const char *expected, const netlib_decision *decision, const netlib_headers *request) {
     netlib_error *err = NULL;
     netlib_headers *next = NULL;
     char kept[2048] = "";
-    char asked[2048] = "";
+    char not_dropped[2048] = "";
     CHECK_OK(netlib_decision_headers(decision, request, &next, &err));
     for (size_t i = 0; i < netlib_headers_count(next); i++)
         strcat(strcat(kept, netlib_headers_name(next, i, NULL)), " ");
     for (size_t i = 0; i < netlib_headers_count(request); i++) {
         const char *name = netlib_headers_name(request, i, NULL);
-        if (!drops(decision, name)) strcat(strcat(asked, name), " ");
+        if (!drops(decision, name)) strcat(strcat(not_dropped, name), " ");
     }
     CHECK_STR(expected, kept);
-    CHECK_STR(expected, asked);
+    CHECK_STR(expected, not_dropped);
     netlib_headers_free(next);
 }
 
-/* Writes the name in one of four casings. */
+/* Writes the name in lower case, upper case, with capitalized words, or with alternating case. */
 static const char *cased(char *into, const char *name, int casing) {
     bool first = true;
     size_t i = 0;
@@ -125,7 +126,7 @@ static void sensitive_headers_in_any_case_are_dropped_at_other_origins(void) {
                 char all[256] = "";
                 for (size_t n = 0; n < 7; n++) strcat(strcat(all, request_names[n]), " ");
                 netlib_headers *request = headers_of(request_names, 7);
-                netlib_retry_options *options = endless(profile);
+                netlib_retry_options *options = options_without_limit(profile);
                 if (profile == NETLIB_REDIRECT_URLLIB3) netlib_retry_options_add_sensitive_headers(options);
                 netlib_retry *retry = retry_of(options);
                 CHECK_OK(decide(retry, "GET", pairs[i].from, 302, pairs[i].location, &decision, &err));
@@ -136,7 +137,7 @@ static void sensitive_headers_in_any_case_are_dropped_at_other_origins(void) {
             }
         }
     }
-    /* Authorization is dropped without any setting. */
+    /* With the default options, Authorization is dropped and Cookie is kept. */
     static const char *const usual[] = {"AUTHORIZATION", "Cookie"};
     netlib_headers *request = headers_of(usual, 2);
     netlib_retry *retry = retry_of(netlib_retry_options_new());
@@ -175,12 +176,13 @@ static void dropped_headers_stay_dropped_for_the_whole_redirect_chain(void) {
          {"http://b/", "http://a/", "Accept "}},
     };
     static const char *const names[] = {"Authorization", "Accept"};
-    /* The caller continues with the decision's Retry, a clone of it, or a Retry made from its options. */
-    for (int handing = 0; handing < 3; handing++) {
+    /* The caller continues with the decision's Retry, with a clone of that Retry, or with a Retry created from its
+     * options. */
+    for (int way = 0; way < 3; way++) {
         for (size_t c = 0; c < sizeof chains / sizeof chains[0]; c++) {
             for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
                 netlib_headers *request = headers_of(names, 2);
-                netlib_retry *first = retry_of(endless(profile));
+                netlib_retry *first = retry_of(options_without_limit(profile));
                 netlib_retry *retry = netlib_retry_clone(first);
                 for (size_t hop = 0; hop < 4; hop++) {
                     netlib_error *err = NULL;
@@ -191,15 +193,15 @@ static void dropped_headers_stay_dropped_for_the_whole_redirect_chain(void) {
                     check_kept(chains[c][hop].kept, decision, request);
                     netlib_retry_free(retry);
                     const netlib_retry *next = netlib_decision_retry(decision);
-                    retry = handing == 2 ? retry_of(netlib_retry_to_options(next)) : netlib_retry_clone(next);
-                    if (handing == 1) {
+                    retry = way == 2 ? retry_of(netlib_retry_to_options(next)) : netlib_retry_clone(next);
+                    if (way == 1) {
                         netlib_retry *clone = netlib_retry_clone(retry);
                         netlib_retry_free(retry);
                         retry = clone;
                     }
                     netlib_decision_free(decision);
                 }
-                /* The first Retry is unchanged, so another request starts with all headers. */
+                /* The first Retry is unchanged, so another request with this Retry keeps all headers. */
                 netlib_error *err = NULL;
                 netlib_decision *decision = NULL;
                 CHECK_OK(decide(first, "GET", "http://a/", 302, "/x", &decision, &err));
@@ -265,7 +267,7 @@ static void api_keys_in_any_header_are_dropped_at_other_origins(void) {
     for (int mode = 0; mode < 5; mode++) {
         netlib_error *err = NULL;
         netlib_decision *decision = NULL;
-        netlib_retry_options *options = endless(mode == 1 ? NETLIB_REDIRECT_SAFE : NETLIB_REDIRECT_URLLIB3);
+        netlib_retry_options *options = options_without_limit(mode == 1 ? NETLIB_REDIRECT_SAFE : NETLIB_REDIRECT_URLLIB3);
         const char *kept = "Accept X-Brand-New-Key x-trace Host ";
         if (mode == 0) netlib_retry_options_add_sensitive_headers(options);
         if (mode == 1) kept = "Accept X-Brand-New-Key x-trace ";
@@ -296,7 +298,7 @@ static void only_listed_headers_are_kept_on_redirects(void) {
     CHECK_STR(NULL, netlib_retry_kept_header(retry, 0, NULL));
     netlib_retry_free(retry);
 
-    netlib_retry_options *options = endless(NETLIB_REDIRECT_URLLIB3);
+    netlib_retry_options *options = options_without_limit(NETLIB_REDIRECT_URLLIB3);
     netlib_retry_options_set_keep_headers_on_redirect(options, listed, 4);
     netlib_retry *made = retry_of(options);
     retry = retry_of(netlib_retry_to_options(made));
@@ -310,8 +312,8 @@ static void only_listed_headers_are_kept_on_redirects(void) {
     CHECK_INT(7, (long long)len);
     CHECK_STR(NULL, netlib_retry_kept_header(retry, 3, NULL));
 
-    /* At the first origin all headers stay. After that only the listed headers stay, permanently; the ones to remove
-     * are removed even if they are listed. */
+    /* A redirect to the same origin keeps all headers. After a redirect to another origin, only the listed headers are
+     * kept for the rest of the chain. A header in remove_headers_on_redirect is dropped even if it is listed. */
     netlib_headers *request = headers_of(names, 6);
     static const struct {
         const char *url, *location, *kept;
@@ -350,7 +352,7 @@ static void only_listed_headers_are_kept_on_redirects(void) {
     netlib_retry_options_keep_any_header_on_redirect(NULL);
 }
 
-/* Only the redirect count and the total decide if a 302 is followed. */
+/* Only the redirect count and the total determine whether a 302 is followed. */
 static void disabled_redirects_are_never_followed(void) {
     enum { FOLLOWED, RETURNED, RAISED };
     static const struct {
@@ -403,7 +405,7 @@ static void disabled_redirects_are_never_followed(void) {
         netlib_decision_free(decision);
         netlib_retry_free(retry);
     }
-    /* The same with netlib_retry_from_int. */
+    /* netlib_retry_from_int follows or disables redirects in the same way as the options. */
     static const struct {
         int32_t count, redirect;
         int32_t action;
@@ -427,9 +429,9 @@ static void disabled_redirects_are_never_followed(void) {
     }
 }
 
-/* RFC 9110 section 15.4: after a 303 the method becomes GET, but HEAD stays HEAD; 307 and 308 keep the method; 301 and
- * 302 may change POST to GET, which only the SAFE profile does. If the method changes, the body and the headers that
- * describe it are dropped. */
+/* RFC 9110 section 15.4: a 303 changes the method to GET, except for HEAD. 307 and 308 keep the method. 301 and 302 may
+ * change POST to GET, which only the SAFE profile does. If the method changes, the body and the headers that describe
+ * the body are dropped. */
 static void redirects_change_method_body_and_headers_as_in_rfc_9110(void) {
     static const char *const names[] = {"content-LENGTH",
                                         "Content-Type",
@@ -447,7 +449,8 @@ static void redirects_change_method_body_and_headers_as_in_rfc_9110(void) {
     static const char *const methods[] = {"GET",     "HEAD",  "POST", "PUT",  "PATCH", "DELETE",
                                           "OPTIONS", "TRACE", "post", "head", "REPORT"};
     static const int statuses[] = {301, 302, 303, 307, 308};
-    /* For each method: the next method after a 303, and after a 301 or 302 with the SAFE profile. */
+    /* The method of the next request after a 303, and after a 301 or 302 with the SAFE profile, in the order of
+     * `methods`. */
     static const char *const on_303[] = {"GET", "HEAD", "GET", "GET", "GET", "GET", "GET", "GET", "GET", "head", "GET"};
     static const char *const safely[] = {"GET",     "HEAD",  "GET", "PUT",  "PATCH", "DELETE",
                                          "OPTIONS", "TRACE", "GET", "head", "REPORT"};
@@ -463,12 +466,12 @@ static void redirects_change_method_body_and_headers_as_in_rfc_9110(void) {
                 if (statuses[s] == 303) next = on_303[m];
                 if (statuses[s] < 303 && profile == NETLIB_REDIRECT_SAFE) next = safely[m];
                 bool body = statuses[s] != 303 && strcmp(next, methods[m]) == 0;
-                netlib_retry *retry = retry_of(endless(profile));
+                netlib_retry *retry = retry_of(options_without_limit(profile));
                 CHECK_OK(decide(retry, methods[m], "http://a/", statuses[s], "/b", &decision, &err));
                 CHECK_STR(next, netlib_decision_method(decision, NULL));
                 CHECK(netlib_decision_resend_body(decision) == body);
                 check_kept(body ? all : "Accept ", decision, request);
-                /* Dropped headers are not restored later. */
+                /* A later redirect does not restore the dropped headers. */
                 netlib_decision *later = NULL;
                 CHECK_OK(decide(netlib_decision_retry(decision), next, "http://a/b", 307, "/c", &later, &err));
                 CHECK(netlib_decision_resend_body(later) == body);
@@ -508,7 +511,7 @@ static void the_safe_profile_refuses_http_after_https_at_any_hop(void) {
     };
     for (size_t c = 0; c < sizeof chains / sizeof chains[0]; c++) {
         for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
-            netlib_retry *retry = retry_of(endless(profile));
+            netlib_retry *retry = retry_of(options_without_limit(profile));
             for (size_t hop = 0; hop < 3; hop++) {
                 netlib_error *err = NULL;
                 netlib_decision *decision = NULL;
@@ -529,8 +532,8 @@ static void the_safe_profile_refuses_http_after_https_at_any_hop(void) {
     }
 }
 
-/* RFC 9110 section 10.2.2: a redirect without a fragment keeps the fragment of the request URL. It is not sent to the
- * server. */
+/* RFC 9110 section 10.2.2: if the Location has no fragment, the next URL has the fragment of the request URL. A
+ * fragment is not part of the request target. */
 static void redirects_inherit_the_fragment_of_the_request_url(void) {
     static const struct {
         const char *from, *location, *url, *target;
@@ -542,13 +545,13 @@ static void redirects_inherit_the_fragment_of_the_request_url(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         netlib_decision *decision = NULL;
-        netlib_retry *retry = retry_of(endless(NETLIB_REDIRECT_SAFE));
+        netlib_retry *retry = retry_of(options_without_limit(NETLIB_REDIRECT_SAFE));
         CHECK_OK(decide(retry, "GET", rows[i].from, 302, rows[i].location, &decision, &err));
         CHECK_STR(rows[i].url, netlib_url_to_string(netlib_decision_url(decision), NULL));
         CHECK_STR(rows[i].target, netlib_url_request_uri(netlib_decision_url(decision), NULL));
         netlib_decision_free(decision);
         netlib_retry_free(retry);
-        /* Resolving a reference inherits no fragment: RFC 3986 section 5.2.2. */
+        /* netlib_url_resolve inherits no fragment from the base URL (RFC 3986 section 5.2.2). */
         netlib_url *base = NULL, *next = NULL;
         CHECK_OK(netlib_parse_url(rows[i].from, NETLIB_NTS, &base, &err));
         CHECK_OK(netlib_url_resolve(base, rows[i].location, NETLIB_NTS, &next, &err));

@@ -1,10 +1,10 @@
-/* The retry rules of the specification, in tables; and a run with callbacks that can be repeated bit for bit. Settings
- * are tested in test_retry.c. */
+/* Tests the retry rules of the specification with tables, and that runs with the same seeds have identical results. The
+ * settings are tested in test_retry_settings.c. */
 #include "retry_makers.h"
 
 #include <stdint.h>
 
-/* The result of a request: an error with this status, a response, or neither. */
+/* The result of a request: an error with the status `error`, a response with `status` and `fields`, or neither. */
 struct event {
     int32_t error;
     int status;
@@ -27,7 +27,8 @@ static netlib_status increment(const netlib_retry *retry, const struct event *ev
     return status;
 }
 
-/* Returns how often an event is retried before MAX_RETRY; -1 if MAX_RETRY never comes. */
+/* Returns how often netlib_retry_increment allows a retry of an event before NETLIB_MAX_RETRY, or -1 after 30
+ * retries. */
 static int times_retried(netlib_retry_options *options, const struct event *event) {
     netlib_retry *retry = retry_of(options);
     int times = 0;
@@ -67,8 +68,8 @@ static int least(int32_t total, int32_t own) {
     return own < 0 ? 0 : own;
 }
 
-/* The total limits all kinds, and None removes it. Each other count limits only its own kind. A count of 0 fails at the
- * first event, and a negative count is exhausted already. */
+/* The total limits all kinds of failures together; a total of None is no limit. Each other count limits only its own
+ * kind. With a count of 0 the first failure is final, and a negative count is already exhausted. */
 static void each_retry_count_limits_its_own_kind_of_failure(void) {
     static const int32_t values[] = {NETLIB_NONE, 0, 1, 2, 5, -1, -7};
     enum { VALUES = sizeof values / sizeof values[0] };
@@ -80,7 +81,7 @@ static void each_retry_count_limits_its_own_kind_of_failure(void) {
                     netlib_retry_options_set_total(options, values[t]);
                     kinds[kind].set(options, values[v]);
                     int expected = least(values[t], event == kind ? values[v] : NETLIB_NONE);
-                    /* A count below 0 makes every Retry of the chain exhausted. */
+                    /* If any count is below 0, the Retry is exhausted. */
                     if (event != kind && values[v] != NETLIB_NONE && values[v] < 0) expected = 0;
                     CHECK_INT(expected, times_retried(options, kinds[event].event));
                 }
@@ -109,7 +110,7 @@ static void only_five_statuses_with_a_location_are_redirects(void) {
     }
 }
 
-/* With a disabled total nothing is retried or followed, and the failure itself is returned. */
+/* If the total is disabled, netlib retries nothing, follows no redirect, and returns the failure itself. */
 static void a_disabled_total_returns_each_failure_unchanged(void) {
     netlib_error *err = NULL;
     netlib_retry *pool = NULL;
@@ -139,8 +140,8 @@ static void a_disabled_total_returns_each_failure_unchanged(void) {
     netlib_retry_free(request);
 }
 
-/* The history has one entry per call, in the order of the requests, with all five fields, after a success and in
- * MAX_RETRY. */
+/* Each call of netlib_retry_increment adds a history entry with five fields, in the order of the requests. The Retry in
+ * the MAX_RETRY error has all entries. */
 static void each_increment_adds_one_entry_to_the_history(void) {
     static const struct event *const events[] = {&refused, &overloaded, &redirected, &cut_off, &untrusted, &overloaded};
     enum { EVENTS = sizeof events / sizeof events[0] };
@@ -175,8 +176,8 @@ static enum netlib_outcome count_sleeps(void *ctx, double seconds) {
     return NETLIB_OUTCOME_DONE;
 }
 
-/* With a factor of 0.1 the successive delays are 0.0, 0.2, 0.4 …, up to backoff_max. With a factor of 0 there are
- * none. */
+/* With a backoff factor of 0.1, the successive delays are 0.0, 0.2, 0.4 …, up to backoff_max. With a factor of 0, all
+ * delays are 0. */
 static void successive_delays_double_up_to_the_maximum(void) {
     static const double expected[] = {0.0, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0};
     for (int with_factor = 0; with_factor < 2; with_factor++) {
@@ -202,7 +203,8 @@ static void successive_delays_double_up_to_the_maximum(void) {
     }
 }
 
-/* Retry-After is obeyed for 413, 429 and 503 if it is respected at all; otherwise the backoff is used. */
+/* The delay is that of Retry-After for the statuses 413, 429 and 503, if respect_retry_after_header is set. Otherwise
+ * the delay is the backoff. */
 static void retry_after_is_obeyed_for_413_429_and_503(void) {
     for (int respect = 0; respect < 2; respect++) {
         netlib_retry_options *options = netlib_retry_options_new();
@@ -228,7 +230,7 @@ static void retry_after_is_obeyed_for_413_429_and_503(void) {
     }
 }
 
-/* The state of the callbacks in one run: random numbers come from a seed, and each sleep advances the time. */
+/* The ctx of the callbacks in one run. The random numbers depend on a seed, and each sleep advances the clock. */
 struct world {
     uint64_t seed;
     double now;
@@ -258,7 +260,7 @@ static enum netlib_outcome world_sleep(void *ctx, double seconds) {
 
 enum { STEPS = 400, RECORD = 1 << 18 };
 
-/* All results of a run as consecutive bytes. */
+/* The results of a run, written one after the other as bytes. */
 struct record {
     unsigned char *bytes;
     size_t used;
@@ -276,7 +278,8 @@ static void put_int(struct record *record, long long number) { put(record, &numb
 
 static void put_double(struct record *record, double number) { put(record, &number, sizeof number); }
 
-/* Makes decisions about the random events of seed `events`, with callbacks of seed `seed`, and records all results. */
+/* Decides about random events and records all results. `events` is the seed of the events, `seed` that of the
+ * callbacks. */
 static void run(uint64_t events, uint64_t seed, struct record *record) {
     static const char *const fields[] = {
         "Retry-After: 3\r\n",
@@ -353,8 +356,8 @@ static void runs_with_the_same_seed_have_identical_results(void) {
     }
     CHECK(records[0].used > 10000);
     CHECK(records[0].used == records[1].used && memcmp(records[0].bytes, records[1].bytes, records[0].used) == 0);
-    /* The seeds matter: another seed of the callbacks gives other delays for the same events, and other events give
-     * another run. */
+    /* Another seed of the callbacks leads to different delays for the same events. Another seed of the events leads to
+     * a different run. */
     CHECK(records[0].used != records[2].used || memcmp(records[0].bytes, records[2].bytes, records[0].used) != 0);
     CHECK(records[0].used != records[3].used || memcmp(records[0].bytes, records[3].bytes, records[0].used) != 0);
     for (int i = 0; i < 4; i++) free(records[i].bytes);

@@ -150,7 +150,7 @@ static void every_retry_setting_can_be_read_back(void) {
     CHECK_STR(NULL, netlib_retry_history_redacted_url(third, 2, NULL));
     CHECK_STR(NULL, netlib_retry_history_redacted_url(NULL, 0, NULL));
     CHECK_STR(NULL, netlib_retry_history_redacted_redirect_location(NULL, 0, NULL));
-    /* An index beyond the end of the history. */
+    /* Getters with an index beyond the end of the history return no value. */
     CHECK_STR(NULL, netlib_retry_history_method(third, 2, NULL));
     CHECK(netlib_retry_history_error(third, 2) == NULL);
     CHECK_INT(NETLIB_NONE, netlib_retry_history_status(third, 2));
@@ -207,7 +207,7 @@ static void errors_of_invalid_retry_settings_name_the_setter(void) {
             break;
         default: netlib_retry_options_add_history(options, NULL, NULL, NULL, 0, NULL), setter = "add_history"; break;
         }
-        /* A later bad value does not replace the first. */
+        /* The error names the first invalid setting, even if a later one is invalid too. */
         netlib_retry_options_set_backoff_max(options, -3);
         netlib_error *err = NULL;
         netlib_retry *retry = NULL;

@@ -1,4 +1,5 @@
-/* Helpers of tests that connect sequentially and by racing: a resolve callback, its options, and checks. */
+/* Helpers of tests that connect sequentially and by racing: a resolve callback, options that use the callback, and
+ * checks. */
 #ifndef NETLIB_TEST_CONNECT_ROWS_H
 #define NETLIB_TEST_CONNECT_ROWS_H
 
@@ -26,7 +27,7 @@ static inline struct sockaddr_storage ipv6_loopback(int32_t port) {
     return storage;
 }
 
-/* The result of the resolve callback, and the number of its calls. */
+/* The addresses that the resolve callback returns, and the number of its calls. */
 struct answer {
     const struct sockaddr_storage *addresses;
     size_t count;
@@ -74,7 +75,7 @@ static inline int32_t port_of_peer(int fd) {
 
 static inline bool has_ipv6(void) { return netlib_allowed_gai_family() == AF_UNSPEC; }
 
-/* Checks a cause, "ADDRESS port PORT: REASON (after S s)", and returns S. */
+/* Checks that the message of a cause is "ADDRESS port PORT: REASON (after S s)", and returns S. */
 static inline double check_cause(const netlib_error *err, size_t index, const char *address, int32_t port,
                                  netlib_status status, int32_t errnum, const char *reason) {
     const netlib_error *cause = netlib_error_cause(err, index);

@@ -1,4 +1,4 @@
-/* Helpers of tests of racing connects. */
+/* Helpers of the tests that race connection attempts. */
 #ifndef NETLIB_TEST_RACE_PEER_H
 #define NETLIB_TEST_RACE_PEER_H
 
@@ -24,7 +24,7 @@ static inline void add_ipv4(netlib_addresses *list, uint32_t address, int32_t po
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
 }
 
-/* A connect to ports of 127.0.0.1, in this order. */
+/* Returns a connect that tries the ports of 127.0.0.1 in the given order. */
 static inline netlib_connect *connect_to_ports(const int32_t *ports, size_t count,
                                                const netlib_connect_options *options) {
     netlib_error *err = NULL;
@@ -44,7 +44,7 @@ static inline netlib_connect *connect_to(const char *host, int32_t port, const n
     return connect;
 }
 
-/* Waits for one event, like an event loop. */
+/* Waits for one event with poll(2), like an event loop. */
 static inline void wait_once(const netlib_connect *connect) {
     struct pollfd fds[16];
     size_t count = netlib_connect_wait_count(connect);
@@ -70,7 +70,7 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
     return status;
 }
 
-/* Checks an attempt of the report. Of its times, checks only their order. */
+/* Checks an attempt of the report. Checks only the order of the times, not their values. */
 static inline void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status,
                                  int32_t errnum) {
     size_t len = 0;
@@ -93,7 +93,7 @@ static inline netlib_connect_options *options_with(double stagger, double timeou
     return options;
 }
 
-/* Returns true if a descriptor is already registered. */
+/* Returns true if the epoll already has a registration of the descriptor. */
 static inline bool epoll_has(int epoll, int fd, uint32_t events) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);

@@ -1,4 +1,4 @@
-/* Address classes, the address policy, and the address callback. */
+/* Tests address classes, the policy that refuses classes, and the address callback. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -63,7 +63,7 @@ static void sockaddrs_are_classified(void) {
     CHECK_INT(1, inet_pton(AF_INET6, "::ffff:169.254.169.254", &in6.sin6_addr));
     CHECK_OK(netlib_classify_address(&in6, sizeof in6, &classes, &err));
     CHECK_INT(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL, classes);
-    /* In a larger buffer, as accept(2) and getpeername(2) return it. */
+    /* The address is stored in a larger buffer, as with accept(2) and getpeername(2). */
     struct sockaddr_storage storage = {0};
     memcpy(&storage, &in, sizeof in);
     CHECK_OK(netlib_classify_address(&storage, sizeof storage, &classes, &err));
@@ -103,7 +103,7 @@ static void each_address_class_has_a_name(void) {
     CHECK_INT(0, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & NETLIB_ADDRESS_CLASS_GLOBAL);
 }
 
-/* Checks that no connection has reached the listener. */
+/* Checks that the listener has received no connection. */
 static void check_unvisited(int server) {
     struct pollfd readable = {.fd = server, .events = POLLIN};
     CHECK_INT(0, poll(&readable, 1, 0));
@@ -147,7 +147,7 @@ static void a_refused_address_is_refused_in_every_spelling(void) {
         int fd = 0;
         netlib_status status = netlib_create_connection(hosts[i], port, options, NULL, &fd, &err);
         CHECK_INT(-1, fd);
-        /* Text that the system does not parse as an address does not circumvent the policy. */
+        /* Host text that the system does not parse as an address does not bypass the policy. */
         CHECK(status == NETLIB_ADDRESS_REFUSED || status == NETLIB_NAME_RESOLUTION || status == NETLIB_INVALID_URL);
         if (i < 6) CHECK_INT(NETLIB_ADDRESS_REFUSED, status);
         if (status == NETLIB_ADDRESS_REFUSED) {
@@ -238,7 +238,8 @@ static void the_address_callback_gets_the_address_that_is_connected(void) {
     }
     check_unvisited(server);
 
-    /* The callback is not called for a class that is refused, nor after it was removed. */
+    /* netlib does not call the address callback for an address of a refused class, or after the callback was
+     * removed. */
     asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL);
     CHECK_STATUS(NETLIB_ADDRESS_REFUSED, netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
@@ -270,7 +271,7 @@ static void unknown_address_class_bits_are_refused(void) {
     }
 }
 
-/* A refusal is permanent, so the retry policy does not retry it. */
+/* The retry policy does not retry a request whose address the policy refuses. */
 static void an_address_refused_by_the_policy_is_never_retried(void) {
     netlib_error *err = NULL, *refusal = NULL;
     netlib_connect_options *options = netlib_connect_options_new();

@@ -1,4 +1,4 @@
-/* Connecting: hosts, timeouts, source addresses, options, limits. */
+/* Tests connecting: hosts, timeouts, source addresses, socket options, limits and descriptors. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -15,7 +15,7 @@ static int32_t port_of_peer(int fd) {
     return ntohs(address.sin_port);
 }
 
-/* The socket is blocking and close-on-exec, and has no timeouts. */
+/* Checks that the socket is blocking and close-on-exec, and has no timeouts. */
 static void check_default_settings(int fd) {
     struct timeval timeout;
     socklen_t len = sizeof timeout;
@@ -118,7 +118,7 @@ static void an_unknown_name_fails_with_its_resolver_code(void) {
     netlib_error *err = NULL;
     int fd = -1;
     netlib_status status = netlib_create_connection("nonexistent.invalid", 80, NULL, NULL, &fd, &err);
-    /* EAI_NONAME, or EAI_AGAIN if no name server is reachable. */
+    /* The resolver code is EAI_NONAME, or EAI_AGAIN if no name server can be reached. */
     int32_t code = netlib_error_resolver_code(err);
     CHECK(code != 0);
     char expected[256];
@@ -199,8 +199,8 @@ static void a_connection_attempt_ends_at_its_timeout(void) {
     close(server);
 }
 
-/* The connect takes a second, because its first packets are dropped. A signal every millisecond does not end it,
- * neither without a limit nor with one. */
+/* Connecting takes one second, because the first packets are dropped. A signal every millisecond does not end the
+ * attempt, with or without a limit. */
 static void signals_do_not_end_a_connection_attempt(void) {
     netlib_limit *lasting = limit_of(LONG);
     const netlib_limit *const limits[] = {NULL, lasting};
@@ -357,7 +357,7 @@ static void a_deadline_or_a_cancel_ends_connecting(void) {
     double began = netlib_current_time();
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
     CHECK(IN_TIME(began));
-    /* With an ended limit, the error names host and port, and no address is tried. */
+    /* If the limit has ended, the error names host and port, and no address is tried. */
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err);
     char expected[128];
     snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: the limit's deadline has passed",
@@ -371,13 +371,13 @@ static void a_deadline_or_a_cancel_ends_connecting(void) {
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
     netlib_limit_free(limit);
 
-    /* Another thread cancels. */
+    /* Another thread cancels the limit. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     struct connecting c = {limit, port, NETLIB_OK, -1};
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, connect_silently, &c) == 0);
     began = netlib_current_time();
-    /* By now the connect usually waits. The cancel must work at any time. */
+    /* After this sleep the call usually waits for the connection. The cancel must work at any time. */
     CHECK(poll(NULL, 0, 20) == 0);
     netlib_limit_cancel(limit);
     CHECK(pthread_join(thread, NULL) == 0);
@@ -411,7 +411,7 @@ static void connecting_leaks_no_descriptor(void) {
     netlib_limit *lasting = limit_of(LONG);
     netlib_error *err = NULL;
     int fd = -1;
-    /* The limit opens its own descriptor when it is first needed. */
+    /* The limit opens its own descriptor in the first call that waits. */
     CHECK_OK(netlib_limit_fd(lasting, &fd, &err));
 
     int before = open_descriptors();
@@ -434,7 +434,7 @@ static void connecting_leaks_no_descriptor(void) {
     close(bound);
 }
 
-/* Without a free descriptor each call fails with EMFILE. Afterwards the calls work again. */
+/* If no descriptor is free, each call fails with EMFILE. When a descriptor is free again, the calls succeed. */
 static void calls_without_a_free_descriptor_fail_with_emfile(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -449,7 +449,7 @@ static void calls_without_a_free_descriptor_fail_with_emfile(void) {
     close(next);
     struct rlimit few = {(rlim_t)next, files.rlim_max};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    /* Without a descriptor netlib cannot test for IPv6, and assumes that it works. */
+    /* Without a free descriptor, netlib cannot test whether the system has IPv6, and assumes that it has. */
     bool knows_ipv6 = socket(AF_INET6, SOCK_STREAM, 0) < 0 && errno == EMFILE;
     CHECK_INT(knows_ipv6 ? AF_UNSPEC : AF_INET, netlib_allowed_gai_family());
 
@@ -459,7 +459,7 @@ static void calls_without_a_free_descriptor_fail_with_emfile(void) {
     status = netlib_wait_for_read(ends[0], LONG, limit, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
-    /* For the retry policy, a lookup without a free descriptor is a connect failure. */
+    /* A lookup that fails without a free descriptor has the retry kind CONNECT. */
     status = netlib_create_connection("localhost", port, NULL, limit, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);

@@ -1,4 +1,4 @@
-/* Connecting without free descriptors, to many addresses, thousands of times, and on many threads. */
+/* Tests connecting without free descriptors, to many addresses, thousands of times, and on many threads. */
 #define _GNU_SOURCE
 #include "connect_rows.h"
 
@@ -7,15 +7,15 @@
 
 /* ---- without free descriptors ---- */
 
-/* Allows this number of further descriptors. Returns the previous limit. */
-static struct rlimit leave(int free_ones) {
+/* Limits the process to `count` further descriptors. Returns the previous resource limit. */
+static struct rlimit limit_free_descriptors(int count) {
     struct rlimit files, few;
     int highest[8];
     CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
-    for (int i = 0; i <= free_ones; i++) highest[i] = dup(0);
-    for (int i = 0; i <= free_ones; i++) close(highest[i]);
+    for (int i = 0; i <= count; i++) highest[i] = dup(0);
+    for (int i = 0; i <= count; i++) close(highest[i]);
     few = files;
-    few.rlim_cur = (rlim_t)highest[free_ones];
+    few.rlim_cur = (rlim_t)highest[count];
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
     return files;
 }
@@ -30,12 +30,13 @@ static void connecting_needs_only_one_free_descriptor(void) {
     const char *no_more = "cannot open a socket: ";
     char reason[96];
     snprintf(reason, sizeof reason, "%s%s", no_more, strerror(EMFILE));
-    /* The limit opens its own descriptor at its first wait. */
+    /* The limit opens its own descriptor in the first call that waits. */
     netlib_limit *limit = limit_of(LONG);
     netlib_error *err = NULL;
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(filler, 0.001, limit, &err));
     const netlib_limit *const limits[] = {NULL, limit};
-    /* The first lookup loads the libraries of the system's resolver. Later ones only read files. */
+    /* The first lookup loads the libraries of the system's resolver, which needs descriptors. Later lookups only read
+     * files. */
     int first = -1;
     CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &first, &err));
     close_both(first, server);
@@ -44,9 +45,9 @@ static void connecting_needs_only_one_free_descriptor(void) {
         int way = row / 2, fd = 17;
         struct answer answer = {good, 2, 0};
         netlib_connect_options *options = options_for(&answer, 0.06);
-        struct rlimit files = leave(0);
+        struct rlimit files = limit_free_descriptors(0);
         int before = open_descriptors();
-        /* Each address fails with EMFILE. */
+        /* Each connection attempt fails with EMFILE. */
         netlib_status status = connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err);
         CHECK_INT(EMFILE, netlib_error_errno(err));
         CHECK_INT(2, (long long)netlib_error_cause_count(err));
@@ -66,7 +67,7 @@ static void connecting_needs_only_one_free_descriptor(void) {
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
 
         /* One descriptor is enough, because a failed attempt frees it for the next. */
-        files = leave(1);
+        files = limit_free_descriptors(1);
         answer.addresses = dead_first;
         CHECK_OK(connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err));
         CHECK_INT(port, port_of_peer(fd));
@@ -76,14 +77,13 @@ static void connecting_needs_only_one_free_descriptor(void) {
         netlib_connect_options_free(options);
     }
 
-    /* During a race, attempts in progress continue. The next attempt starts when a failed one has freed its
-     * descriptor. */
+    /* Attempts in progress continue. The next attempt starts when a failed attempt has freed its descriptor. */
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer, NULL);
     netlib_connect_options_set_timeout(options, 0.5);
     netlib_connect_options_set_attempt_delay(options, 0.01);
-    struct rlimit files = leave(1);
+    struct rlimit files = limit_free_descriptors(1);
     int before = open_descriptors(), fd = 17;
     double start = netlib_current_time();
     CHECK_OK(connect_by(1, "name.test", 80, options, NULL, &fd, &err));
@@ -118,7 +118,8 @@ static netlib_status connect_to_list(const struct answer *answer, int *fd, netli
 
 enum { ANSWER = 200, TRIED = 64 };
 
-/* Only the first 64 addresses are tried, in order. A race first alternates the families, then truncates the list. */
+/* Only the first 64 addresses are tried, in order. A race sorts the addresses by alternating families before it
+ * truncates the list. */
 static void at_most_64_addresses_are_tried(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);
@@ -170,7 +171,7 @@ static void at_most_64_addresses_are_tried(void) {
 
 /* ---- many connects ---- */
 
-/* Returns the lowest free descriptor. A leaked descriptor would change it. */
+/* Returns the lowest free descriptor number, which changes if a descriptor leaks. */
 static int next_descriptor(void) {
     int next = dup(0);
     close(next);
@@ -179,8 +180,8 @@ static int next_descriptor(void) {
 
 enum { MANY = 2000 };
 
-/* Sequential and racing connects that succeed, that succeed after failures, that leave losing attempts, and that fail.
- * The limit has no deadline, because the duration depends on the machine. */
+/* Connects sequentially and by racing. The connects succeed, succeed after failed attempts, limit_free_descriptors losing attempts, or
+ * fail. The limit has no deadline, because the duration depends on the machine. */
 static void thousands_of_connections_leak_no_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
@@ -200,7 +201,7 @@ static void thousands_of_connections_leak_no_descriptor(void) {
         {1, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
         {0, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
         {1, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
-        /* Each of these takes a timeout or an attempt delay. */
+        /* Each of these connects lasts for a timeout or an attempt delay. */
         {0, silent_first, 0.01, NETLIB_OK, 50},
         {1, silent_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, 100},
         {0, all_silent, 0.005, NETLIB_CONNECT_TIMEOUT, 50},

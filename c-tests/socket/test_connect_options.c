@@ -1,4 +1,4 @@
-/* Options are set before bind and connect, by sequential and by racing connects. */
+/* Tests that sequential and racing connects set the socket options before bind(2) and connect(2). */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -251,7 +251,7 @@ static void invalid_connect_option_values_are_refused(void) {
 
 static void interface_loopback(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "lo"); }
 static void interface_unknown(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "no-such-device0"); }
-/* The interface is applied before the raw option, whatever the order of the setters. */
+/* netlib applies the interface before raw socket options, regardless of the order of the setters. */
 static void interface_unknown_and_raw_unknown(netlib_connect_options *o) {
     raw(o, 999, 1, 1);
     netlib_connect_options_set_interface(o, "no-such-device0");
@@ -287,7 +287,7 @@ static void sockets_are_bound_to_the_interface_or_the_attempt_fails(void) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_status status = connect_with(way, rows[i].fill, port, &fd, &err);
             char expected[160];
-            /* Some kernels use another errno for an unknown level. */
+            /* For an unknown level, some kernels return another errno. */
             int32_t errnum = netlib_error_errno(err);
             CHECK(errnum == rows[i].errnum || (rows[i].errnum == EOPNOTSUPP && errnum == ENOPROTOOPT));
             snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: %s: %s", (int)port, rows[i].step,
@@ -340,8 +340,8 @@ static void own_source(netlib_connect_options *o) {
     raw(o, SOL_SOCKET, SO_REUSEADDR, 0);
 }
 
-/* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share the
- * port. netlib sets it by default; the program can reset it. */
+/* Opens two connections from one source port to two servers. Sockets can share a port only if SO_REUSEADDR is set
+ * before bind(2). netlib sets SO_REUSEADDR by default, and a raw socket option can reset it. */
 static void socket_options_are_set_before_bind(void) {
     int32_t ports[2] = {0, 0};
     int servers[2] = {listener(&ports[0]), listener(&ports[1])};
@@ -373,8 +373,7 @@ static void socket_options_are_set_before_bind(void) {
 
 static void small_segments(netlib_connect_options *o) { raw(o, IPPROTO_TCP, TCP_MAXSEG, 500); }
 
-/* The first packet of the connection contains the maximum segment size, so the server knows a size that was set before
- * the connect. */
+/* The SYN contains the maximum segment size, so the server sees the size only if it was set before connect(2). */
 static void socket_options_are_set_before_connect(void) {
     int32_t port = 0;
     int server = listener(&port);
@@ -398,7 +397,7 @@ static void user_timeout_short(netlib_connect_options *o) {
     netlib_connect_options_set_user_timeout(o, 0.05);
 }
 
-/* Linux repeats the first packet after a second, and gives up at that time. */
+/* Linux checks the user timeout when it repeats the SYN after one second. */
 static void tcp_user_timeout_ends_a_connection_attempt(void) {
     int32_t port = 0;
     int filler = -1;

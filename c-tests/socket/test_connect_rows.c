@@ -1,4 +1,5 @@
-/* Tables of sequential and racing connects: hosts, source addresses, timeouts, the socket, failures. */
+/* Tests sequential and racing connects with tables: hosts, source addresses, timeouts, settings of the socket, and
+ * failures. */
 #define _GNU_SOURCE
 #include "connect_rows.h"
 
@@ -8,7 +9,8 @@
 #define A63 A15 A15 A15 A15 "aaa"
 #define U6 "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
 
-/* A name with an invalid label is refused without a lookup. urllib3 1.26.20 and 2.8.0 refuse the same names. */
+/* A host name with an invalid label is refused without a lookup. urllib3 1.26.20 and 2.8.0 refuse the same host
+ * names. */
 static void names_with_invalid_labels_are_not_resolved(void) {
     static const struct {
         const char *host;
@@ -153,7 +155,7 @@ static void the_source_address_is_bound_or_the_attempt_fails(void) {
             int fd = 17;
             int32_t own_port = 0;
             netlib_status status = NETLIB_OK;
-            /* Repeated, because another process may take the free port first. */
+            /* Tries several ports, because another process may take a free port first. */
             for (int turn = 0; turn < 3; turn++) {
                 if (rows[i].port == FREE) close(bound_socket(&own_port));
                 if (rows[i].port == TAKEN) own_port = port;
@@ -170,7 +172,7 @@ static void the_source_address_is_bound_or_the_attempt_fails(void) {
                 CHECK_INT(rows[i].address, ntohl(own.sin_addr.s_addr));
                 if (rows[i].port == SYSTEMS) CHECK(own.sin_port != 0);
                 else CHECK_INT(own_port, ntohs(own.sin_port));
-                /* A reset makes the port free again. */
+                /* Closing with a reset makes the port free immediately. */
                 const struct linger now = {1, 0};
                 CHECK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now) == 0);
                 close_both(fd, server);
@@ -193,7 +195,8 @@ static void the_source_address_is_bound_or_the_attempt_fails(void) {
     close(server);
 }
 
-/* An address of another family than the source address fails, and the next address is tried, as in urllib3. */
+/* As in urllib3, an attempt to an address of another family than the source address fails, and the next address is
+ * tried. */
 static void addresses_of_another_family_than_the_source_are_skipped(void) {
     int32_t port = 0;
     int server = listener(&port);
@@ -214,7 +217,7 @@ static void addresses_of_another_family_than_the_source_are_skipped(void) {
 
 /* ---- the socket ---- */
 
-/* The settings of the socket do not depend on how it was connected, even after a failed attempt. */
+/* The socket has the same settings after sequential and racing connecting, with or without a failed attempt before. */
 static void connected_sockets_have_default_settings(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port);
@@ -252,7 +255,7 @@ static void connected_sockets_have_default_settings(void) {
 
 /* ---- timeouts and failures ---- */
 
-/* The error has one cause per address, in order, with its duration. */
+/* The error has one cause per address, in the order of the attempts, with the duration of each attempt. */
 static void connect_errors_have_one_cause_per_address(void) {
     const char *refused = strerror(ECONNREFUSED);
     int32_t first_port = 0, silent_port = 0, last_port = 0;
@@ -337,7 +340,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
     return NETLIB_VERDICT_REFUSE;
 }
 
-/* The limit is also checked between two attempts that do not wait. */
+/* netlib checks the limit between two attempts even if no attempt waits. */
 static void the_limit_is_checked_between_two_connection_attempts(void) {
     int32_t port = 0;
     int server = listener(&port);

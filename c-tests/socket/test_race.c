@@ -1,4 +1,5 @@
-/* Racing connects, in steps and in one call: descriptors, timers, reports, address lists and resolve callbacks. */
+/* Tests races of connection attempts, with netlib_connect_step and netlib_connect_run: descriptors, timers, reports,
+ * address lists and resolve callbacks. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -48,11 +49,11 @@ static void a_silent_address_delays_the_race_by_one_attempt_delay(void) {
         CHECK_INT(1, netlib_connect_winner(connect));
         check_attempt(connect, 0, silent_port, NETLIB_CLOSED, 0);
         check_attempt(connect, 1, port, NETLIB_OK, 0);
-        /* The second attempt started after the delay. */
+        /* The second attempt started after the attempt delay. */
         CHECK(netlib_connect_attempt_start(connect, 1) - netlib_connect_attempt_start(connect, 0) >= 0.02);
         CHECK(netlib_connect_attempt_end(connect, 0) >= netlib_connect_attempt_start(connect, 1));
         close(fd);
-        /* The connection is returned only once. */
+        /* netlib_connect_step returns the connected socket only once. */
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_step(connect, &fd, &err));
         CHECK_INT(-1, fd);
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_run(connect, NULL, &fd, &err));
@@ -77,7 +78,7 @@ static void a_refused_attempt_starts_the_next_one_immediately(void) {
     netlib_connect *connect = connect_to_ports(ports, 3, options);
     double began = netlib_current_time();
     CHECK_OK(step_to_the_end(connect, &fd, &err));
-    /* A failure starts the next attempt without the delay. */
+    /* A failed attempt starts the next attempt without the attempt delay. */
     CHECK(netlib_current_time() - began < 2.0);
     check_connection(fd, port);
     check_attempt(connect, 0, first_port, NETLIB_CONNECT_FAILED, ECONNREFUSED);
@@ -92,8 +93,8 @@ static void a_refused_attempt_starts_the_next_one_immediately(void) {
     close(server);
 }
 
-/* The first packets of this address are dropped, so that the connect takes a second. Its attempt wins although other
- * attempts start in the meantime. */
+/* The server drops the first SYN, so the first attempt takes one second. The first attempt wins although other attempts
+ * start in the meantime. */
 static void a_slow_attempt_continues_and_can_win_the_race(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, port = 0, dead_port = 0;
@@ -165,7 +166,7 @@ static void a_race_fails_if_all_addresses_refuse(void) {
     }
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     CHECK_INT(-1, netlib_connect_winner(connect));
-    /* The failure is permanent. */
+    /* Later calls return the same failure. */
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
@@ -192,7 +193,7 @@ static void each_attempt_of_a_race_has_its_own_timeout(void) {
         check_attempt(connect, i, port, NETLIB_CONNECT_TIMEOUT, 0);
         CHECK(netlib_connect_attempt_end(connect, i) - netlib_connect_attempt_start(connect, i) >= 0.05);
     }
-    /* On a busy machine, both may happen in one step. */
+    /* On a busy machine, both attempts may end in the same step. */
     CHECK(netlib_connect_attempt_end(connect, 1) >= netlib_connect_attempt_end(connect, 0));
     netlib_connect_free(connect);
     netlib_connect_options_free(options);
@@ -263,7 +264,7 @@ static void invalid_arguments_of_connect_functions_are_refused(void) {
     }
 }
 
-/* Indexes beyond the report, and NULL. */
+/* Passes NULL, and indexes beyond the end of the report. */
 static void connect_getters_accept_null_and_indexes_out_of_range(void) {
     netlib_connect *connect = connect_to("127.0.0.1", 80, NULL);
     size_t len = 7;
@@ -296,7 +297,8 @@ static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32
     return seen->count == 1 ? NETLIB_VERDICT_REFUSE : NETLIB_VERDICT_ALLOW;
 }
 
-/* The policy checks each address when its attempt starts. After a refusal the next attempt starts immediately. */
+/* The policy checks each address when its attempt starts. If the policy refuses an address, the next attempt starts
+ * immediately. */
 static void the_address_policy_is_applied_when_each_attempt_starts(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -358,7 +360,7 @@ static void host_names_and_source_names_are_resolved(void) {
     CHECK_INT(0, (long long)netlib_connect_attempt_count(connect));
     netlib_connect_free(connect);
 
-    /* The connect is freed during its lookup. */
+    /* Frees the connect during its lookup. */
     connect = connect_to("nonexistent.invalid", port, NULL);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
@@ -368,7 +370,7 @@ static void host_names_and_source_names_are_resolved(void) {
     netlib_connect_free(connect);
     CHECK(netlib_current_time() - began < 1.0);
 
-    /* The source address is resolved first. */
+    /* netlib resolves the source address before the host. */
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "localhost", 0);
     connect = connect_to("localhost", port, options);
@@ -461,7 +463,8 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
-        /* The sequential connect calls the callback as well. For a numeric host the callback is not called. */
+        /* netlib_create_connection calls the callback as well. For a numeric host, netlib does not call the
+         * callback. */
         CHECK_STATUS(rows[i].expected, netlib_create_connection("name.test", port, options, lasting, &fd, &err));
         CHECK_INT(3, asked.calls);
         if (fd >= 0) close(fd);
@@ -474,7 +477,7 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* If the limit has ended, the callback is not called. */
+    /* If the limit has ended, netlib does not call the callback. */
     struct asked never = {0};
     netlib_limit *over = limit_of(0.0);
     netlib_connect_options *options = netlib_connect_options_new();
@@ -488,8 +491,8 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
     close(server);
 }
 
-/* A connect that has ended or is freed leaves no registration for its limit in epoll. The next connect gets the same
- * descriptor numbers; they can be added, and a cancel reports only that connect. */
+/* A connect that has ended or is freed leaves no registration in an epoll. The next connect gets the same descriptor
+ * numbers, which the application can register again. A later cancel of the limit reports no event. */
 static void finished_connects_leave_no_registration_in_epoll(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;
@@ -503,7 +506,7 @@ static void finished_connects_leave_no_registration_in_epoll(void) {
         netlib_connect *connect = connect_to("127.0.0.1", wins ? port : silent_port, NULL);
         CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
         netlib_status status = netlib_connect_step(connect, &fd, &err);
-        /* A connect that wins immediately has nothing to wait for. */
+        /* A connect that wins immediately has no descriptors to wait for. */
         for (size_t i = 0; i < netlib_connect_wait_count(connect); i++) {
             CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connect, i),
                              (uint32_t)netlib_connect_wait_events(connect, i)));
@@ -523,13 +526,14 @@ static void finished_connects_leave_no_registration_in_epoll(void) {
     close(server);
 }
 
-/* A connect has only one descriptor for its limit, even if the limit is replaced repeatedly, and none after the end. */
+/* A connect uses one descriptor for its limit, even if the application replaces the limit repeatedly, and none after
+ * the connect has ended. */
 static void a_connect_uses_one_descriptor_for_its_limit(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);
     netlib_limit *limits[] = {limit_of(LONG), limit_of(LONG)};
-    /* Each limit has its own descriptor from its first wait. */
+    /* Each limit opens its own descriptor in the first call that waits. */
     for (int i = 0; i < 2; i++) CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(server, 0.001, limits[i], &err));
     int before = open_descriptors();
     for (int wins = 0; wins < 2; wins++) {

@@ -1,4 +1,4 @@
-/* Races in event loops, and limits that end them. */
+/* Tests races in event loops, and limits that end races. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -38,7 +38,7 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
         CHECK_INT(before, open_descriptors());
     }
 
-    /* A cancel wakes a poll on the descriptors of the connect, because one of them belongs to the limit. */
+    /* A cancel wakes poll(2) on the descriptors of the connect, because one of these descriptors reports the cancel. */
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_connect *connect = connect_to_ports(ports, 1, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -53,7 +53,7 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
     CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
     netlib_connect_free(connect);
 
-    /* The limit ends before the first step. */
+    /* The limit has ended before the first step. */
     connect = connect_to("localhost", silent_port, options);
     netlib_status status = netlib_connect_run(connect, limit, &fd, &err);
     char expected[96];
@@ -63,7 +63,7 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
     CHECK_STATUS(NETLIB_CANCELLED, status);
     netlib_connect_free(connect);
 
-    /* A removed limit has no effect. */
+    /* A limit that the application has removed has no effect. */
     connect = connect_to_ports(ports, 1, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
@@ -102,8 +102,8 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
     close(silent);
 }
 
-/* An epoll loop that keeps its registrations and compares descriptor numbers. A number must not be reused within a
- * step. */
+/* Simulates an event loop that keeps its epoll registrations and compares descriptor numbers. netlib must not reuse a
+ * descriptor number within a step. */
 static void persistent_epoll_registrations_stay_valid(void) {
     netlib_error *err = NULL;
     int32_t dead_port = 0, silent_port = 0;
@@ -127,7 +127,7 @@ static void persistent_epoll_registrations_stay_valid(void) {
             wanted[one] = true;
             event.events = (uint32_t)netlib_connect_wait_events(connect, i);
             event.data.fd = one;
-            /* A registered descriptor cannot be added again. */
+            /* epoll refuses to add a registered descriptor again. */
             int added = epoll_ctl(epoll, EPOLL_CTL_ADD, one, &event);
             CHECK(registered[one] ? added == -1 && errno == EEXIST : added == 0);
             registered[one] = true;
@@ -152,8 +152,8 @@ static void persistent_epoll_registrations_stay_valid(void) {
     close(silent);
 }
 
-/* Connects that share a limit have separate descriptors: one epoll can register them all, and a cancel wakes each
- * connect. The number of a replaced limit's descriptor is not reused for one step. */
+/* Connects that share a limit have separate descriptors for the limit. One epoll can register all of these descriptors,
+ * and a cancel wakes each connect. netlib does not reuse the descriptor number of a replaced limit for one step. */
 static void connects_that_share_a_limit_work_in_one_event_loop(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0;
@@ -204,7 +204,7 @@ static void connects_that_share_a_limit_work_in_one_event_loop(void) {
     netlib_connect_free(connect);
     CHECK_INT(before, open_descriptors());
 
-    /* The application cannot write to the descriptor, which only follows the descriptor of the limit. */
+    /* The descriptor that reports the limit is read-only, so the application cannot write to it. */
     connect = connect_to_ports(ports, 1, options);
     limit = limit_of(LONG);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
@@ -227,7 +227,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
     return NETLIB_VERDICT_REFUSE;
 }
 
-/* A limit also ends a step in which several attempts fail. */
+/* A cancel during a step in which several attempts fail ends the step. */
 static void a_limit_ends_a_step_in_which_attempts_fail(void) {
     netlib_error *err = NULL;
     int fd = -1;

@@ -1,4 +1,5 @@
-/* The sockets of races: source ports, connections to themselves, and each socket is closed exactly once. */
+/* Tests the sockets of races: source ports, sockets that connect to themselves, and that each socket is closed exactly
+ * once. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -8,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* All attempts of a race share the source port, both attempts in progress and failed ones. */
+/* All attempts of a race share the source port, including attempts in progress and failed attempts. */
 static void attempts_of_a_race_share_the_source_port(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
@@ -38,7 +39,7 @@ static void attempts_of_a_race_share_the_source_port(void) {
         netlib_connect_options_free(options);
     }
 
-    /* A port that another socket uses is refused. */
+    /* The attempt fails if another socket uses the source port. */
     netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
     netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
@@ -48,7 +49,7 @@ static void attempts_of_a_race_share_the_source_port(void) {
     netlib_connect_options_free(options);
 
 #ifdef IP_BIND_ADDRESS_NO_PORT
-    /* Without a source port, connect(2) chooses one, from more ports than bind(2) could. */
+    /* Without a source port, connect(2) chooses the port. It can choose from more ports than bind(2). */
     options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
@@ -64,7 +65,7 @@ static void attempts_of_a_race_share_the_source_port(void) {
     close(silent);
 }
 
-/* A socket can connect to itself if no other socket listens on the port. The source address forces that here. */
+/* A TCP socket can connect to itself if no other socket listens on the port. The source port makes this happen. */
 static void a_socket_connected_to_itself_is_refused(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -86,7 +87,7 @@ static void a_socket_connected_to_itself_is_refused(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* Afterwards a server can use the port. */
+    /* After the refusal, a server can listen on the port. */
     struct sockaddr_in in = ipv4(LOOPBACK, port);
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);
@@ -118,7 +119,7 @@ static void races_leak_no_descriptor(void) {
     netlib_connect_free(connect);
     CHECK_INT(before, open_descriptors());
 
-    /* Without a free descriptor, an attempt or a lookup fails. */
+    /* If no descriptor is free, an attempt or a lookup fails. */
     struct rlimit files;
     CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
     int next = dup(0);
@@ -151,8 +152,8 @@ static void races_leak_no_descriptor(void) {
     close(silent);
 }
 
-/* A thread that opens and closes descriptors as fast as possible. If a race closes a number twice, the second close
- * hits a descriptor of this thread, which notices that. */
+/* A thread that opens and closes descriptors as fast as possible. If netlib closes a descriptor twice, the second close
+ * hits a descriptor of this thread, whose own close then fails. */
 struct trap {
     atomic_bool stop;
     unsigned long rounds, sprung;
@@ -197,7 +198,7 @@ static void each_socket_of_a_race_is_closed_once(void) {
         netlib_connect_free(connect);
         CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
 
-        /* The connect is freed or cancelled, during the race or during the lookup. */
+        /* Frees or cancels the connect during the race or during the lookup. */
         for (int j = 0; j < 4; j++) {
             connect = j < 2 ? connect_to_ports(lost, 2, options) : connect_to("nonexistent.invalid", port, options);
             CHECK_OK(netlib_connect_set_limit(connect, limit, &err));

@@ -1,4 +1,4 @@
-/* Waiting for descriptors, dropped connections, the clock. */
+/* Tests waiting for descriptors, the check for dropped connections, and the clock. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -27,13 +27,13 @@ static void waits_report_readable_and_writable_sockets(void) {
     static char block[65536];
     while (send(ends[0], block, sizeof block, MSG_DONTWAIT) > 0) {}
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_write(ends[0], 0.001, NULL, &err));
-    /* A hung-up socket is readable and writable. */
+    /* A socket whose peer has closed the connection is readable and writable. */
     close(ends[1]);
     CHECK_OK(netlib_wait_for_read(ends[0], LONG, NULL, &err));
     CHECK_OK(netlib_wait_for_write(ends[0], LONG, NULL, &err));
     close(ends[0]);
 
-    /* An unconnected socket is both as well. */
+    /* An unconnected socket is readable and writable as well. */
     int unconnected = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_OK(netlib_wait_for_read(unconnected, 0.0, NULL, &err));
     CHECK_OK(netlib_wait_for_write(unconnected, 0.0, NULL, &err));
@@ -89,7 +89,7 @@ static void waits_accept_descriptors_above_1023(void) {
     close(ends[1]);
 }
 
-/* A signal every millisecond neither shortens a wait nor keeps it from ending. */
+/* A signal every millisecond neither shortens nor lengthens a wait. */
 static void waits_continue_after_signals(void) {
     netlib_error *err = NULL;
     int ends[2];

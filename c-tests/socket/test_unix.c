@@ -1,4 +1,4 @@
-/* Unix domain sockets: paths and abstract names, failures, options, the policy, TLS. */
+/* Tests Unix domain sockets: paths and abstract names, failures, options, the address policy, and TLS. */
 #define _GNU_SOURCE
 #include "tls_peer.h"
 #undef LONG
@@ -31,7 +31,7 @@ static void unix_paths_and_abstract_names_connect(void) {
         {bytes, strlen(bytes), true},
         {longest, strlen(longest), true},
         {abstract, 1 + strlen(abstract + 1), false},
-        /* The length is part of an abstract name, so this is another name. */
+        /* The length is part of an abstract name, so the shorter name is a different name. */
         {with_nul, 2 + strlen(abstract + 1), false},
         {longest_abstract, sizeof longest_abstract, false},
     };
@@ -50,7 +50,7 @@ static void unix_paths_and_abstract_names_connect(void) {
                 netlib_connect *connect = connect_to(rows[i].name, len, NULL);
                 CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
                 CHECK_OK(step_to_the_end(connect, &fd, &err, &steps));
-                /* The socket connects immediately, so there is nothing to wait for. */
+                /* The socket connects immediately, so the connect has no descriptors to wait for. */
                 CHECK_INT(1, steps);
                 CHECK_INT(-1, netlib_connect_attempt_port(connect, 0));
                 netlib_connect_free(connect);
@@ -157,7 +157,7 @@ static void address_lists_accept_unix_addresses(void) {
         CHECK_INT((long long)added, (long long)netlib_addresses_count(list));
     }
     netlib_addresses_free(list);
-    /* An unnamed address, which accept(2) returns for most clients, has the class as well. */
+    /* An unnamed Unix address, which accept(2) returns for most clients, also has the class UNIX. */
     netlib_error *err = NULL;
     int32_t classes = 0;
     un.sun_family = AF_UNIX;
@@ -230,7 +230,7 @@ static void unix_connect_errors_name_the_path_and_the_reason(void) {
     check_failure("\0a\0\x80", 4, "@a\\x00\\x80", "Connection refused: no socket listens on this name", ECONNREFUSED);
 }
 
-/* Runs in an unprivileged process, because root ignores permissions. */
+/* Runs in an unprivileged child process, because permissions do not apply to root. */
 static void unix_connect_errors_explain_missing_permissions(void) {
     const char *path = in_directory("guarded");
     int server = unix_listener(path, strlen(path));
@@ -288,7 +288,7 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
-    /* An invalid setter call fails this call as well. */
+    /* Options with an invalid value fail this call as well. */
     options = options_with_timeout(-7.0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
     netlib_connect_options_free(options);
@@ -347,7 +347,8 @@ static void the_address_policy_applies_to_unix_addresses(void) {
             close(fd);
             netlib_connect_free(connect);
         }
-        /* The callback refuses the address. Then the class is refused, and the callback is not called. */
+        /* First the callback refuses the address. Then the policy refuses the class, and netlib does not call the
+         * callback. */
         asked = (struct asked){.answer = NETLIB_VERDICT_REFUSE};
         for (int by_class = 0; by_class < 2; by_class++) {
             snprintf(message, sizeof message,
@@ -372,7 +373,8 @@ static void the_address_policy_applies_to_unix_addresses(void) {
         netlib_connect_options_free(options);
         close(server);
     }
-    /* A repetition because of a full backlog belongs to the same attempt, so the callback is not called again. */
+    /* netlib repeats connect(2) if the backlog is full. The repetition belongs to the same attempt, so netlib does not
+     * call the callback again. */
     netlib_error *err = NULL;
     int filler = -1, fd = -1;
     int server = full_listener(path, &filler);
@@ -444,7 +446,8 @@ static void tls_works_over_a_unix_socket(void) {
     netlib_tls_stream_free(stream);
     close(fd);
 
-    /* A path contains no server name for the certificate check, so TLS still needs one. */
+    /* TLS over a Unix domain socket still needs a server name for the certificate check, because a path contains no
+     * server name. */
     CHECK_OK(netlib_create_unix_connection(abstract, len, NULL, limit, &fd, &err));
     server.fd = accept(listening, NULL, NULL);
     server.does = SERVE_HANDSHAKE;

@@ -1,4 +1,4 @@
-/* Unix domain sockets with full backlogs, alone and in races. */
+/* Tests connecting to Unix domain sockets with full backlogs, alone and in races. */
 #define _GNU_SOURCE
 #include "unix_peer.h"
 
@@ -14,7 +14,7 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A timeout, a deadline or a cancel ends the wait for a backlog that stays full. */
+/* A timeout, a deadline or a cancel ends the wait if the backlog stays full. */
 static void limits_and_timeouts_end_the_wait_for_a_full_backlog(void) {
     const char *path = in_directory("full");
     int filler = -1;
@@ -43,7 +43,7 @@ static void limits_and_timeouts_end_the_wait_for_a_full_backlog(void) {
             int before = open_descriptors(), fd = 17, steps = 0;
             double began = netlib_current_time(), cpu_began = cpu_seconds();
             netlib_limit *limit = rows[i].limit > 0 ? limit_of(rows[i].limit) : NULL;
-            /* A signal handler cancels during the wait. */
+            /* A signal handler cancels the limit during the wait. */
             limit_of_handler = limit;
             if (rows[i].cancelled) {
                 struct sigaction action = {.sa_handler = cancel_in_handler};
@@ -60,7 +60,7 @@ static void limits_and_timeouts_end_the_wait_for_a_full_backlog(void) {
                 CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
                 status = netlib_connect_step(connect, &fd, &err);
                 for (steps = 1; status == NETLIB_WANT_WRITE && IN_TIME(began); steps++) {
-                    /* The connect waits only for the descriptor of the limit, and for at most 5 ms. */
+                    /* An event loop waits only for the descriptor of the limit, and for at most 5 ms. */
                     CHECK_INT(limit != NULL, (long long)netlib_connect_wait_count(connect));
                     double timer = netlib_connect_wait_seconds(connect);
                     CHECK(timer >= 0.0 && timer <= 0.005);
@@ -72,7 +72,8 @@ static void limits_and_timeouts_end_the_wait_for_a_full_backlog(void) {
             }
             double took = netlib_current_time() - began, cpu = cpu_seconds() - cpu_began;
             CHECK(took >= rows[i].at_least && took < 10.0);
-            /* The wait does not spin. Under valgrind some calls take long. */
+            /* The call must not poll in an endless loop, which the number of steps shows. Under valgrind some calls
+             * take long. */
             CHECK(steps <= took / 0.001 + 2);
             if (rows[i].at_least > 0.2 && !under_valgrind()) CHECK(cpu < took / 4);
             CHECK_INT(-1, fd);
@@ -96,7 +97,8 @@ struct drain {
     pthread_t thread;
 };
 
-/* Waits before it accepts. By then the connect has usually found the backlog full; otherwise the test checks less. */
+/* Waits before it accepts a connection. During this wait the connect usually finds the backlog full; otherwise the test
+ * covers less. */
 static void *accept_late(void *argument) {
     poll(NULL, 0, 30);
     close(accept(((struct drain *)argument)->server, NULL, NULL));
@@ -115,7 +117,7 @@ static void a_connect_succeeds_when_the_backlog_drains(void) {
         const netlib_limit *limit;
         bool disturbed;
     } rows[] = {
-        /* These rows wait in connect(2), which a signal interrupts. */
+        /* Without a limit and a timeout, the call waits in connect(2), which a signal interrupts. */
         {never, NULL, false},    {never, NULL, true}, {sndtimeo, NULL, false},
         {never, lasting, false}, {late, NULL, false}, {late, lasting, true},
     };

@@ -1,4 +1,4 @@
-/* Helpers of tests with Unix domain sockets: a directory for their paths, listeners, and connects. */
+/* Helpers of the tests of Unix domain sockets: a directory for paths, listeners, and connects. */
 #ifndef NETLIB_TEST_UNIX_PEER_H
 #define NETLIB_TEST_UNIX_PEER_H
 
@@ -11,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* The directory of this run, removed at the end. */
+/* The temporary directory of this run, which is removed at the end. */
 static char directory[64];
 
 static inline const char *in_directory(const char *name) {
@@ -20,7 +20,7 @@ static inline const char *in_directory(const char *name) {
     return path;
 }
 
-/* Writes the longest path. One more byte would not fit. */
+/* Writes a path of the greatest length that fits into a sockaddr_un. */
 static inline void longest_path(char path[108]) {
     memset(path, 'p', 107);
     path[107] = 0;
@@ -101,7 +101,7 @@ static inline netlib_connect_options *options_with_timeout(double seconds) {
     return options;
 }
 
-/* Waits for one event, like an event loop. */
+/* Waits for one event with poll(2), like an event loop. */
 static inline void wait_once(const netlib_connect *connect) {
     struct pollfd fds[4];
     size_t count = netlib_connect_wait_count(connect);

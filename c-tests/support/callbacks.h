@@ -1,4 +1,4 @@
-/* Callbacks of every type that return 0 and store nothing, as in a language binding whose callback raises an
+/* Callbacks of every type that return 0 and store nothing, like a callback of a language binding that raises an
  * exception. */
 #ifndef NETLIB_TEST_CALLBACKS_H
 #define NETLIB_TEST_CALLBACKS_H

@@ -1,4 +1,4 @@
-/* Forks a child in the middle of a test. The child reports its results to the parent. */
+/* Forks a child process in the middle of a test. The child reports its results to the parent. */
 #ifndef NETLIB_TEST_FORKS_H
 #define NETLIB_TEST_FORKS_H
 
@@ -28,8 +28,8 @@ static inline struct child begin_child(void) {
     return child;
 }
 
-/* Replaces the child by another program. Otherwise valgrind would report memory that the parent's threads and handles
- * own as a leak of the child. */
+/* Ends the child by executing another program. Otherwise valgrind would report the memory of the parent's threads and
+ * handles as leaks of the child. */
 static inline void end_child(void) {
     execlp("true", "true", (char *)NULL);
     abort();

@@ -1,4 +1,4 @@
-/* A small test harness: CHECK macros that count, and a report of the counts. */
+/* A small test harness: CHECK macros that count passed and failed checks, and a report of the counts. */
 #ifndef NETLIB_TEST_HARNESS_H
 #define NETLIB_TEST_HARNESS_H
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The counters are atomic, because threads make checks as well. */
+/* The counters are atomic, because several threads may call the CHECK macros. */
 static atomic_ulong checks_passed, checks_failed;
 
 static inline void check_report(bool ok, const char *file, int line, const char *what) {
@@ -28,13 +28,14 @@ static inline void check_int(long long expected, long long actual, const char *f
 }
 
 static inline void check_double(double expected, double actual, const char *file, int line, const char *what) {
-    /* Compares exactly; the tests use values that are exact. Infinities of one sign are equal, and so are two NaNs. */
+    /* Compares without a tolerance, because the expected values are exact. Infinities of the same sign are equal, and
+     * two NaNs are equal. */
     bool same = !(expected < actual) && !(expected > actual) && !isnan(expected) == !isnan(actual);
     check_report(same, file, line, what);
     if (!same) fprintf(stderr, "    expected %.17g, got %.17g\n", expected, actual);
 }
 
-/* Checks that two texts are equal. NULL equals only NULL. */
+/* Checks that two texts are equal. NULL is equal only to NULL. */
 static inline void check_str(const char *expected, const char *actual, const char *file, int line, const char *what) {
     bool same = expected == actual || (expected != NULL && actual != NULL && strcmp(expected, actual) == 0);
     check_report(same, file, line, what);
@@ -43,14 +44,14 @@ static inline void check_str(const char *expected, const char *actual, const cha
                 actual ? actual : "(NULL)");
 }
 
-/* Checks that a text contains a part. A NULL text contains nothing. */
+/* Checks that `text` contains `part`. A NULL text contains nothing. */
 static inline void check_contains(const char *part, const char *text, const char *file, int line, const char *what) {
     bool contains = text != NULL && strstr(text, part) != NULL;
     check_report(contains, file, line, what);
     if (!contains) fprintf(stderr, "    expected \"%s\" in \"%s\"\n", part, text ? text : "(NULL)");
 }
 
-/* Checks the status, and that an error object is set only after a failure. Frees the error. */
+/* Checks the status, and that `*err` is set only after a failure. Frees the error. */
 static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file,
                                 int line, const char *what) {
     check_report(expected == actual, file, line, what);
@@ -69,7 +70,7 @@ static inline void check_status(netlib_status expected, netlib_status actual, ne
     }
 }
 
-/* Valgrind is slow and needs memory itself, so some tests do less under it. */
+/* Returns true under valgrind, where some tests do less, because valgrind is slow and needs memory itself. */
 static inline bool under_valgrind(void) {
     const char *preloaded = getenv("LD_PRELOAD");
     return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
@@ -80,11 +81,11 @@ static inline bool under_valgrind(void) {
 #define CHECK_DOUBLE(expected, actual) check_double((expected), (actual), __FILE__, __LINE__, #actual)
 #define CHECK_CONTAINS(part, text) check_contains((part), (text), __FILE__, __LINE__, #text)
 #define CHECK_STR(expected, actual) check_str((expected), (actual), __FILE__, __LINE__, #actual)
-/* `call` uses the variable `netlib_error *err` in scope. */
+/* `call` must store its error in a local variable `netlib_error *err`. */
 #define CHECK_STATUS(expected, call) check_status((expected), (call), &err, __FILE__, __LINE__, #call)
 #define CHECK_OK(call) CHECK_STATUS(NETLIB_OK, call)
 
-/* Prints the counts of a suite and returns the exit status. This is the last statement of main. */
+/* Prints the counts of passed and failed checks, and returns the exit status of main. */
 static inline int report(const char *suite) {
     printf("%s: %lu passed, %lu failed\n", suite, checks_passed, checks_failed);
     return checks_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,5 +1,5 @@
-/* The keys of a TLS session, taken from netlib's key log, and records that the test seals with them. So a test peer can
- * send authenticated records that no TLS library would send. Supports one suite in TLS 1.2 and one in 1.3, both with
+/* Takes the keys of a TLS session from netlib's key log, and encrypts records with these keys. Thus a test can send
+ * authenticated records that no TLS library would send. Supports one suite in TLS 1.2 and one in 1.3, both with
  * ChaCha20-Poly1305 and SHA-256. */
 #ifndef NETLIB_TEST_HOSTILE_KEYS_H
 #define NETLIB_TEST_HOSTILE_KEYS_H
@@ -219,7 +219,7 @@ static inline void nonce_of(const struct keys *keys, uint8_t nonce[12]) {
     for (size_t i = 0; i < 8; i++) nonce[4 + i] ^= (uint8_t)(keys->seq >> (56 - 8 * i));
 }
 
-/* Writes the additional data of the AEAD. `len` is the length of the text, with the tag in TLS 1.3. */
+/* Writes the additional data of the AEAD. `len` is the length of the plaintext, in TLS 1.3 including the tag. */
 static inline size_t aad_of(const struct keys *keys, uint8_t type, size_t len, uint8_t aad[13]) {
     size_t at = 0;
     for (; keys->is_12 && at < 8; at++) aad[at] = (uint8_t)(keys->seq >> (56 - 8 * at));
@@ -228,7 +228,8 @@ static inline size_t aad_of(const struct keys *keys, uint8_t type, size_t len, u
     return at + 5;
 }
 
-/* Writes a record of type `type` with `len` bytes of data and `padding` zeros to `out`. Returns its length. */
+/* Encrypts a record of type `type` with `len` bytes of data and `padding` zeros. Writes the record to `out` and returns
+ * its length. */
 static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, size_t len, size_t padding,
                           uint8_t *out) {
     uint8_t nonce[12], aad[13], outer = keys->is_12 ? type : 23;
@@ -248,8 +249,8 @@ static inline size_t seal(struct keys *keys, uint8_t type, const uint8_t *data, 
     return 5 + len + 16;
 }
 
-/* Opens a record in place, and stores its text and type. Skips sequence numbers of records that the test has not
- * seen. */
+/* Decrypts a record in place, and stores its plaintext and type. Skips the sequence numbers of records that the test
+ * has not read. */
 static inline bool open_record(struct keys *keys, uint8_t *record, size_t len, uint8_t **text, size_t *text_len,
                                uint8_t *type) {
     uint8_t nonce[12], aad[13], tag[16];

@@ -1,6 +1,6 @@
-/* A peer that follows a script, connected to a netlib engine, the victim. An honest peer first brings the session to a
- * chosen moment. Then the script continues with the keys of the session: it defines every further record, in plaintext
- * or sealed. */
+/* A scripted peer of a netlib engine, the victim. First a correct peer engine runs the session up to a chosen moment.
+ * From there a script defines every record that the victim receives, in plaintext or encrypted with the keys of the
+ * session. */
 #ifndef NETLIB_TEST_HOSTILE_PEER_H
 #define NETLIB_TEST_HOSTILE_PEER_H
 
@@ -67,7 +67,8 @@ struct scene {
 
 enum { ROOM = 100000 };
 
-/* Reads the secret after the last occurrence of a label in the log, because only one session at a time is logged. */
+/* Reads the secret after the last occurrence of a label in the key log. Sessions run one after the other, so the last
+ * secret belongs to the current session. */
 static inline bool logged(const char *log, const char *label, uint8_t *secret, size_t len) {
     const char *at = NULL;
     for (const char *next = log; (next = strstr(next, label)) != NULL; next++) at = next;
@@ -103,7 +104,7 @@ static inline void take_keys(struct scene *scene, const uint8_t client_random[32
     }
     bool is_done = scene->moment == DONE;
     CHECK(logged(log, is_done ? "CLIENT_TRAFFIC_SECRET_0 " : "CLIENT_HANDSHAKE_TRAFFIC_SECRET ", secret[0], 32));
-    /* A server changes its own keys as soon as it has sent its Finished. */
+    /* A TLS 1.3 server uses its application keys as soon as it has sent its Finished. */
     bool is_ahead = is_done || scene->side == SERVER;
     CHECK(logged(log, is_ahead ? "SERVER_TRAFFIC_SECRET_0 " : "SERVER_HANDSHAKE_TRAFFIC_SECRET ", secret[1], 32));
     use_secret(client, secret[0]);
@@ -128,7 +129,8 @@ static inline struct scene begin_scene(enum version version, enum side side, enu
         len = drain_all(server, flight, sizeof flight);
         memcpy(randoms[1], flight + 11, 32);
         if (side == CLIENT || moment == DONE) {
-            /* Feeds the whole flight, or in the middle of a TLS 1.3 handshake only the ServerHello. */
+            /* Feeds the whole flight of the server to the client. At the moment MIDDLE of TLS 1.3, feeds only the
+             * ServerHello. */
             bool is_part = version == V13 && moment == MIDDLE;
             feed_all(client, flight, is_part ? 5 + ((size_t)flight[3] << 8) + flight[4] : len);
             CHECK_STATUS(version == V13 && !is_part ? NETLIB_OK : NETLIB_WANT_READ,
@@ -226,7 +228,7 @@ static inline long long memory_in_use(void) {
     return (long long)(info.uordblks + info.hblkhd);
 }
 
-/* Lets the victim process its input. */
+/* Calls the victim's handshake or read function, which processes the input. */
 static inline netlib_status work(struct scene *scene, struct came *came) {
     netlib_error *err = NULL;
     netlib_status status;
@@ -248,7 +250,7 @@ static inline netlib_status work(struct scene *scene, struct came *came) {
     return status;
 }
 
-/* Takes the output of the victim, and records its alerts. */
+/* Drains the output of the victim, and records the alerts in it. */
 static inline void listen_to(struct scene *scene, struct came *came) {
     static uint8_t said[ROOM];
     size_t len = drain_all(scene->victim, said, sizeof said);
@@ -264,7 +266,7 @@ static inline void listen_to(struct scene *scene, struct came *came) {
     }
 }
 
-/* Feeds all bytes. The victim works whenever it accepts no more, and once at the end. */
+/* Feeds all bytes to the victim. The victim processes its input whenever its buffer is full, and at the end. */
 static inline netlib_status feed_and_work(struct scene *scene, const uint8_t *bytes, size_t len, struct came *came) {
     netlib_status status = NETLIB_WANT_READ;
     for (size_t done = 0, n = 0; done < len && status == NETLIB_WANT_READ; done += n) {
@@ -281,7 +283,7 @@ static inline netlib_status feed_and_work(struct scene *scene, const uint8_t *by
     return status;
 }
 
-/* Plays the script repeatedly until the victim fails. */
+/* Plays the script up to `times` times, until the victim fails. */
 static inline struct came play(struct scene *scene, const char *script, unsigned times) {
     struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
     static uint8_t records[ROOM];
@@ -298,7 +300,7 @@ static inline struct came play(struct scene *scene, const char *script, unsigned
     return came;
 }
 
-/* Checks that a failed victim returns the same status from every call, and has no more output for its peer. */
+/* Checks that a failed victim returns the same status from every function, and has no further output for its peer. */
 static inline void check_sticky(struct scene *scene, const struct came *came, const char *what) {
     netlib_error *err = NULL;
     char byte = 0;

@@ -7,14 +7,14 @@
  *     MAKE__T__P       for parameters with this type and name
  *     MAKE__T          for all parameters of this type
  *
- * T is spelled with _ptr for * and without the const of a handle: netlib_url_ptr, const_char_ptr. A parameter that
- * receives a number or a handle needs no macro. Further macros:
+ * T is spelled with _ptr for * and without the const of a handle: netlib_url_ptr, const_char_ptr. Output parameters for
+ * a number or a handle need no macro. Two more macros exist:
  *
  *     USE_OPTIONS__netlib_x_options(options, err)   uses options, which reports an error that a setter stored
  *     BASELINE__F                                   the status of F with valid arguments if that is a failure
  *
- * The sweep frees nothing, because each call runs in a child process that ends at once. HAVE_F is defined for each
- * function F of the header, so that a section may be missing.
+ * The sweep frees nothing, because each call runs in a child process that ends after the call. The sweep defines HAVE_F
+ * for each function F of the header, so that this file also compiles with a part of the header.
  */
 #ifndef NETLIB_TEST_NULL_MAKERS_H
 #define NETLIB_TEST_NULL_MAKERS_H
@@ -34,7 +34,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* If a maker fails, the child ends and the case fails. */
+/* If an argument cannot be created, the child process ends, and the case fails. */
 static inline void must(bool ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "null_makers.h: cannot make %s\n", what);
@@ -66,7 +66,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__enum_netlib_url_reader NETLIB_URL_READER_WHATWG
 #define MAKE__enum_netlib_verify_mode NETLIB_CERT_REQUIRED
 
-/* Texts. Each has at least the four bytes that MAKE__size_t__len states. */
+/* Texts. Each text has at least MAKE__size_t__len bytes, which is 4. */
 #define MAKE__const_char_ptr "text"
 #define MAKE__const_char_ptr__method "GET"
 #define MAKE__const_char_ptr__request_method "GET"
@@ -98,7 +98,7 @@ static inline netlib_status use_error_options(netlib_error_options *options, net
 static inline netlib_limit *make_limit(void) {
     netlib_limit *limit = NULL;
     MUST_OK(netlib_limit_new(5.0, &limit, NULL));
-    /* Opens the descriptor, so that a cancel wakes a waiting thread. */
+    /* Opens the limit's descriptor, so that a cancel wakes a waiting thread. */
     int fd = -1;
     MUST_OK(netlib_limit_fd(limit, &fd, NULL));
     return limit;
@@ -135,7 +135,7 @@ static inline netlib_timeout *make_timeout(void) {
     MUST_OK(netlib_timeout_new(3.0, 1.0, 2.0, &timeout, NULL));
     return timeout;
 }
-/* Starts the clock, for calls that need a started clock. */
+/* Returns a timeout whose clock has started, for functions that need a started clock. */
 static inline netlib_timeout *make_started_timeout(void) {
     netlib_timeout *timeout = make_timeout();
     MUST_OK(netlib_timeout_start_connect(timeout, NULL));
@@ -290,7 +290,7 @@ static inline netlib_status use_connect_options(netlib_connect_options *options,
 #endif
 #define MAKE__netlib_connect_options_ptr netlib_connect_options_new()
 #define USE_OPTIONS__netlib_connect_options(options, err) use_connect_options((options), (err))
-/* The address of a listening port, as an address list and as a sockaddr. */
+/* Return the address of a listening port, as a sockaddr and as an address list. */
 #ifdef HAVE_netlib_connect_new_addresses
 static inline const void *make_sockaddr(void) {
     static struct sockaddr_in address;
@@ -309,7 +309,7 @@ static inline netlib_connect *make_connect(void) {
     MUST_OK(netlib_connect_new("127.0.0.1", make_port(), NULL, &connect, NULL));
     return connect;
 }
-/* Returns a connect that has finished, so that the result of a step does not depend on time. */
+/* Returns a connect that has ended, so that the result of netlib_connect_step does not depend on time. */
 static inline netlib_connect *make_ended_connect(void) {
     netlib_connect *connect = make_connect();
     int fd = -1;
@@ -405,7 +405,7 @@ static inline netlib_status use_tls_options(netlib_tls_options *options, netlib_
     netlib_tls_context *context = NULL;
     return netlib_tls_context_new(options, &context, err);
 }
-/* Returns a non-blocking stream, because the peer sends nothing. */
+/* Returns a stream in non-blocking mode, because its peer sends nothing. */
 static inline netlib_tls_stream *make_tls_stream(void) {
     netlib_tls_stream *stream = NULL;
     int pair[2];
@@ -422,7 +422,7 @@ static inline int make_ended_socket(void) {
     return pair[0];
 }
 #endif
-/* A transport that neither reads nor writes. */
+/* Callbacks of a transport that transfers no bytes. */
 static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
     (void)ctx;
     (void)buf;

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds after which a call counts as hanging. */
+/* A call that takes longer than this number of seconds counts as hanging. */
 #ifndef SWEEP_SECONDS
 #define SWEEP_SECONDS 20
 #endif
 
-/* A canceled thread would also end the child with status 0. */
+/* The exit status of a passed case. It is not 0, because a child whose thread is canceled ends with status 0. */
 #define SWEEP_PASSED 42
 
 struct sweep_case {
@@ -51,7 +51,7 @@ static inline void expect_refused(netlib_status status, const netlib_error *err,
     expect_text(named, "the message names the parameter", status, err);
 }
 
-/* Checks for any result except NETLIB_NULL_ARGUMENT. */
+/* Checks that the status is neither NETLIB_NULL_ARGUMENT nor NETLIB_INTERNAL. */
 static inline void expect_accepted(netlib_status status, const netlib_error *err) {
     expect_text(status != NETLIB_NULL_ARGUMENT && status != NETLIB_INTERNAL, "NULL is accepted", status, err);
 }
@@ -62,7 +62,7 @@ static inline void expect_valid(netlib_status status, const netlib_error *err, n
     expect_text(status == expected || progress, "the arguments are valid", status, err);
 }
 
-/* Cancels this thread, which ends at its next cancellation point. */
+/* Cancels the calling thread, which ends at its next cancellation point. */
 static inline void begin_canceled(void) { pthread_cancel(pthread_self()); }
 
 static inline void end_canceled(void) {
@@ -71,7 +71,7 @@ static inline void end_canceled(void) {
     expect(state == PTHREAD_CANCEL_ENABLE, "the thread can be canceled again");
 }
 
-/* Runs one case in a child. Returns true if it passed. */
+/* Runs one case in a child process. Returns true if the case passed. */
 static inline bool sweep_one(const struct sweep_case *one) {
     fflush(NULL);
     pid_t child = fork();

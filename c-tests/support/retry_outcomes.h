@@ -1,10 +1,10 @@
-/* Checks the outcome of the retry policy for each kind of failure, with several policies. */
+/* Checks the decisions of several retry policies about each kind of failure. */
 #ifndef NETLIB_TEST_RETRY_OUTCOMES_H
 #define NETLIB_TEST_RETRY_OUTCOMES_H
 
 #include "harness.h"
 
-/* Short names for the tables. */
+/* Short names of the retry kinds, for the tables. */
 #define NEVER NETLIB_RETRY_KIND_NEVER
 #define CONNECT NETLIB_RETRY_KIND_CONNECT
 #define READ NETLIB_RETRY_KIND_READ
@@ -36,9 +36,9 @@ static const int32_t counters[] = {
     [NETLIB_RETRY_KIND_OTHER] = NETLIB_COUNTER_OTHER,
 };
 
-/* Checks GET and POST with each Retry: the request is repeated and the failure counted as its kind, or the failure is
- * returned unchanged. A POST is not repeated after a read error. A failure that is never retried is always returned.
- * `response` may be NULL. */
+/* Checks the decisions about a GET and a POST with each Retry. The decision either repeats the request and counts the
+ * failure as `kind`, or returns the failure unchanged. A POST is not repeated after a read error. A failure of the kind
+ * NEVER is always returned. `response` may be NULL. */
 static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_error *failure,
                                   const netlib_response *response, const char *what) {
     static const char *const methods[] = {"GET", "POST"};

@@ -1,4 +1,4 @@
-/* Peers for socket tests: listeners, connected descriptors, and interrupting signals. */
+/* Helpers of the socket tests: listeners, connected descriptors, and signals that interrupt calls. */
 #ifndef NETLIB_TEST_SOCKET_PEER_H
 #define NETLIB_TEST_SOCKET_PEER_H
 
@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A wait of this length means that the test hangs. */
+/* A timeout in seconds that only a test that hangs reaches. */
 #define LONG 30.0
 #define IN_TIME(began) (netlib_current_time() - (began) < 10.0)
 
@@ -31,7 +31,8 @@ static inline netlib_limit *limit_of(double seconds) {
     return limit;
 }
 
-/* Returns a TCP socket on a free port of 127.0.0.1. Connecting to it is refused if it does not listen. */
+/* Returns a TCP socket that is bound to a free port of 127.0.0.1. The system refuses connections to the port until the
+ * socket listens. */
 static inline int bound_socket(int32_t *port) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;
@@ -51,8 +52,8 @@ static inline int listener(int32_t *port) {
     return fd;
 }
 
-/* Returns a listener whose backlog is full, so that connecting to it gets no answer. `filler` fills the backlog until
- * it is closed. */
+/* Returns a listener whose backlog is full, so that the system answers no SYN. The socket `filler` fills the backlog
+ * until it is closed. */
 static inline int silent_listener(int32_t *port, int *filler) {
     struct sockaddr_in address;
     socklen_t len = sizeof address;

@@ -1,4 +1,5 @@
-/* Peers for TLS tests: contexts from tests/certs, connected descriptors, and servers in a thread. */
+/* Helpers of the TLS tests: contexts with the certificates of tests/certs, connected descriptors, and servers on
+ * threads. */
 #ifndef NETLIB_TEST_TLS_PEER_H
 #define NETLIB_TEST_TLS_PEER_H
 
@@ -10,12 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The tests run in the project's root. */
+/* The path is relative, because the tests run in the root of the repository. */
 #ifndef CERTS
 #define CERTS "tests/certs/"
 #endif
 
-/* A wait of this length means that the test hangs. */
+/* A timeout in seconds that only a test that hangs reaches. */
 #define LONG 60.0
 
 struct pair {
@@ -29,7 +30,7 @@ static inline struct pair unix_pair(void) {
     return pair;
 }
 
-/* Returns two ends of a TCP connection. Unlike a socket pair, it can be reset. */
+/* Returns the two ends of a TCP connection, which can be reset, unlike a Unix socket pair. */
 static inline struct pair tcp_pair(void) {
     struct pair pair = {-1, -1};
     struct sockaddr_in address;
@@ -69,8 +70,8 @@ static inline netlib_tls_context *context_of(netlib_tls_options *options) {
     return context;
 }
 
-/* Returns a server context with the certificate and key of this name in tests/certs. It requests no client
- * certificate. */
+/* Returns a server context with the certificate NAME.pem and the key NAME.key of tests/certs. The context requests no
+ * client certificate. */
 static inline netlib_tls_context *server_context(const char *name) {
     char chain[256], key[256];
     snprintf(chain, sizeof chain, CERTS "%s.pem", name);
@@ -82,7 +83,7 @@ static inline netlib_tls_context *server_context(const char *name) {
     return context_of(options);
 }
 
-/* Returns options of a client that trusts the tests' CA. */
+/* Returns options of a client that trusts tests/certs/ca.pem. */
 static inline netlib_tls_options *client_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
@@ -105,7 +106,7 @@ static inline netlib_tls_stream *accept_tls(const netlib_tls_context *context, i
     return stream;
 }
 
-/* The behaviour of a server thread, and its result. */
+/* The behaviour of a server thread. */
 enum server_does {
     SERVE_ECHO,      /* echoes until the client's close_notify, then sends its own */
     SERVE_HANDSHAKE, /* only does the handshake */
@@ -150,7 +151,7 @@ static inline void *server_main(void *argument) {
     server->status = NETLIB_OK;
     server->alert = -1;
     if (server->does == SERVE_RAW || server->does == SERVE_RAW_CLOSE) {
-        /* Waits for the ClientHello, after which the client sends nothing. */
+        /* Waits for the ClientHello. The client sends no further bytes before the server answers. */
         ssize_t got = recv(server->fd, buffer, sizeof buffer, 0);
         if (got > 0) got = send(server->fd, server->raw, server->raw_len, MSG_NOSIGNAL);
         if (server->does == SERVE_RAW) {
@@ -198,8 +199,8 @@ struct flow {
     bool intact;
 };
 
-/* Returns the byte at a position of a stream. Lost, repeated and moved bytes are detected, because neighbours
- * differ. */
+/* Returns the byte at a position of the test data. Neighbouring bytes differ, so a test detects lost, repeated and
+ * moved bytes. */
 static inline unsigned char at_position(size_t i) { return (unsigned char)((i * 2654435761u) >> 24); }
 
 static inline void *write_flow(void *argument) {

@@ -1,4 +1,4 @@
-/* A session between a stream and an engine of the test. The test sends every byte to the stream explicitly. */
+/* A session between a client stream and a server engine. The test sends every byte to the stream explicitly. */
 #ifndef NETLIB_TEST_TLS_SESSION_H
 #define NETLIB_TEST_TLS_SESSION_H
 
@@ -6,10 +6,10 @@
 
 #include <netinet/tcp.h>
 
-/* Created and freed by main. */
+/* main creates and frees the contexts. */
 static netlib_tls_context *client, *server;
 
-/* A client stream, and a server engine whose input and output the test moves. */
+/* A client stream, and a server engine. The test moves the bytes between the stream's socket and the engine. */
 struct session {
     struct pair pair;
     netlib_tls_stream *near;
@@ -18,7 +18,7 @@ struct session {
     size_t tickets_len;
 };
 
-/* Disables Nagle's algorithm, so that sent bytes can be read by the next system call. */
+/* Returns a TCP connection without Nagle's algorithm, so that the peer can read sent bytes immediately. */
 static inline struct pair prompt_pair(void) {
     struct pair pair = tcp_pair();
     CHECK(setsockopt(pair.far, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)) == 0);
@@ -29,7 +29,7 @@ static inline void send_raw(struct session *session, const void *bytes, size_t l
     CHECK_INT((long long)len, send(session->pair.far, bytes, len, MSG_NOSIGNAL));
 }
 
-/* Feeds the bytes that the client has sent to the server. */
+/* Feeds the server engine with the bytes that the client has sent. */
 static inline void receive_far(struct session *session) {
     char bytes[20000];
     ssize_t n = 0;
@@ -38,7 +38,7 @@ static inline void receive_far(struct session *session) {
     }
 }
 
-/* Creates a session after its handshake. The server has written its tickets, but they are not sent. */
+/* Creates a session and does the handshake. The tickets of the server are in `tickets`, and have not been sent. */
 static inline struct session begin(struct pair pair) {
     struct session session = {.pair = pair, .near = wrap(client, pair.near, "localhost"), .far = server_engine(server)};
     netlib_error *err = NULL;

@@ -1,4 +1,4 @@
-/* Two engines and a connection between them. The test moves the bytes, so nothing waits and every step is counted. */
+/* A connection of two engines in memory. The test moves the bytes, so no call waits, and every step is counted. */
 #ifndef NETLIB_TEST_TLS_WIRE_H
 #define NETLIB_TEST_TLS_WIRE_H
 
@@ -35,7 +35,7 @@ static inline void free_wire(struct wire *wire) {
     netlib_tls_engine_free(wire->server);
 }
 
-/* Feeds all bytes, or fewer if the engine fails. Returns their number. */
+/* Feeds all bytes, or fewer if the engine fails. Returns the number of accepted bytes. */
 static inline size_t feed_all(netlib_tls_engine *engine, const void *data, size_t len) {
     size_t done = 0, n = 1;
     while (done < len && n > 0) {
@@ -52,7 +52,7 @@ static inline size_t drain_all(netlib_tls_engine *engine, void *buf, size_t len)
     return n;
 }
 
-/* Moves at most one piece. Returns its length. */
+/* Moves up to `piece` bytes from one engine to the other. Returns the number of bytes. */
 static inline size_t move_piece(struct wire *wire, netlib_tls_engine *from, netlib_tls_engine *to) {
     char bytes[20000];
     size_t n = drain_all(from, bytes, wire->piece < sizeof bytes ? wire->piece : sizeof bytes);
@@ -62,7 +62,7 @@ static inline size_t move_piece(struct wire *wire, netlib_tls_engine *from, netl
     return n;
 }
 
-/* The result of a handshake on each side. */
+/* The results of a handshake on both sides. */
 struct shaken {
     netlib_status client, server;
     int32_t client_alert, server_alert;
@@ -105,7 +105,7 @@ static inline void check_shaken(netlib_status client, netlib_status server, stru
 
 #define CHECK_SHAKEN(client, server, came) check_shaken((client), (server), (came), __FILE__, __LINE__)
 
-/* Writes a text on one side, moves the bytes and reads on the other side. Returns the number of bytes that were
+/* Writes `text` on one side, moves the records, and reads on the other side. Returns the number of bytes that were
  * read. */
 static inline size_t across(struct wire *wire, bool from_server, const char *text, char *out, size_t room) {
     netlib_error *err = NULL;

@@ -1,5 +1,5 @@
-/* Timeouts: combinations of their fields, the states of the clock, the process default. The tests provide the clock.
- * The last tests measure the limits on real sockets. */
+/* Tests timeouts: combinations of their fields, the states of the clock, and the default timeout of the process. Most
+ * tests provide the clock. The last tests measure timeouts on real sockets. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
@@ -29,7 +29,8 @@ static int32_t forgetful_clock(void *ctx, double *seconds) {
 #define NONE NETLIB_TIMEOUT_NONE
 #define DEFAULT NETLIB_TIMEOUT_DEFAULT
 
-/* The configured limits, the connect limit, and the read limit 4 seconds after the start. */
+/* Each row has the configured values, the expected connect timeout, and the expected read timeout 4 seconds after the
+ * start of the clock. */
 static void total_connect_and_read_timeouts_combine(void) {
     static const struct {
         double total, connect, read, connect_timeout, read_timeout;
@@ -139,7 +140,7 @@ static void the_clock_starts_once_and_clones_have_unstarted_clocks(void) {
     CHECK_DOUBLE(0, seconds);
     netlib_timeout_free(copy);
 
-    /* The system's clock. */
+    /* Without a callback, the timeout uses the system's clock. */
     CHECK_OK(netlib_timeout_from_float(1, &timeout, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));
@@ -194,7 +195,7 @@ static void pause_for(double seconds) {
     nanosleep(&wait, NULL);
 }
 
-/* A server that sends one byte at a time. */
+/* A server that sends single bytes with pauses. */
 enum { BYTES = 6 };
 static const double gap = 0.1;
 
@@ -206,8 +207,8 @@ static void *send_slowly(void *fd) {
     return NULL;
 }
 
-/* The read limit applies to the gap between two reads: a server that sends a byte in time each time is never too slow,
- * even if the whole response takes longer. */
+/* The read timeout applies to the gap between two reads. A server that sends a byte within each gap is never too slow,
+ * even if the whole response takes longer than the timeout. */
 static void the_read_timeout_applies_to_the_gap_between_reads(void) {
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
@@ -215,7 +216,7 @@ static void the_read_timeout_applies_to_the_gap_between_reads(void) {
     int ends[2];
     double seconds = 0;
     connected_pair(ends);
-    /* The gaps together exceed the limit, but each gap is a fifth of it. */
+    /* All gaps together exceed the read timeout, but each gap is a fifth of the timeout. */
     CHECK_OK(netlib_timeout_new(NONE, DEFAULT, 5 * gap, &timeout, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     double began = netlib_current_time();
@@ -229,14 +230,14 @@ static void the_read_timeout_applies_to_the_gap_between_reads(void) {
     }
     CHECK(netlib_current_time() - began > 5 * gap);
     pthread_join(server, NULL);
-    /* The server sends nothing more, so the gap exceeds the limit. */
+    /* The server sends no further byte, so the gap exceeds the read timeout. */
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], seconds, NULL, &err));
     netlib_timeout_free(timeout);
     close(ends[0]);
     close(ends[1]);
 }
 
-/* Replaces the C library's resolver: the lookup of "slow.test" takes this many seconds and returns 127.0.0.1. */
+/* Replaces getaddrinfo of the C library. The lookup of "slow.test" takes `lookup_seconds` and returns 127.0.0.1. */
 static double lookup_takes;
 
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
@@ -261,8 +262,8 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
 
 void freeaddrinfo(struct addrinfo *found) { (void)found; }
 
-/* The connect limit applies to each address. It does not apply to the lookup, neither on the calling thread nor on
- * another one. A netlib_limit applies to both. */
+/* The connect timeout applies to each connection attempt, but not to the lookup, whether the lookup runs on the calling
+ * thread or on another thread. A netlib_limit applies to the lookup and the attempts. */
 static void the_connect_timeout_excludes_the_name_lookup(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -287,7 +288,7 @@ static void the_connect_timeout_excludes_the_name_lookup(void) {
     close(server);
 }
 
-/* An operation without its own timeout uses the process default. */
+/* An operation without its own timeout uses the default timeout of the process. */
 static void options_without_a_timeout_use_the_process_default(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -313,7 +314,8 @@ static void options_without_a_timeout_use_the_process_default(void) {
     int ends[2];
     connected_pair(ends);
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], DEFAULT, lasting, &err));
-    /* The default is read at the time of use, so options created earlier use the new value. */
+    /* netlib reads the default timeout when the operation starts, so options that were created earlier use the new
+     * value. */
     CHECK_OK(netlib_set_default_timeout(NONE, &err));
     netlib_limit *short_one = limit_of(0.1);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, unset, short_one, &fd, &err));

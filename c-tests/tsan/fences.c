@@ -1,11 +1,11 @@
-/* Teaches ThreadSanitizer what a fence does.
+/* Makes ThreadSanitizer recognize the acquire fence of the last owner of an Arc.
  *
- * The last owner of an Arc decrements the count with order "release", then executes a fence with order "acquire",
- * and drops the value. Because of the fence, the last owner comes after all others. ThreadSanitizer's runtime
- * ignores fences, and would report each last owner. So the instrumented library is linked with these two functions
- * in between (--wrap): the decrement records which count it changed, and an acquire fence acquires that count,
- * which is what C11 says of a fence that follows an atomic operation in the same thread. Only that one count is
- * acquired: code that relies on another fence is still reported. */
+ * The last owner of an Arc decrements the count with order "release", then executes a fence with order "acquire", and
+ * drops the value. The fence orders the drop after the accesses of all other owners. ThreadSanitizer's runtime ignores
+ * fences, and would report each drop as a race. Therefore the linker option --wrap puts these two functions between the
+ * library and the runtime. The decrement records which count it changed, and an acquire fence acquires that count, as
+ * C11 defines for a fence after an atomic operation in the same thread. The fence acquires only that count, so
+ * ThreadSanitizer still reports code that relies on another fence. */
 #include <stdint.h>
 
 enum { ACQUIRE = 2, RELEASE = 3, ACQUIRE_RELEASE = 4, SEQUENTIAL = 5 };

@@ -1,14 +1,13 @@
-/* Makes the atomic operations of a precompiled crate visible to ThreadSanitizer: instrument BITCODE OBJECT.
+/* Makes the atomic operations of a precompiled crate visible to ThreadSanitizer. Usage: instrument BITCODE OBJECT.
  *
- * Rust's standard library is such a crate. Its locks, once-cells and channels are atomic operations that were
- * compiled without ThreadSanitizer, which would see no order between two threads that used one of them. The archive
- * of the crate also has the code as LLVM bitcode. This program reads the bitcode, runs LLVM's own ThreadSanitizer
- * pass over it, and writes an object that is linked instead of the archive's. These functions do not have the
- * attribute sanitize_thread, so only their atomic operations are instrumented: accesses to plain memory in them are
- * not reported, and each lock orders its threads.
+ * Rust's standard library is a precompiled crate. Its locks, once-cells and channels use atomic operations that were
+ * compiled without ThreadSanitizer. Therefore ThreadSanitizer would see no order between two threads that use the same
+ * lock. The archive of the crate also contains LLVM bitcode. This program reads the bitcode, runs LLVM's
+ * ThreadSanitizer pass, and writes an object file that replaces the one in the archive. The functions do not have the
+ * attribute sanitize_thread, so the pass instruments only their atomic operations. ThreadSanitizer then knows the order
+ * that each lock creates, and reports no plain memory accesses of the standard library.
  *
- * The program is linked with the libLLVM that comes with rustc. The part of its C interface that is used is
- * declared here. */
+ * The program is linked with rustc's libLLVM, and declares the functions of LLVM's C interface that it calls. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,7 +31,7 @@ failure_ref LLVMRunPasses(module_ref module, const char *passes, machine_ref mac
 char *LLVMGetErrorMessage(failure_ref failure);
 int LLVMTargetMachineEmitToFile(machine_ref machine, module_ref module, const char *file, int kind, char **message);
 
-/* LLVM has one such group of functions for each architecture. */
+/* LLVM has a set of initialization functions for each architecture. */
 #if defined(__x86_64__)
 #define INITIALIZE(what) LLVMInitializeX86##what
 #elif defined(__aarch64__)

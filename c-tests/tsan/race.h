@@ -1,5 +1,5 @@
-/* Two threads that race, or with the argument "order" run one after the other. The suite writes `first` and
- * `second`. */
+/* Runs `first` and `second` on two threads at the same time, or with the argument "order" one after the other. The
+ * suite generates both functions. */
 #define NETLIB_MUST_USE
 #include <netlib.h>
 #include <pthread.h>
@@ -16,7 +16,8 @@ static netlib_retry_options *options;
 static netlib_timeout *timeout;
 static netlib_url *url;
 
-/* Signals that one thread is done, and waits for that, without creating any other order between the threads. */
+/* One thread calls signal_done and the other calls wait. The relaxed atomic operations create no happens-before order
+ * between the threads. */
 static atomic_int said;
 static inline void signal_done(void) { atomic_store_explicit(&said, 1, memory_order_relaxed); }
 static inline void wait(void) {
@@ -26,8 +27,8 @@ static inline void wait(void) {
 void first(void);
 void second(void);
 
-/* ThreadSanitizer may take a new thread for one that has ended. So both threads stay until both are done; this creates
- * no order either. */
+/* Keeps both threads alive until both are done, because ThreadSanitizer may mistake a new thread for one that has
+ * ended. This wait creates no happens-before order either. */
 static atomic_int to_come;
 static void wait_for_both(void) {
     atomic_fetch_sub_explicit(&to_come, 1, memory_order_relaxed);

@@ -1,4 +1,5 @@
-/* One context that eight threads use at the same time: handshakes, resumption, server names, key logs. */
+/* Tests a client context and a server context that eight threads use at the same time: handshakes, resumption, server
+ * names and key logs. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
@@ -7,7 +8,7 @@
 
 enum { ROUNDS = 40 };
 
-/* Two contexts. The callback selects the second one for the second name. */
+/* The shared contexts. The server-name callback selects `other` for every name but "localhost". */
 struct contexts {
     netlib_tls_context *client, *server, *other;
     atomic_uint asked, resumed, shaken;
@@ -30,7 +31,7 @@ static netlib_tls_options *server_options(void) {
     return options;
 }
 
-/* Runs a session in memory, with a byte in each direction. The ClientHello has `name`. */
+/* Runs a session in memory in which the server sends one byte. The ClientHello contains `name`. */
 static void run_session(struct contexts *contexts, const char *name) {
     netlib_error *err = NULL;
     char byte = 0;
@@ -52,7 +53,7 @@ static void run_sessions(void *shared, int thread) {
     for (int i = 0; i < ROUNDS; i++) run_session(shared, (thread + i) % 4 == 0 ? "127.0.0.1" : "localhost");
 }
 
-/* Counts the lines, each of which must be complete: a label, 64 hexadecimal digits, a secret. */
+/* Counts the lines of the key log. Each line must consist of a label, 64 hexadecimal digits and a secret. */
 static unsigned count_lines(const char *path) {
     unsigned whole = 0;
     char line[400], label[64], random[400], secret[400];
@@ -105,7 +106,7 @@ static void threads_share_contexts_and_a_key_log(void) {
 /* The certificate of tests/certs/server.pem. */
 static char chain[8000];
 
-/* Calls the other functions that use a context. */
+/* Derives contexts and verifies chains with a shared context. */
 static void use_context(void *shared, int thread) {
     netlib_tls_context *context = netlib_tls_context_clone(shared);
     netlib_error *err = NULL;
@@ -115,7 +116,7 @@ static void use_context(void *shared, int thread) {
         netlib_tls_options *options = netlib_tls_context_to_options(context);
         if (thread % 2 == 0) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
         netlib_tls_context *derived = context_of(options);
-        /* Both calls use parts of a context's configuration that are created on first use. */
+        /* Both calls use parts of the context's configuration that netlib creates on first use. */
         struct pair pair = unix_pair();
         netlib_tls_stream *stream = NULL;
         netlib_tls_stream_free(wrap(derived, pair.near, "localhost"));

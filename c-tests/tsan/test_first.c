@@ -1,5 +1,5 @@
-/* First uses by eight threads at once. Process-wide values: each row runs in a process of its own, which has not called
- * netlib before. Then values that a handle creates on first use. */
+/* Eight threads at the same time make the first use of process-wide values, and of values that a handle creates on
+ * first use. For process-wide values, each row runs in its own process, which has not called netlib before. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
@@ -14,7 +14,7 @@ static void create_context(void *shared, int thread) {
     if (thread % 4 == 1) netlib_tls_options_set_embedded_trust(options, 1);
     if (thread == 4) netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     if (thread == 6) netlib_tls_options_set_ciphers(options, "HIGH:!AES256");
-    /* A machine may have no authorities. Threads 3 and 7 read the system's. */
+    /* Threads 3 and 7 read the system's CA certificates, which some machines do not have. */
     netlib_status status = netlib_tls_context_new(options, &made, NULL);
     CHECK(status == NETLIB_OK || thread % 4 == 3);
     netlib_tls_context_free(made);
@@ -110,7 +110,7 @@ static void first_calls_of_a_process_may_be_concurrent(void) {
     }
 }
 
-/* Created anew for each round. The texts are created on first use. */
+/* The handles of one round. Their texts are created on first use. */
 struct values {
     netlib_url *url;
     netlib_headers *headers;
@@ -148,7 +148,7 @@ static void first_reads_of_a_handle_may_be_concurrent(void) {
         CHECK_OK(
             netlib_retry_decide(values.retry, "GET", values.url, values.response, NULL, NULL, &values.decision, &err));
         in_threads(read_all, &values);
-        /* All threads got the same text. */
+        /* All threads got the same pointers. */
         for (int thread = 1; thread < THREADS; thread++) {
             CHECK(memcmp(values.seen[0], values.seen[thread], sizeof values.seen[0]) == 0);
         }
@@ -161,7 +161,7 @@ static void first_reads_of_a_handle_may_be_concurrent(void) {
     }
 }
 
-/* Frees the thread's own reference. The last thread frees the value. */
+/* Frees the reference of this thread. The last thread frees the shared value. */
 static void free_own(void *shared, int thread) {
     netlib_url *own = ((netlib_url **)shared)[thread];
     CHECK_STR("example.com", netlib_url_host(own, NULL));
@@ -192,7 +192,7 @@ static void the_last_owner_frees_a_shared_value(void) {
     }
 }
 
-/* Waits for a limit, gets its descriptor and cancels it, each in some of the threads. */
+/* Waits with a shared limit. Some threads also get the limit's descriptor, and one thread cancels the limit. */
 static void use_limit(void *shared, int thread) {
     netlib_limit *limit = netlib_limit_clone(shared);
     netlib_error *err = NULL;

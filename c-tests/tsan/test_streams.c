@@ -1,5 +1,5 @@
-/* One stream that many threads use at the same time: a reader, a writer, and threads that close it, change its
- * settings, call its getters, and cancel it. */
+/* Tests a stream that many threads use at the same time: a reader, a writer, and threads that close the stream, change
+ * its settings, call its getters and cancel its limit. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
@@ -20,7 +20,7 @@ static void *shake_far(void *argument) {
     return NULL;
 }
 
-/* Connects both ends and does the handshake, each end on its own thread. */
+/* Creates both ends of a session and does the handshake, with a thread for each end. */
 static void begin(struct both *both) {
     netlib_error *err = NULL;
     pthread_t thread;
@@ -71,8 +71,8 @@ static void *look(void *argument) {
     return NULL;
 }
 
-/* is_dropped takes the roles of reader and writer while it runs. A read in that time returns NETLIB_BUSY and is
- * repeated. */
+/* Repeats a read that returns NETLIB_BUSY. netlib_tls_stream_is_dropped counts as a reader and a writer while it
+ * runs. */
 static netlib_status read_between_looks(netlib_tls_stream *stream, void *buf, size_t len, size_t *n) {
     for (;;) {
         netlib_status status = netlib_tls_stream_read(stream, buf, len, n, NULL);
@@ -117,7 +117,7 @@ static void *read_all(void *argument) {
     return NULL;
 }
 
-/* Data in both directions, in small and large pieces, while two threads call getters and setters. */
+/* Transfers data in both directions, in small and large pieces, while two threads call getters and setters. */
 static void concurrent_readers_and_writers_transfer_all_data(void) {
     static const size_t chunks[][2] = {{20, 40000}, {16384, 16384}, {70000, 1000}};
     for (size_t row = 0; row < sizeof chunks / sizeof *chunks; row++) {
@@ -147,8 +147,8 @@ static void concurrent_readers_and_writers_transfer_all_data(void) {
     }
 }
 
-/* More threads at one end than a stream allows: those that come too late get a status, and do not disturb the
- * others. */
+/* Reads and writes with more threads than a stream allows. Additional calls get NETLIB_BUSY, and do not disturb the
+ * calls in progress. */
 static void crowd_at_one_end(void *shared, int thread) {
     struct both *both = shared;
     char bytes[200] = "x";
@@ -172,7 +172,7 @@ static void further_concurrent_callers_of_a_stream_get_busy(void) {
     end(&both);
 }
 
-/* Two threads at each end close the stream, while others read or shut down both directions. */
+/* At each end two threads send close_notify, while other threads read or shut down both directions. */
 static void close_or_read(void *shared, int thread) {
     struct both *both = shared;
     char byte = 0;
@@ -193,7 +193,7 @@ static void several_threads_may_close_both_ends_of_a_session(void) {
     }
 }
 
-/* At each end a reader and a writer wait, and one thread cancels. */
+/* At each end a reader and a writer wait, until one thread cancels the shared limit. */
 static void wait_or_cancel(void *shared, int thread) {
     struct both *both = shared;
     char bytes[30000] = "";

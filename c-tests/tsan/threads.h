@@ -1,4 +1,4 @@
-/* Eight threads that start at the same moment, so that all of them run the first use of something. */
+/* Runs eight threads that start at the same moment. */
 #ifndef NETLIB_TEST_TSAN_THREADS_H
 #define NETLIB_TEST_TSAN_THREADS_H
 

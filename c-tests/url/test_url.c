@@ -1,7 +1,7 @@
-/* URLs: parsing, parts, resolving references, origins. */
+/* Tests URLs: parsing, getters of the parts, resolving references, and origins. */
 #include "harness.h"
 
-/* The input, then the result of each getter; NULL is absent. */
+/* The input, and the expected result of each getter. NULL means that the part is absent. */
 static const struct {
     const char *text, *scheme, *auth, *host;
     int32_t port;
@@ -50,7 +50,7 @@ static void parse_url_splits_a_url_into_its_parts(void) {
     }
 }
 
-/* The text of each URL is parsed to the same parts, and gives the same text again. */
+/* Parsing the text of a URL returns a URL with the same parts and the same text. */
 static void the_text_of_a_url_parses_to_the_same_parts(void) {
     for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
         netlib_error *err = NULL;
@@ -199,7 +199,7 @@ static void references_are_resolved_against_a_base_url(void) {
         {"http://a/b/c/d;p?q", "../../../g", "http://a/g", "/g"},
         {"http://u:p@a:8080/b", "/c d", "http://u:p@a:8080/c%20d", "/c%20d"},
         {"http://u:p@a:8080/b", "HTTPS://B/c", "https://b/c", "/c"},
-        /* RFC 3986 section 5.4.2. The request target begins with "/" even here. */
+        /* The abnormal examples of RFC 3986 section 5.4.2. The request target still begins with "/". */
         {"http://a/b/c/d;p?q", "http:g", "http:g", "/g"},
         {"http://a/b/c/d;p?q", "http:g?y", "http:g?y", "/g?y"},
         {"http://a/b/c/d;p?q", "mailto:x@y", "mailto:x@y", "/x@y"},
@@ -247,7 +247,7 @@ static void same_origin_compares_scheme_host_and_port(void) {
     }
 }
 
-/* NETLIB_URL_MAX bytes are accepted. One more is refused, with the offset of the first byte that is too many. */
+/* A URL of NETLIB_URL_MAX bytes is accepted. A longer URL is refused with the offset NETLIB_URL_MAX. */
 static void urls_above_the_maximum_length_are_refused(void) {
     char *text = malloc(NETLIB_URL_MAX + 1);
     netlib_error *err = NULL;
@@ -267,7 +267,8 @@ static void urls_above_the_maximum_length_are_refused(void) {
             netlib_url *url = NULL;
             netlib_url_readings *readings = NULL;
             size_t len = NETLIB_URL_MAX + more;
-            /* Skipped under valgrind, because it would take a minute and shorter texts test the same code. */
+            /* Under valgrind this part is skipped, because it would take a minute, and shorter texts test the same
+             * code. */
             if (under_valgrind() && more == 0) continue;
             netlib_status status = function == 0   ? netlib_parse_url(text, len, &url, &err)
                                    : function == 1 ? netlib_parse_url_strict(text, len, &url, &err)

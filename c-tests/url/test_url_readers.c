@@ -10,8 +10,9 @@
 #define HOST NETLIB_URL_DIFFERENCE_HOST
 #define PORT NETLIB_URL_DIFFERENCE_PORT
 
-/* The readings of an RFC 3986 parser and a WHATWG parser as "scheme host port", NULL if the parser refuses the text;
- * the parts in which the readings differ; and true if the strict profile accepts the text. */
+/* Each row has the input; the expected results of an RFC 3986 parser and of a WHATWG parser as "scheme host port", or
+ * NULL if the parser refuses the input; the parts in which the results differ; and true if the strict profile accepts
+ * the input. */
 static const struct {
     const char *text;
     size_t len;
@@ -19,7 +20,7 @@ static const struct {
     int32_t differences;
     bool strict;
 } confusers[] = {
-    /* both parsers read the same */
+    /* Inputs for which both parsers return the same parts. */
     {"http://example.com", 18, "http example.com 80", "http example.com 80", 0, true},
     {"HTTP://Example.COM:80/a?b#c", 27, "http example.com 80", "http example.com 80", 0, true},
     {"https://h:443/", 14, "https h 443", "https h 443", 0, true},
@@ -59,7 +60,7 @@ static const struct {
     {"localhost:8080/a", 16, "localhost - -1", "localhost - -1", 0, false},
     {"example.com:80", 14, "example.com - -1", "example.com - -1", 0, false},
     {"http://h:0/", 11, "http h 0", "http h 0", 0, false},
-    /* both parsers refuse */
+    /* Inputs that both parsers refuse. */
     {"foo", 3, NULL, NULL, 0, false},
     {"/path", 5, NULL, NULL, 0, false},
     {"?q", 2, NULL, NULL, 0, false},
@@ -105,7 +106,7 @@ static const struct {
     {"file://localhost/x", 18, "file localhost -1", "file - -1", HOST, false},
     {"file://h/x", 10, "file h -1", "file h -1", 0, false},
     {"file:x", 6, "file - -1", "file - -1", 0, false},
-    /* blanks and controls */
+    /* Inputs with spaces and control characters. */
     {" http://h/", 10, NULL, "http h 80", ACCEPTANCE, false},
     {"http://h /", 10, "http h  80", NULL, ACCEPTANCE, false},
     {"http://h ", 9, "http h  80", "http h 80", HOST, false},
@@ -292,8 +293,8 @@ static void compare_readers_reports_where_two_parsers_differ(void) {
     CHECK(sizeof confusers / sizeof confusers[0] >= 80);
 }
 
-/* netlib's lenient parser: a text without a scheme has a host, and a backslash ends the authority, as in the WHATWG
- * standard. */
+/* Compares netlib's lenient parser with both standards. For netlib, a text without a scheme begins with a host, and a
+ * backslash ends the authority, as in the WHATWG standard. */
 static void compare_readers_includes_the_lenient_parser(void) {
     static const struct {
         const char *text, *netlib;
@@ -328,7 +329,7 @@ static void compare_readers_includes_the_lenient_parser(void) {
     CHECK(readings == NULL);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_url_compare_readers(NULL, 1, &readings, &err));
 
-    /* Unknown readers fail closed. */
+    /* The getters treat an unknown reader like a parser that refuses the URL. */
     CHECK_OK(netlib_url_compare_readers("http://h", NETLIB_NTS, &readings, &err));
     CHECK_INT(-1, netlib_url_readings_differences(readings, RFC3986, 3));
     CHECK_INT(-1, netlib_url_readings_differences(readings, -1, RFC3986));

@@ -81,13 +81,13 @@ static void the_redacted_form_has_no_credentials_or_values(void) {
         {"h/a?b=c", "h/a?b=***"},
         {"/a?b=c#d", "/a?b=***#***"},
         {"", ""},
-        /* The prefix that keeps a path from being read as a host is also in the redacted form. */
+        /* The redacted form has the prefix "/." as well, which keeps a parser from reading the path as a host. */
         {"////x/y", "/.//x/y"},
         {"////u:p@h/x", "/***@h/x"},
         {"//http:80/x", "//http:80/x"},
         {"//user:pw@h", "***@h"},
         {"[fe80::1%252500]", "[fe80::1%252500]"},
-        /* The result is one line without control characters for a terminal. */
+        /* The redacted form is one line, and contains no terminal control characters. */
         {"ftp://h/\x1b[2J \xc2\x9b", "ftp://h/%1B[2J%20%C2%9B"},
     };
     size_t len = 99;
@@ -121,7 +121,8 @@ static void the_redacted_form_has_no_credentials_or_values(void) {
     }
 }
 
-/* The user name and the password, NULL if absent. The offset is that of an encoded NUL, -1 if there is none. */
+/* Each row has the expected user name and password, or NULL if absent, and the offset of an encoded NUL in each of
+ * them, or -1. */
 static void credentials_are_percent_decoded_without_nul(void) {
     static const struct {
         const char *text, *username, *password;
@@ -173,8 +174,8 @@ static void credentials_are_percent_decoded_without_nul(void) {
     netlib_url_free(url);
 }
 
-/* CR, LF and NUL in every argument of functions that create a URL are refused or percent-encoded. They are never in the
- * URL or its request target. */
+/* Passes CR, LF and NUL in every argument of the functions that create a URL. The functions refuse or percent-encode
+ * these bytes, so the URL and its request target never contain them. */
 static void cr_lf_and_nul_reach_no_url_and_no_request_target(void) {
     static const char *const texts[] = {"%chttp://h/",  "ht%ctp://h",   "http://%cu:p@h", "http://u:%cp@h",
                                         "http://h%c/",  "http://%ch",   "http://h:8%c0",  "http://h/%c",
@@ -217,7 +218,7 @@ static void cr_lf_and_nul_reach_no_url_and_no_request_target(void) {
     }
 }
 
-/* Returns a text of `len` bytes: `before`, repetitions of `unit`, `after`. */
+/* Returns a text of `len` bytes that consists of `before`, repetitions of `unit`, and `after`. */
 static char *hostile(const char *before, const char *unit, const char *after, size_t len) {
     char *text = malloc(len + 1);
     size_t start = strlen(before), end = len - strlen(after), n = strlen(unit);
@@ -228,7 +229,7 @@ static char *hostile(const char *before, const char *unit, const char *after, si
     return text;
 }
 
-/* Calls all functions that parse the text. Returns the seconds of processor time, the smaller of two runs. */
+/* Calls all functions that parse the text, twice. Returns the processor time of the faster run in seconds. */
 static double measure_seconds(const char *text, size_t len) {
     double least = 1e9;
     for (int run = 0; run < 2; run++) {
@@ -254,8 +255,8 @@ static double measure_seconds(const char *text, size_t len) {
     return least;
 }
 
-/* A text of 16 times the length takes about 16 times as long; quadratic work would take 256 times as long. The margin
- * allows for other work on the machine. */
+/* Linear parsing takes 16 times as long for a text of 16 times the length. Quadratic parsing would take 256 times as
+ * long. The test allows a factor of 64, because other programs use the machine as well. */
 static void url_parsing_takes_linear_time(void) {
     static const struct {
         const char *before, *after;

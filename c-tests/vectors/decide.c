@@ -1,12 +1,12 @@
-/* netlib_retry_decide: a loop that follows each decision, against a server that sends the replies of the case. */
+/* Tests netlib_retry_decide with a loop that follows each decision. The replies of the server are those of the case. */
 #include "retry_vectors.h"
 
-/* More requests than the reference ever sends: a loop that sends more fails instead of running forever. */
+/* A loop that sends more requests fails. urllib3 never sends as many. */
 enum { MOST_SENDS = 100 };
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* The request, and the sleep before it. */
+/* A request, and the seconds that the client slept before the request. */
 typedef struct {
     netlib_retry *retry;
     netlib_url *url;
@@ -42,7 +42,7 @@ static void put_sent(vectors_out *out, const request *sent) {
     free(list.text);
 }
 
-/* Builds the next request from the decision. */
+/* Changes the request to the next request of the decision. */
 static void follow(request *next, const netlib_decision *decision) {
     netlib_error *err = NULL;
     netlib_headers *headers = NULL;
@@ -63,7 +63,7 @@ static void follow(request *next, const netlib_decision *decision) {
     next->url = url;
 }
 
-/* Sends a request. Returns false if it was the last one. */
+/* Decides about the reply to a request. Returns false if the decision ends the loop. */
 static bool take(request *sent, char *reply, vectors_out *out) {
     netlib_error *err = NULL, *error = NULL;
     netlib_response *response = NULL;
@@ -97,13 +97,13 @@ static bool take(request *sent, char *reply, vectors_out *out) {
     return again;
 }
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     enum { LONGEST = 8 };
     static const char *const names[] = {"Authorization", "Content-Length",      "Content-Type",
                                         "Cookie",        "Proxy-Authorization", "X-Key"};
     netlib_error *err = NULL;
     request sent = {0};
-    char *line = next_line(&asked);
+    char *line = next_line(&input);
     netlib_retry_options *settings = settings_of(&line);
     char *remove = next_text(&line, NULL);
     if (remove != NULL) {
@@ -128,7 +128,7 @@ static void answer(char *asked, vectors_out *out) {
     for (int sends = 0; again && sends < MOST_SENDS; sends++) {
         char last[] = "response 404 - -";
         put_sent(out, &sent);
-        line = next_line(&asked);
+        line = next_line(&input);
         again = take(&sent, line == NULL ? last : line, out);
     }
     if (again) put(out, "goes on");

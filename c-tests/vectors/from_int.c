@@ -1,4 +1,5 @@
-/* netlib_retry_from_int. A value that is a Retry already is passed to netlib_retry_resolve. */
+/* netlib_retry_from_int. Tests netlib_retry_from_int. If the value is a Retry, the test passes it to
+ * netlib_retry_resolve. */
 #include "retry_vectors.h"
 
 static netlib_retry *existing_retry(void) {
@@ -20,8 +21,8 @@ static netlib_retry *from_word(const char *word, bool redirect, const netlib_ret
     return retry;
 }
 
-static void answer(char *asked, vectors_out *out) {
-    const char *retries = next_word(&asked), *redirects = next_word(&asked), *default_word = next_word(&asked);
+static void answer(char *input, vectors_out *out) {
+    const char *retries = next_word(&input), *redirects = next_word(&input), *default_word = next_word(&input);
     bool redirect = strcmp(redirects, "T") == 0 || count_of(redirects) > 0;
     netlib_retry *default_retry = strcmp(default_word, "-") == 0 ? NULL : from_word(default_word, redirect, NULL);
     netlib_retry *own = from_word(retries, redirect, default_retry);

@@ -1,11 +1,11 @@
 /* netlib_get_host. */
 #include "vectors.h"
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     size_t len = 0;
     netlib_error *err = NULL;
     netlib_url *url = NULL;
-    const char *text = next_text(&asked, &len);
+    const char *text = next_text(&input, &len);
     netlib_status status = netlib_get_host(text, len, &url, &err);
     CHECK_STATUS(status, status);
     if (status != NETLIB_OK) {

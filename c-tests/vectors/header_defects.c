@@ -1,4 +1,5 @@
-/* netlib_assert_header_parsing: the defects, with the names that urllib3's mail parser has for them. */
+/* Tests netlib_assert_header_parsing. The answer lists the defects with the names of Python's email parser, which
+ * urllib3 uses. */
 #include "vectors.h"
 
 static const struct {
@@ -15,12 +16,12 @@ static const struct {
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     enum { MOST = 64 };
     const char *names[MOST];
     size_t len = 0, count = 0;
     netlib_error *err = NULL;
-    const char *block = next_text(&asked, &len);
+    const char *block = next_text(&input, &len);
     netlib_status status = netlib_assert_header_parsing(block, len, &err);
     for (; count < netlib_error_cause_count(err) && count < MOST; count++) {
         const char *message = netlib_error_message(netlib_error_cause(err, count), NULL);

@@ -1,7 +1,7 @@
 /* netlib_make_headers. */
 #include "vectors.h"
 
-/* None and False mean that a setter of a text is not called, and that a flag is 0. */
+/* For None and False, the test does not call the setter of a text, and sets a flag to 0. */
 static void set_flag(char **words, netlib_headers_options *options, void (*set)(netlib_headers_options *, int32_t)) {
     const char *word = next_word(words);
     if (strcmp(word, "-") != 0) set(options, strcmp(word, "T") == 0);
@@ -19,21 +19,21 @@ static void set_accept_encoding(char *line, netlib_headers_options *options) {
     }
 }
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     netlib_error *err = NULL;
     netlib_headers *headers = NULL;
     netlib_headers_options *options = netlib_headers_options_new();
-    char *line = next_line(&asked);
+    char *line = next_line(&input);
     set_flag(&line, options, netlib_headers_options_set_keep_alive);
     set_flag(&line, options, netlib_headers_options_set_disable_cache);
-    set_accept_encoding(next_line(&asked), options);
-    line = next_line(&asked);
+    set_accept_encoding(next_line(&input), options);
+    line = next_line(&input);
     netlib_headers_options_set_user_agent(options, next_text(&line, NULL));
-    line = next_line(&asked);
+    line = next_line(&input);
     netlib_headers_options_set_basic_auth(options, next_text(&line, NULL));
-    line = next_line(&asked);
+    line = next_line(&input);
     netlib_headers_options_set_proxy_basic_auth(options, next_text(&line, NULL));
-    line = next_line(&asked);
+    line = next_line(&input);
     while (line != NULL && *line != '\0') netlib_headers_options_add_supported_coding(options, next_text(&line, NULL));
     netlib_status status = netlib_make_headers(options, &headers, &err);
     CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_INVALID_HEADER, status);

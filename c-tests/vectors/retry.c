@@ -1,4 +1,4 @@
-/* netlib_retry_increment, and the getters of a Retry before and after it. */
+/* Tests netlib_retry_increment, and the getters of the Retry before and after the call. */
 #include "retry_vectors.h"
 
 static void put_sleep(vectors_out *out, const netlib_retry *retry, const netlib_response *response) {
@@ -28,7 +28,7 @@ static void put_state(vectors_out *out, const netlib_retry *retry) {
     put_string(out, netlib_retry_history_redirect_location(retry, count - 1, NULL));
 }
 
-/* All entries but the last one are those of the Retry before. */
+/* Checks that the history of `after` is the history of `before` with one more entry. */
 static void check_history_is_kept(const netlib_retry *before, const netlib_retry *after) {
     size_t count = netlib_retry_history_count(before);
     CHECK_INT((long long)count + 1, (long long)netlib_retry_history_count(after));
@@ -70,7 +70,8 @@ static void put_answered(vectors_out *out, const netlib_retry *retry, const char
     end_line(out);
 }
 
-/* Writes the error that ended the retries: the one that the program reported, or netlib's about a response. */
+/* Writes the error that ended the retries: either the error that the application reported, or netlib's error about a
+ * response. */
 static void put_reason(vectors_out *out, const netlib_error *reason, const netlib_error *reported,
                        const netlib_response *response) {
     char code[16] = "";
@@ -106,7 +107,7 @@ static void put_failure(vectors_out *out, const netlib_error *failure, const net
     check_history_is_kept(before, exhausted);
 }
 
-/* Applies one event. Returns the Retry to continue with. */
+/* Calls netlib_retry_increment with one event. Returns the next Retry, or the same Retry after a failure. */
 static netlib_retry *after_event(netlib_retry *retry, char *event, vectors_out *out) {
     netlib_error *err = NULL, *error = NULL;
     netlib_response *response = NULL;
@@ -144,8 +145,8 @@ static netlib_retry *after_event(netlib_retry *retry, char *event, vectors_out *
     return retry;
 }
 
-static void answer(char *asked, vectors_out *out) {
-    char *line = next_line(&asked);
+static void answer(char *input, vectors_out *out) {
+    char *line = next_line(&input);
     netlib_retry *retry = retry_of(settings_of(&line));
     if (retry == NULL) {
         put(out, "refused");
@@ -153,7 +154,7 @@ static void answer(char *asked, vectors_out *out) {
     }
     put_state(out, retry);
     end_line(out);
-    while ((line = next_line(&asked)) != NULL) retry = after_event(retry, line, out);
+    while ((line = next_line(&input)) != NULL) retry = after_event(retry, line, out);
     netlib_retry_free(retry);
 }
 

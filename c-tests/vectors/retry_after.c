@@ -1,11 +1,11 @@
-/* netlib_retry_parse_retry_after, and netlib_retry_get_retry_after where the value can be sent. */
+/* Tests netlib_retry_parse_retry_after, and netlib_retry_get_retry_after if a header can contain the value. */
 #include "retry_vectors.h"
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     netlib_error *err = NULL;
     double seconds = 0, same = 0;
-    bool bounded = strcmp(next_word(&asked), "bounded") == 0;
-    const char *value = next_text(&asked, NULL);
+    bool bounded = strcmp(next_word(&input), "bounded") == 0;
+    const char *value = next_text(&input, NULL);
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_wall_clock(options, wall_clock, NULL, NULL);
     if (!bounded) netlib_retry_options_set_retry_after_max(options, NETLIB_TIMEOUT_NONE);

@@ -1,5 +1,5 @@
-/* The code that the programs about Retry share: settings and events in the format of the files, a clock that stands
- * still, and the sum of all sleeps. */
+/* Shared code of the programs that test Retry: parsing of settings and events, a clock that always returns the same
+ * time, and the sum of all sleeps. */
 #ifndef NETLIB_TEST_RETRY_VECTORS_H
 #define NETLIB_TEST_RETRY_VECTORS_H
 

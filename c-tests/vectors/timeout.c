@@ -1,4 +1,4 @@
-/* netlib_timeout_*, with a clock of the program. */
+/* Tests the functions netlib_timeout_* with a clock callback. */
 #include "vectors.h"
 
 static int32_t read_clock(void *ctx, double *seconds) {
@@ -15,10 +15,10 @@ static double number_of(const char *word) {
 }
 
 static void put_answer(vectors_out *out, const netlib_timeout *timeout,
-                       netlib_status (*ask)(const netlib_timeout *, double *, netlib_error **)) {
+                       netlib_status (*getter)(const netlib_timeout *, double *, netlib_error **)) {
     netlib_error *err = NULL;
     double seconds = 0;
-    netlib_status status = ask(timeout, &seconds, &err);
+    netlib_status status = getter(timeout, &seconds, &err);
     CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_TIMEOUT_STATE_ERROR, status);
     if (status != NETLIB_OK) {
         put(out, "state");
@@ -45,7 +45,7 @@ static void put_answers(vectors_out *out, const netlib_timeout *timeout) {
     end_line(out);
 }
 
-/* Writes which of the values are refused if the others are not set. */
+/* Writes the names of the values that netlib refuses if only that value is set. */
 static void put_refused(vectors_out *out, const double *values, bool is_float) {
     static const char *const fields[] = {"total", "connect", "read"};
     put(out, "refused");
@@ -66,13 +66,13 @@ static void put_refused(vectors_out *out, const double *values, bool is_float) {
     }
 }
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     static const double later[] = {0, 0.5, 4, 1000};
     netlib_error *err = NULL;
     netlib_timeout *timeout = NULL;
     double clock = 100, values[3] = {0};
-    bool is_float = strcmp(next_word(&asked), "float") == 0;
-    for (size_t i = 0; i < (is_float ? 1 : 3); i++) values[i] = number_of(next_word(&asked));
+    bool is_float = strcmp(next_word(&input), "float") == 0;
+    for (size_t i = 0; i < (is_float ? 1 : 3); i++) values[i] = number_of(next_word(&input));
     netlib_status status = is_float ? netlib_timeout_from_float(values[0], &timeout, &err)
                                     : netlib_timeout_new(values[0], values[1], values[2], &timeout, &err);
     CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_INVALID_ARGUMENT, status);

@@ -1,4 +1,4 @@
-/* netlib_parse_url and the getters of a URL. */
+/* Tests netlib_parse_url and the getters of a URL. */
 #include "vectors.h"
 
 typedef const char *(*part)(const netlib_url *url, size_t *len);
@@ -9,7 +9,8 @@ static void put_part(vectors_out *out, part part_of, const netlib_url *url) {
     put_text(out, text, len);
 }
 
-/* The text of a URL parses into a URL with the same text and the same parts, except that an empty host is lost. */
+/* Checks that parsing the text of a URL returns a URL with the same text and the same parts, except for an empty
+ * host. */
 static void check_round_trip(const netlib_url *url) {
     static const part parts[] = {netlib_url_scheme, netlib_url_auth,     netlib_url_host,     netlib_url_path,
                                  netlib_url_query,  netlib_url_fragment, netlib_url_to_string};
@@ -25,11 +26,11 @@ static void check_round_trip(const netlib_url *url) {
     netlib_url_free(again);
 }
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     size_t len = 0;
     netlib_error *err = NULL;
     netlib_url *url = NULL;
-    const char *text = next_text(&asked, &len);
+    const char *text = next_text(&input, &len);
     netlib_status status = netlib_parse_url(text, len, &url, &err);
     if (status != NETLIB_OK) {
         put(out, status == NETLIB_INVALID_URL ? "!" : netlib_status_name(status));

@@ -1,12 +1,12 @@
-/* netlib_url_new: the text of a URL that is created from its parts. */
+/* Tests netlib_url_new. The answer is the text of the URL that is created from the parts. */
 #include "vectors.h"
 
-static void answer(char *asked, vectors_out *out) {
+static void answer(char *input, vectors_out *out) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
-    const char *scheme = next_text(&asked, NULL), *auth = next_text(&asked, NULL), *host = next_text(&asked, NULL);
-    const char *port = next_word(&asked), *path = next_text(&asked, NULL), *query = next_text(&asked, NULL);
-    const char *fragment = next_text(&asked, NULL);
+    const char *scheme = next_text(&input, NULL), *auth = next_text(&input, NULL), *host = next_text(&input, NULL);
+    const char *port = next_word(&input), *path = next_text(&input, NULL), *query = next_text(&input, NULL);
+    const char *fragment = next_text(&input, NULL);
     netlib_status status =
         netlib_url_new(scheme, auth, host, strcmp(port, "-") == 0 ? -1 : atoi(port), path, query, fragment, &url, &err);
     if (status != NETLIB_OK) {

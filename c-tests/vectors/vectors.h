@@ -1,12 +1,13 @@
 /*
- * Compares netlib's answers with those of two versions of urllib3, which are in tests/vectors. There, common.py
- * describes the syntax.
+ * Compares netlib's answers with the answers of two versions of urllib3, which are recorded in tests/vectors. The file
+ * common.py in that folder describes the syntax.
  *
- * Each program has a function that calls netlib for one case and writes the answer in the format of the files. Its main
- * calls vectors_main, which prints the counts for each version, and the number of cases of each class of
- * docs/reference/differences.md. A case may differ only if tests/vectors/differences has netlib's exact answer and its
- * class; it may differ from 1.26.20 also where 2.8.0 does. If the first argument is a number N, only every Nth case is
- * compared; the second argument is another folder of vectors.
+ * Each program has a function that calls netlib for one case and writes the answer in the format of the files. The main
+ * function of each program calls vectors_main, which prints counts for each version of urllib3, and the number of cases
+ * in each class of docs/reference/differences.md. netlib's answer may differ from urllib3's only if
+ * tests/vectors/differences has netlib's exact answer and the class of the difference, or if it equals the answer of
+ * 2.8.0 and differs only from that of 1.26.20. If the first argument is a number N, only every Nth case is compared.
+ * The second argument names another folder of vectors.
  */
 #ifndef NETLIB_TEST_VECTORS_H
 #define NETLIB_TEST_VECTORS_H
@@ -15,7 +16,7 @@
 #include "harness.h"
 #include <stdarg.h>
 
-/* A text that grows. */
+/* A text buffer that grows as needed. */
 typedef struct {
     char *text;
     size_t len, size;
@@ -32,7 +33,7 @@ static inline void put_bytes(vectors_out *out, const char *bytes, size_t len) {
     out->text[out->len] = '\0';
 }
 
-/* Appends a word, with a space before it unless it is the first of its line. */
+/* Appends a word. Puts a space before the word unless it is the first word of the line. */
 static inline void put(vectors_out *out, const char *word) {
     if (out->len > 0 && out->text[out->len - 1] != '\n') put_bytes(out, " ", 1);
     put_bytes(out, word, strlen(word));
@@ -44,7 +45,7 @@ static inline void put_int(vectors_out *out, long long number) {
     put(out, text);
 }
 
-/* Writes 15 digits, or 17 if 15 do not round-trip. */
+/* Writes a number with 15 significant digits, or with 17 if 15 digits do not parse to the same number. */
 static inline void put_double(vectors_out *out, double number) {
     char text[40];
     snprintf(text, sizeof text, "%.15g", number);
@@ -88,7 +89,7 @@ static inline char *next_line(char **rest) {
     return line;
 }
 
-/* Returns the next word of a line as it is written, or "" at the end. */
+/* Returns the next word of a line without decoding it, or "" at the end. */
 static inline char *next_word(char **rest) {
     char *word = *rest;
     size_t len = strcspn(word, " ");
@@ -118,9 +119,10 @@ static inline char *next_text(char **rest, size_t *len) {
     return word;
 }
 
-/* One case: the question, its classes if it is a difference, and the answer. The lines have no marks. */
+/* A case: the input, the expected answer, and the classes of the case in a file of differences. The marks at the
+ * beginning of the lines are removed. */
 typedef struct {
-    char *asked, *classes, *answer;
+    char *input, *classes, *answer;
 } vectors_case;
 
 typedef struct {
@@ -141,7 +143,7 @@ static inline vectors_file read_vectors(const char *vectors, const char *folder,
     size_t size = (size_t)ftell(stream);
     rewind(stream);
     file.text = malloc(size + 2);
-    /* The bound: a case has at least two lines, and a line at least three bytes. */
+    /* A case has at least two lines of at least three bytes, which bounds the number of cases. */
     file.cases = calloc(size / 6 + 1, sizeof *file.cases);
     if (file.text == NULL || file.cases == NULL || fread(file.text, 1, size, stream) != size) abort();
     file.text[size] = '\0';
@@ -157,7 +159,7 @@ static inline vectors_file read_vectors(const char *vectors, const char *folder,
         memmove(to, line + 2, len);
         if (mark == '>' && before != '>') {
             now = &file.cases[file.count++];
-            now->asked = to;
+            now->input = to;
         } else if (mark == '=') {
             now->classes = to;
         } else if (mark == '<' && before != '<') {
@@ -176,7 +178,8 @@ static inline void free_vectors(vectors_file *file) {
     free(file->cases);
 }
 
-/* Returns true if netlib's answer is the recorded one, except for values that the version does not have. */
+/* Returns true if netlib's answer equals the recorded answer, ignoring values that the version of urllib3 does not
+ * have. */
 static inline bool same_answer(const char *theirs, const char *ours) {
     if (strcmp(theirs, "\\?") == 0) return true;
     while (*theirs != '\0') {
@@ -194,10 +197,10 @@ enum { VECTORS_CLASSES = 32 };
 
 typedef struct {
     const char *name;
-    unsigned long equal, differ, unasked, unexplained, hits[VECTORS_CLASSES];
+    unsigned long equal, differ, unsupported, unexplained, hits[VECTORS_CLASSES];
 } vectors_version;
 
-/* The classes with cases in this program. */
+/* The names of the classes that have cases in this program. */
 static char class_names[VECTORS_CLASSES][48];
 
 static inline void count_class(vectors_version *version, const char *name, size_t len) {
@@ -221,32 +224,32 @@ static inline void count_classes(vectors_version *version, const char *names) {
 
 static inline void compare_version(vectors_version *version, const vectors_case *theirs, const vectors_case *base,
                                    const vectors_case *difference, const char *ours) {
-    bool of_its_own = theirs != base, is_difference = difference != NULL && same_answer(difference->answer, ours);
+    bool has_own_answer = theirs != base, is_difference = difference != NULL && same_answer(difference->answer, ours);
     if (strcmp(theirs->answer, "\\?") == 0) {
-        version->unasked++;
+        version->unsupported++;
         return;
     }
     if (same_answer(theirs->answer, ours)) {
         version->equal++;
-    } else if (is_difference && (!of_its_own || strcmp(base->answer, "\\?") == 0)) {
+    } else if (is_difference && (!has_own_answer || strcmp(base->answer, "\\?") == 0)) {
         version->differ++;
         count_classes(version, difference->classes);
-    } else if (of_its_own && (is_difference || same_answer(base->answer, ours))) {
+    } else if (has_own_answer && (is_difference || same_answer(base->answer, ours))) {
         version->differ++;
         count_classes(version, "older-release-line");
     } else {
-        enum { SHOWN = 20 };
+        enum { PRINTED_MAX = 20 };
         checks_failed++;
-        if (++version->unexplained > SHOWN) return;
-        fprintf(stderr, "%s: neither what urllib3 answers nor a difference\n", version->name);
-        fprintf(stderr, "asked: %s\nurllib3: %s\nnetlib: %s\n", theirs->asked, theirs->answer, ours);
+        if (++version->unexplained > PRINTED_MAX) return;
+        fprintf(stderr, "%s: netlib's answer is neither urllib3's nor a recorded difference\n", version->name);
+        fprintf(stderr, "input: %s\nurllib3: %s\nnetlib: %s\n", theirs->input, theirs->answer, ours);
         if (difference != NULL) fprintf(stderr, "expected, %s: %s\n", difference->classes, difference->answer);
         return;
     }
     checks_passed++;
 }
 
-/* Writes a number such as "5,312". */
+/* Writes a number with commas between groups of three digits. */
 static inline const char *thousands(unsigned long number, char *text) {
     int len = sprintf(text, "%lu", number);
     for (int at = len - 3; at > 0; at -= 3) {
@@ -257,47 +260,48 @@ static inline const char *thousands(unsigned long number, char *text) {
 }
 
 static inline void print_version(const char *area, const vectors_version *version) {
-    char equal[32], differ[32], unasked[32];
+    char equal[32], differ[32], unsupported[32];
     unsigned classes = 0;
     for (size_t i = 0; i < VECTORS_CLASSES; i++) classes += version->hits[i] > 0;
     printf("%s vectors, urllib3 %s: %s equal, %s differ in %u classes, %lu unexplained", area, version->name,
            thousands(version->equal, equal), thousands(version->differ, differ), classes, version->unexplained);
-    if (version->unasked > 0) printf(" (%s that it cannot be asked)", thousands(version->unasked, unasked));
+    if (version->unsupported > 0) printf(" (%s unsupported by this version)", thousands(version->unsupported, unsupported));
     printf("\n");
 }
 
-/* `answer` may change the text that it gets. */
-static inline int vectors_main(const char *area, void (*answer)(char *asked, vectors_out *out), int argc, char **argv) {
+/* Compares all cases of an area. `answer` computes netlib's answer to an input, and may modify `input`. */
+static inline int vectors_main(const char *area, void (*answer)(char *input, vectors_out *out), int argc, char **argv) {
     size_t stride = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
     const char *vectors = argc > 2 ? argv[2] : "tests/vectors";
     vectors_file newest = read_vectors(vectors, "urllib3-2.8.0", area),
                  oldest = read_vectors(vectors, "urllib3-1.26.20", area);
     vectors_file differences = read_vectors(vectors, "differences", area);
     vectors_version versions[] = {{.name = "2.8.0"}, {.name = "1.26.20"}};
-    vectors_out ours = {0}, asked = {0};
+    vectors_out ours = {0}, input = {0};
     size_t old = 0, differs = 0;
     for (size_t i = 0; i < newest.count; i++) {
         const vectors_case *base = &newest.cases[i], *older = base, *difference = NULL;
-        if (old < oldest.count && strcmp(oldest.cases[old].asked, base->asked) == 0) older = &oldest.cases[old++];
-        if (differs < differences.count && strcmp(differences.cases[differs].asked, base->asked) == 0) {
+        if (old < oldest.count && strcmp(oldest.cases[old].input, base->input) == 0) older = &oldest.cases[old++];
+        if (differs < differences.count && strcmp(differences.cases[differs].input, base->input) == 0) {
             difference = &differences.cases[differs++];
         }
         if (stride == 0 || i % stride != 0) continue;
-        ours.len = asked.len = 0;
-        put_bytes(&asked, base->asked, strlen(base->asked));
+        ours.len = input.len = 0;
+        put_bytes(&input, base->input, strlen(base->input));
         put_bytes(&ours, "", 0);
-        /* Each comparison counts as one check. Further checks inside an answer count only if they fail. */
+        /* Each comparison counts as one check. Checks that `answer` makes count only if they fail. */
         unsigned long passed = checks_passed;
-        answer(asked.text, &ours);
+        answer(input.text, &ours);
         checks_passed = passed;
         while (ours.len > 0 && ours.text[ours.len - 1] == '\n') ours.text[--ours.len] = '\0';
         compare_version(&versions[0], base, base, difference, ours.text);
         compare_version(&versions[1], older, base, difference, ours.text);
         if (difference == NULL || !same_answer(base->answer, ours.text)) continue;
-        check_report(false, "tests/vectors/differences", 0, "netlib answers as urllib3 does, where it should not");
-        fprintf(stderr, "%s: %s\nnetlib: %s\n", difference->classes, base->asked, ours.text);
+        check_report(false, "tests/vectors/differences", 0, "netlib's answer equals urllib3's, although a difference is recorded");
+        fprintf(stderr, "%s: %s\nnetlib: %s\n", difference->classes, base->input, ours.text);
     }
-    /* A recorded answer without a case would never be compared. */
+    /* Every case of 1.26.20 and every difference must belong to a case of 2.8.0. Otherwise it would never be
+     * compared. */
     CHECK_INT((long long)oldest.count, (long long)old);
     CHECK_INT((long long)differences.count, (long long)differs);
     for (size_t i = 0; i < 2; i++) print_version(area, &versions[i]);
@@ -308,7 +312,7 @@ static inline int vectors_main(const char *area, void (*answer)(char *asked, vec
     free_vectors(&oldest);
     free_vectors(&differences);
     free(ours.text);
-    free(asked.text);
+    free(input.text);
     return report(area);
 }
 
