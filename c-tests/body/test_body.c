@@ -259,10 +259,10 @@ static void a_signal_does_not_end_a_body_read(void) {
 struct own {
     const char *text;
     int64_t at;
-    int32_t result; /* returned by all callbacks except seek */
-    int32_t sought; /* returned by seek instead of NETLIB_OUTCOME_DONE if not 0; -1 stands for 0 */
-    size_t extra;   /* number of bytes beyond the buffer that read claims to have stored */
-    int64_t tell_result;   /* position that tell returns if not 0 */
+    int32_t result;      /* returned by all callbacks except seek */
+    int32_t sought;      /* returned by seek instead of NETLIB_OUTCOME_DONE if not 0; -1 stands for 0 */
+    size_t extra;        /* number of bytes beyond the buffer that read claims to have stored */
+    int64_t tell_result; /* position that tell returns if not 0 */
     int32_t closed;
     bool stores_nothing; /* the callbacks leave their outputs unchanged */
 };

@@ -267,7 +267,8 @@ static void api_keys_in_any_header_are_dropped_at_other_origins(void) {
     for (int mode = 0; mode < 5; mode++) {
         netlib_error *err = NULL;
         netlib_decision *decision = NULL;
-        netlib_retry_options *options = options_without_limit(mode == 1 ? NETLIB_REDIRECT_SAFE : NETLIB_REDIRECT_URLLIB3);
+        netlib_retry_options *options =
+            options_without_limit(mode == 1 ? NETLIB_REDIRECT_SAFE : NETLIB_REDIRECT_URLLIB3);
         const char *kept = "Accept X-Brand-New-Key x-trace Host ";
         if (mode == 0) netlib_retry_options_add_sensitive_headers(options);
         if (mode == 1) kept = "Accept X-Brand-New-Key x-trace ";

@@ -162,7 +162,7 @@ static void a_refused_address_is_refused_in_every_spelling(void) {
     close(server);
 }
 
-struct asked {
+struct address_callback {
     int32_t answer;
     int calls;
     int32_t classes;
@@ -170,31 +170,31 @@ struct asked {
     struct sockaddr_storage address;
 };
 
-static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32_t classes) {
-    struct asked *asked = ctx;
-    asked->calls++;
-    asked->classes = classes;
-    asked->len = len;
-    if (len <= sizeof asked->address) memcpy(&asked->address, address, len);
-    return asked->answer;
+static enum netlib_verdict record_address(void *ctx, const void *address, size_t len, int32_t classes) {
+    struct address_callback *callback = ctx;
+    callback->calls++;
+    callback->classes = classes;
+    callback->len = len;
+    if (len <= sizeof callback->address) memcpy(&callback->address, address, len);
+    return callback->answer;
 }
 
 static void the_address_callback_gets_the_address_that_is_connected(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port);
-    struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
+    struct address_callback callback = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
+    netlib_connect_options_set_address_callback(options, record_address, &callback, NULL);
     int fd = -1;
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
     struct sockaddr_in peer;
     socklen_t len = sizeof peer;
     CHECK_INT(0, getpeername(fd, (struct sockaddr *)&peer, &len));
-    CHECK_INT(1, asked.calls);
-    CHECK_INT(NETLIB_ADDRESS_CLASS_LOOPBACK, asked.classes);
-    CHECK(asked.len == sizeof peer);
-    CHECK(memcmp(&peer, &asked.address, sizeof peer) == 0);
+    CHECK_INT(1, callback.calls);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_LOOPBACK, callback.classes);
+    CHECK(callback.len == sizeof peer);
+    CHECK(memcmp(&peer, &callback.address, sizeof peer) == 0);
     close(fd);
     close(accept(server, NULL, NULL));
 
@@ -202,10 +202,10 @@ static void the_address_callback_gets_the_address_that_is_connected(void) {
     struct sockaddr_in6 peer6;
     len = sizeof peer6;
     CHECK_INT(0, getpeername(fd, (struct sockaddr *)&peer6, &len));
-    CHECK_INT(2, asked.calls);
-    CHECK_INT(NETLIB_ADDRESS_CLASS_LOOPBACK, asked.classes);
-    CHECK(asked.len == sizeof peer6);
-    CHECK(memcmp(&peer6, &asked.address, sizeof peer6) == 0);
+    CHECK_INT(2, callback.calls);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_LOOPBACK, callback.classes);
+    CHECK(callback.len == sizeof peer6);
+    CHECK(memcmp(&peer6, &callback.address, sizeof peer6) == 0);
     close(fd);
     close(accept(server, NULL, NULL));
 
@@ -225,7 +225,7 @@ static void the_address_callback_gets_the_address_that_is_connected(void) {
         {INT32_MIN, NETLIB_CALLBACK_FAILED, "returned -2147483648; "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        asked = (struct asked){.answer = rows[i].answer};
+        callback = (struct address_callback){.answer = rows[i].answer};
         netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
         char message[256];
         snprintf(message, sizeof message, "cannot connect to 127.0.0.1 port %d: the address callback %s%s", (int)port,
@@ -233,23 +233,23 @@ static void the_address_callback_gets_the_address_that_is_connected(void) {
         CHECK_STR(message, netlib_error_message(err, NULL));
         CHECK(netlib_error_cause_count(err) == 1);
         CHECK_STATUS(rows[i].status, status);
-        CHECK_INT(1, asked.calls);
+        CHECK_INT(1, callback.calls);
         CHECK_INT(-1, fd);
     }
     check_unvisited(server);
 
     /* netlib does not call the address callback for an address of a refused class, or after the callback was
      * removed. */
-    asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
+    callback = (struct address_callback){.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL);
     CHECK_STATUS(NETLIB_ADDRESS_REFUSED, netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
-    CHECK_INT(0, asked.calls);
+    CHECK_INT(0, callback.calls);
     netlib_connect_options_free(options);
     options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
+    netlib_connect_options_set_address_callback(options, record_address, &callback, NULL);
     netlib_connect_options_set_address_callback(options, NULL, NULL, NULL);
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
-    CHECK_INT(0, asked.calls);
+    CHECK_INT(0, callback.calls);
     close(fd);
     netlib_connect_options_free(options);
     close(server);

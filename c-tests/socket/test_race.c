@@ -290,7 +290,7 @@ struct seen {
     struct sockaddr_in addresses[4];
 };
 
-static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict refuse_first_address(void *ctx, const void *address, size_t len, int32_t classes) {
     struct seen *seen = ctx;
     CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_CLASS_LOOPBACK) && seen->count < 4);
     memcpy(&seen->addresses[seen->count++], address, len);
@@ -307,7 +307,7 @@ static void the_address_policy_is_applied_when_each_attempt_starts(void) {
     struct seen seen = {0};
     netlib_connect_options *options = options_with(2.0, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE);
-    netlib_connect_options_set_address_callback(options, see, &seen, NULL);
+    netlib_connect_options_set_address_callback(options, refuse_first_address, &seen, NULL);
     netlib_connect *connect = NULL;
     netlib_addresses *list = netlib_addresses_new();
     add_ipv4(list, UINT32_C(0x0a000001), 0);
@@ -389,7 +389,7 @@ static void host_names_and_source_names_are_resolved(void) {
     close(server);
 }
 
-struct asked {
+struct resolve_callback {
     int calls;
     char host[64];
     int32_t port;
@@ -399,18 +399,18 @@ struct asked {
     int32_t answer_port;
 };
 
-static int32_t resolve_as_told(void *ctx, const char *host, int32_t port, double seconds_left,
-                               netlib_addresses *addresses) {
-    struct asked *asked = ctx;
-    asked->calls++;
-    snprintf(asked->host, sizeof asked->host, "%s", host);
-    asked->port = port;
-    asked->seconds_left = seconds_left;
-    for (int i = 0; i < asked->count; i++) add_ipv4(addresses, LOOPBACK, asked->answer_port);
-    return asked->answer;
+static int32_t resolve_with_row(void *ctx, const char *host, int32_t port, double seconds_left,
+                                netlib_addresses *addresses) {
+    struct resolve_callback *callback = ctx;
+    callback->calls++;
+    snprintf(callback->host, sizeof callback->host, "%s", host);
+    callback->port = port;
+    callback->seconds_left = seconds_left;
+    for (int i = 0; i < callback->count; i++) add_ipv4(addresses, LOOPBACK, callback->answer_port);
+    return callback->answer;
 }
 
-#define TOLD "cannot resolve xn--bcher-kva.test: the resolve callback returned "
+#define CALLBACK_RETURNED "cannot resolve xn--bcher-kva.test: the resolve callback returned "
 
 static void resolve_callbacks_replace_the_system_resolver(void) {
     netlib_error *err = NULL;
@@ -428,65 +428,65 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
         {NETLIB_OK, 1, 0, NETLIB_OK, NULL},
         {NETLIB_OK, 2, port, NETLIB_OK, NULL},
         {NETLIB_OK, 0, 0, NETLIB_NAME_RESOLUTION, "xn--bcher-kva.test has no addresses"},
-        {NETLIB_NAME_RESOLUTION, 1, 0, NETLIB_NAME_RESOLUTION, TOLD "NETLIB_NAME_RESOLUTION"},
+        {NETLIB_NAME_RESOLUTION, 1, 0, NETLIB_NAME_RESOLUTION, CALLBACK_RETURNED "NETLIB_NAME_RESOLUTION"},
         {NETLIB_DEADLINE_EXCEEDED, 0, 0, NETLIB_DEADLINE_EXCEEDED, NULL},
-        {NETLIB_WANT_READ, 1, 0, NETLIB_CALLBACK_FAILED, TOLD "NETLIB_WANT_READ"},
+        {NETLIB_WANT_READ, 1, 0, NETLIB_CALLBACK_FAILED, CALLBACK_RETURNED "NETLIB_WANT_READ"},
         {NETLIB_IO, 0, 0, NETLIB_CONNECT_FAILED, NULL},
-        {-2, 1, 0, NETLIB_CALLBACK_FAILED, TOLD "-2"},
-        {12345, 1, 0, NETLIB_CALLBACK_FAILED, TOLD "12345"},
+        {-2, 1, 0, NETLIB_CALLBACK_FAILED, CALLBACK_RETURNED "-2"},
+        {12345, 1, 0, NETLIB_CALLBACK_FAILED, CALLBACK_RETURNED "12345"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct asked asked = {0};
-        asked.answer = rows[i].answer;
-        asked.count = rows[i].count;
-        asked.answer_port = rows[i].port;
+        struct resolve_callback callback = {0};
+        callback.answer = rows[i].answer;
+        callback.count = rows[i].count;
+        callback.answer_port = rows[i].port;
         netlib_connect_options *options = netlib_connect_options_new();
-        netlib_connect_options_set_resolve_callback(options, resolve_as_told, &asked, NULL);
+        netlib_connect_options_set_resolve_callback(options, resolve_with_row, &callback, NULL);
 
         netlib_connect *connect = connect_to("B\xc3\xbc"
                                              "cher.TEST",
                                              port, options);
-        CHECK_INT(0, asked.calls);
+        CHECK_INT(0, callback.calls);
         netlib_status status = step_to_the_end(connect, &fd, &err);
         if (rows[i].message != NULL) CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
         CHECK_STATUS(rows[i].expected, status);
-        CHECK_INT(1, asked.calls);
-        CHECK_STR("xn--bcher-kva.test", asked.host);
-        CHECK_INT(port, asked.port);
-        CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, asked.seconds_left);
+        CHECK_INT(1, callback.calls);
+        CHECK_STR("xn--bcher-kva.test", callback.host);
+        CHECK_INT(port, callback.port);
+        CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, callback.seconds_left);
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
         connect = connect_to("name.test", port, options);
         CHECK_STATUS(rows[i].expected, netlib_connect_run(connect, lasting, &fd, &err));
-        CHECK(asked.seconds_left > 0.0 && asked.seconds_left <= LONG);
+        CHECK(callback.seconds_left > 0.0 && callback.seconds_left <= LONG);
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
         /* netlib_create_connection calls the callback as well. For a numeric host, netlib does not call the
          * callback. */
         CHECK_STATUS(rows[i].expected, netlib_create_connection("name.test", port, options, lasting, &fd, &err));
-        CHECK_INT(3, asked.calls);
+        CHECK_INT(3, callback.calls);
         if (fd >= 0) close(fd);
         CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
         close(fd);
         connect = connect_to("127.0.0.1", port, options);
         CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
         close(fd);
-        CHECK_INT(3, asked.calls);
+        CHECK_INT(3, callback.calls);
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
     /* If the limit has ended, netlib does not call the callback. */
-    struct asked never = {0};
-    netlib_limit *over = limit_of(0.0);
+    struct resolve_callback never = {0};
+    netlib_limit *ended = limit_of(0.0);
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_resolve_callback(options, resolve_as_told, &never, NULL);
-    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("name.test", port, options, over, &fd, &err));
+    netlib_connect_options_set_resolve_callback(options, resolve_with_row, &never, NULL);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("name.test", port, options, ended, &fd, &err));
     CHECK_INT(0, never.calls);
     netlib_connect_options_free(options);
-    netlib_limit_free(over);
-    netlib_connect_options_set_resolve_callback(NULL, resolve_as_told, NULL, NULL);
+    netlib_limit_free(ended);
+    netlib_connect_options_set_resolve_callback(NULL, resolve_with_row, NULL, NULL);
     netlib_limit_free(lasting);
     close(server);
 }

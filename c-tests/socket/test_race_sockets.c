@@ -156,7 +156,7 @@ static void races_leak_no_descriptor(void) {
  * hits a descriptor of this thread, whose own close then fails. */
 struct trap {
     atomic_bool stop;
-    unsigned long rounds, sprung;
+    unsigned long rounds, disturbed;
 };
 
 static void *watch_own_descriptors(void *arg) {
@@ -172,7 +172,7 @@ static void *watch_own_descriptors(void *arg) {
             whole = close(ends[i]) == 0 && whole;
         }
         trap->rounds++;
-        trap->sprung += !whole;
+        trap->disturbed += !whole;
     }
     return NULL;
 }
@@ -228,7 +228,7 @@ static void each_socket_of_a_race_is_closed_once(void) {
         traps[i].stop = 1;
         CHECK(pthread_join(threads[i], NULL) == 0);
         CHECK(traps[i].rounds > 0);
-        CHECK_INT(0, (long long)traps[i].sprung);
+        CHECK_INT(0, (long long)traps[i].disturbed);
     }
     netlib_connect_options_free(options);
     close(server);

@@ -167,10 +167,10 @@ static void address_lists_accept_unix_addresses(void) {
 
 /* ---- failures ---- */
 
-static void check_failure(const char *name, size_t len, const char *shown, const char *reason, int32_t errnum) {
+static void check_failure(const char *name, size_t len, const char *printed, const char *reason, int32_t errnum) {
     char message[400], cause[400];
-    snprintf(message, sizeof message, "cannot connect to %s: %s", shown, reason);
-    snprintf(cause, sizeof cause, "%s: %s (after ", shown, reason);
+    snprintf(message, sizeof message, "cannot connect to %s: %s", printed, reason);
+    snprintf(cause, sizeof cause, "%s: %s (after ", printed, reason);
     for (int way = 0; way < 2; way++) {
         netlib_error *err = NULL;
         netlib_connect *connect = NULL;
@@ -183,7 +183,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
             CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
             CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_attempt_status(connect, 0));
             CHECK_INT(errnum, netlib_connect_attempt_errno(connect, 0));
-            CHECK_STR(shown, netlib_connect_attempt_address(connect, 0, NULL));
+            CHECK_STR(printed, netlib_connect_attempt_address(connect, 0, NULL));
             CHECK_INT(-1, netlib_connect_attempt_port(connect, 0));
         } else {
             status = netlib_create_unix_connection(name, len, NULL, NULL, &fd, &err);
@@ -295,7 +295,7 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
     close(server);
 }
 
-struct asked {
+struct address_callback {
     int32_t answer;
     int calls;
     int32_t classes;
@@ -303,13 +303,13 @@ struct asked {
     unsigned char bytes[sizeof(struct sockaddr_storage)];
 };
 
-static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32_t classes) {
-    struct asked *asked = ctx;
-    asked->calls++;
-    asked->classes = classes;
-    asked->len = len;
-    if (len <= sizeof asked->bytes) memcpy(asked->bytes, address, len);
-    return asked->answer;
+static enum netlib_verdict record_address(void *ctx, const void *address, size_t len, int32_t classes) {
+    struct address_callback *callback = ctx;
+    callback->calls++;
+    callback->classes = classes;
+    callback->len = len;
+    if (len <= sizeof callback->bytes) memcpy(callback->bytes, address, len);
+    return callback->answer;
 }
 
 static void the_address_policy_applies_to_unix_addresses(void) {
@@ -320,41 +320,41 @@ static void the_address_policy_applies_to_unix_addresses(void) {
     const struct {
         const char *name;
         size_t len;
-        char shown[120];
+        char printed[120];
     } *row, rows[] = {{path, strlen(path), ""}, {abstract, 1 + strlen(abstract + 1), "@"}};
     for (row = rows; row < rows + COUNT(rows); row++) {
         netlib_error *err = NULL;
-        char shown[128], message[256];
-        snprintf(shown, sizeof shown, "%s%s", row->shown, row->name + (row->name[0] == 0));
+        char printed[128], message[256];
+        snprintf(printed, sizeof printed, "%s%s", row->printed, row->name + (row->name[0] == 0));
         struct sockaddr_un un;
         socklen_t size = address_of(row->name, row->len, &un);
         int server = unix_listener(row->name, row->len), fd = -1;
-        struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
+        struct address_callback callback = {.answer = NETLIB_VERDICT_ALLOW};
         netlib_connect_options *options = netlib_connect_options_new();
-        netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
+        netlib_connect_options_set_address_callback(options, record_address, &callback, NULL);
         netlib_connect_options_refuse_addresses(options,
                                                 NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_CLASS_UNIX);
         for (int way = 0; way < 2; way++) {
             netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
-            asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
+            callback = (struct address_callback){.answer = NETLIB_VERDICT_ALLOW};
             CHECK_OK(way ? netlib_connect_run(connect, NULL, &fd, &err)
                          : netlib_create_unix_connection(row->name, row->len, options, NULL, &fd, &err));
-            CHECK_INT(1, asked.calls);
-            CHECK_INT(NETLIB_ADDRESS_CLASS_UNIX, asked.classes);
-            CHECK_INT((long long)size, (long long)asked.len);
-            CHECK(memcmp(&un, asked.bytes, size) == 0);
+            CHECK_INT(1, callback.calls);
+            CHECK_INT(NETLIB_ADDRESS_CLASS_UNIX, callback.classes);
+            CHECK_INT((long long)size, (long long)callback.len);
+            CHECK(memcmp(&un, callback.bytes, size) == 0);
             check_connected(fd, server);
             close(fd);
             netlib_connect_free(connect);
         }
         /* First the callback refuses the address. Then the policy refuses the class, and netlib does not call the
          * callback. */
-        asked = (struct asked){.answer = NETLIB_VERDICT_REFUSE};
+        callback = (struct address_callback){.answer = NETLIB_VERDICT_REFUSE};
         for (int by_class = 0; by_class < 2; by_class++) {
             snprintf(message, sizeof message,
                      by_class ? "cannot connect to %s: the address policy refuses %s: unix"
                               : "cannot connect to %s: the address callback refuses %s (unix)",
-                     shown, shown);
+                     printed, printed);
             for (int way = 0; way < 2; way++) {
                 netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
                 netlib_status status =
@@ -365,7 +365,7 @@ static void the_address_policy_applies_to_unix_addresses(void) {
                 CHECK_STATUS(NETLIB_ADDRESS_REFUSED, status);
                 netlib_connect_free(connect);
             }
-            CHECK_INT(2, asked.calls);
+            CHECK_INT(2, callback.calls);
             netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_UNIX);
         }
         struct pollfd visited = {.fd = server, .events = POLLIN};
@@ -378,11 +378,11 @@ static void the_address_policy_applies_to_unix_addresses(void) {
     netlib_error *err = NULL;
     int filler = -1, fd = -1;
     int server = full_listener(path, &filler);
-    struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
+    struct address_callback callback = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options *options = options_with_timeout(0.05);
-    netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
+    netlib_connect_options_set_address_callback(options, record_address, &callback, NULL);
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
-    CHECK_INT(1, asked.calls);
+    CHECK_INT(1, callback.calls);
     netlib_connect_options_free(options);
     close(filler);
     close(server);

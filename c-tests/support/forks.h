@@ -15,13 +15,14 @@ struct child {
 };
 
 /* A child that hangs is killed after this many seconds, and the test fails. */
-enum { TOLD = 8, CHILD_SECONDS = 20 };
+enum { RESULTS = 8, CHILD_SECONDS = 20 };
 
 static inline struct child begin_child(void) {
-    void *memory = mmap(NULL, TOLD * sizeof(netlib_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(NULL, RESULTS * sizeof(netlib_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) abort();
     struct child child = {0, memory};
-    for (int i = 0; i < TOLD; i++) child.results[i] = -1;
+    for (int i = 0; i < RESULTS; i++) child.results[i] = -1;
     child.process = fork();
     if (child.process < 0) abort();
     if (child.process == 0) alarm(CHILD_SECONDS);
@@ -42,7 +43,7 @@ static inline void join_child(const struct child *child) {
 }
 
 static inline void drop_child(const struct child *child) {
-    munmap((void *)(uintptr_t)child->results, TOLD * sizeof(netlib_status));
+    munmap((void *)(uintptr_t)child->results, RESULTS * sizeof(netlib_status));
 }
 
 #endif

@@ -210,16 +210,16 @@ static inline size_t write_script(struct scene *scene, const char *script, uint8
 
 /* ---- the reaction of the victim ---- */
 
-enum { NOTHING_TOLD = -1, A_WARNING = 1000 };
+enum { NO_ALERT = -1, WARNING = 1000 };
 
-struct came {
+struct reaction {
     netlib_status status;
     int32_t alert;    /* the alert of the error */
-    int told;         /* the last alert to the peer: its number, plus A_WARNING for a warning */
+    int alert_sent;   /* the last alert to the peer: its number, plus A_WARNING for a warning */
     unsigned times;   /* how often the script was played */
     unsigned answers; /* number of records to the peer */
     size_t plain;     /* bytes of plaintext that the victim returned */
-    long long grown;  /* the largest growth of the memory in use since the start */
+    long long growth; /* the largest growth of the memory in use since the start */
     char message[240];
 };
 
@@ -229,7 +229,7 @@ static inline long long memory_in_use(void) {
 }
 
 /* Calls the victim's handshake or read function, which processes the input. */
-static inline netlib_status work(struct scene *scene, struct came *came) {
+static inline netlib_status process_input(struct scene *scene, struct reaction *reaction) {
     netlib_error *err = NULL;
     netlib_status status;
     static uint8_t room[20000];
@@ -238,80 +238,81 @@ static inline netlib_status work(struct scene *scene, struct came *came) {
     } else {
         size_t n = 0;
         while ((status = netlib_tls_engine_read(scene->victim, room, sizeof room, &n, &err)) == NETLIB_OK)
-            came->plain += n;
+            reaction->plain += n;
     }
     if (err != NULL) {
-        came->alert = netlib_error_tls_alert(err);
-        snprintf(came->message, sizeof came->message, "%s", netlib_error_message(err, NULL));
+        reaction->alert = netlib_error_tls_alert(err);
+        snprintf(reaction->message, sizeof reaction->message, "%s", netlib_error_message(err, NULL));
         netlib_error_free(err);
     }
-    long long grown = memory_in_use();
-    if (grown > came->grown) came->grown = grown;
+    long long growth = memory_in_use();
+    if (growth > reaction->growth) reaction->growth = growth;
     return status;
 }
 
 /* Drains the output of the victim, and records the alerts in it. */
-static inline void listen_to(struct scene *scene, struct came *came) {
-    static uint8_t said[ROOM];
-    size_t len = drain_all(scene->victim, said, sizeof said);
+static inline void read_output(struct scene *scene, struct reaction *reaction) {
+    static uint8_t output[ROOM];
+    size_t len = drain_all(scene->victim, output, sizeof output);
     for (size_t at = 0, size = 0; at + 5 <= len; at += size) {
-        uint8_t *text = said + at + 5, type = said[at];
-        size_t count = (size_t)said[at + 3] << 8 | said[at + 4];
+        uint8_t *text = output + at + 5, type = output[at];
+        size_t count = (size_t)output[at + 3] << 8 | output[at + 4];
         size = 5 + count;
         bool is_open = type == 21 && count == 2;
-        if (!is_open) (void)open_record(&scene->open, said + at, size, &text, &count, &type);
-        if (type == 21 && count == 2) came->told = text[0] == 2 ? text[1] : A_WARNING + text[1];
+        if (!is_open) (void)open_record(&scene->open, output + at, size, &text, &count, &type);
+        if (type == 21 && count == 2) reaction->alert_sent = text[0] == 2 ? text[1] : WARNING + text[1];
         if (!is_open && type == 22 && count == 5 && text[0] == 24) next_secret(&scene->open);
-        came->answers++;
+        reaction->answers++;
     }
 }
 
 /* Feeds all bytes to the victim. The victim processes its input whenever its buffer is full, and at the end. */
-static inline netlib_status feed_and_work(struct scene *scene, const uint8_t *bytes, size_t len, struct came *came) {
+static inline netlib_status feed_and_process(struct scene *scene, const uint8_t *bytes, size_t len,
+                                             struct reaction *reaction) {
     netlib_status status = NETLIB_WANT_READ;
     for (size_t done = 0, n = 0; done < len && status == NETLIB_WANT_READ; done += n) {
         netlib_error *err = NULL;
         status = netlib_tls_engine_feed(scene->victim, bytes + done, len - done, &n, &err);
         if (status != NETLIB_OK) {
-            came->alert = netlib_error_tls_alert(err);
-            snprintf(came->message, sizeof came->message, "%s", netlib_error_message(err, NULL));
+            reaction->alert = netlib_error_tls_alert(err);
+            snprintf(reaction->message, sizeof reaction->message, "%s", netlib_error_message(err, NULL));
             netlib_error_free(err);
             return status;
         }
-        status = work(scene, came);
+        status = process_input(scene, reaction);
     }
     return status;
 }
 
 /* Plays the script up to `times` times, until the victim fails. */
-static inline struct came play(struct scene *scene, const char *script, unsigned times) {
-    struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
+static inline struct reaction play(struct scene *scene, const char *script, unsigned times) {
+    struct reaction reaction = {.status = NETLIB_WANT_READ, .alert = -1, .alert_sent = NO_ALERT};
     static uint8_t records[ROOM];
     long long before = memory_in_use();
     if (scene->moment == FIRST && scene->side == CLIENT)
         netlib_tls_engine_drain(scene->victim, records, sizeof records, &(size_t){0}, NULL);
-    while (came.times < times && came.status == NETLIB_WANT_READ) {
-        came.times++;
+    while (reaction.times < times && reaction.status == NETLIB_WANT_READ) {
+        reaction.times++;
         size_t len = write_script(scene, script, records);
-        came.status = feed_and_work(scene, records, len, &came);
-        listen_to(scene, &came);
+        reaction.status = feed_and_process(scene, records, len, &reaction);
+        read_output(scene, &reaction);
     }
-    came.grown = came.grown > before ? came.grown - before : 0;
-    return came;
+    reaction.growth = reaction.growth > before ? reaction.growth - before : 0;
+    return reaction;
 }
 
 /* Checks that a failed victim returns the same status from every function, and has no further output for its peer. */
-static inline void check_sticky(struct scene *scene, const struct came *came, const char *what) {
+static inline void check_failure_is_permanent(struct scene *scene, const struct reaction *reaction, const char *what) {
     netlib_error *err = NULL;
     char byte = 0;
     size_t n = 0;
     unsigned long failed = checks_failed;
-    CHECK_STATUS(came->status, netlib_tls_engine_handshake(scene->victim, &err));
-    CHECK_STATUS(came->status, netlib_tls_engine_read(scene->victim, &byte, 1, &n, &err));
-    CHECK_STATUS(came->status, netlib_tls_engine_write(scene->victim, "x", 1, &n, &err));
-    CHECK_STATUS(came->status, netlib_tls_engine_feed(scene->victim, "x", 1, &n, &err));
-    CHECK_STATUS(came->status, netlib_tls_engine_shutdown(scene->victim, &err));
-    CHECK_STATUS(came->status, netlib_tls_engine_handshake(scene->victim, &err));
+    CHECK_STATUS(reaction->status, netlib_tls_engine_handshake(scene->victim, &err));
+    CHECK_STATUS(reaction->status, netlib_tls_engine_read(scene->victim, &byte, 1, &n, &err));
+    CHECK_STATUS(reaction->status, netlib_tls_engine_write(scene->victim, "x", 1, &n, &err));
+    CHECK_STATUS(reaction->status, netlib_tls_engine_feed(scene->victim, "x", 1, &n, &err));
+    CHECK_STATUS(reaction->status, netlib_tls_engine_shutdown(scene->victim, &err));
+    CHECK_STATUS(reaction->status, netlib_tls_engine_handshake(scene->victim, &err));
     CHECK_INT(0, (long long)netlib_tls_engine_output_pending(scene->victim));
     if (checks_failed != failed) fprintf(stderr, "    %s\n", what);
 }

@@ -63,51 +63,53 @@ static inline size_t move_piece(struct wire *wire, netlib_tls_engine *from, netl
 }
 
 /* The results of a handshake on both sides. */
-struct shaken {
+struct handshake_result {
     netlib_status client, server;
     int32_t client_alert, server_alert;
     char message[2][400];
 };
 
-static inline void shake_one(struct wire *wire, struct shaken *shaken, bool is_server) {
+static inline void handshake_step(struct wire *wire, struct handshake_result *result, bool is_server) {
     netlib_error *err = NULL;
-    netlib_status *status = is_server ? &shaken->server : &shaken->client;
+    netlib_status *status = is_server ? &result->server : &result->client;
     if (*status != NETLIB_WANT_READ) return;
     *status = netlib_tls_engine_handshake(is_server ? wire->server : wire->client, &err);
     wire->steps++;
     if (err != NULL) {
-        *(is_server ? &shaken->server_alert : &shaken->client_alert) = netlib_error_tls_alert(err);
-        snprintf(shaken->message[is_server], sizeof shaken->message[0], "%s", netlib_error_message(err, NULL));
+        *(is_server ? &result->server_alert : &result->client_alert) = netlib_error_tls_alert(err);
+        snprintf(result->message[is_server], sizeof result->message[0], "%s", netlib_error_message(err, NULL));
     }
     netlib_error_free(err);
 }
 
 /* Runs the handshake until neither side makes progress. */
-static inline struct shaken shake_wire(struct wire *wire) {
-    struct shaken shaken = {NETLIB_WANT_READ, NETLIB_WANT_READ, -1, -1, {"", ""}};
+static inline struct handshake_result run_handshake(struct wire *wire) {
+    struct handshake_result result = {NETLIB_WANT_READ, NETLIB_WANT_READ, -1, -1, {"", ""}};
     size_t moved = 1;
     while (moved > 0) {
-        shake_one(wire, &shaken, false);
+        handshake_step(wire, &result, false);
         moved = move_piece(wire, wire->client, wire->server);
-        shake_one(wire, &shaken, true);
+        handshake_step(wire, &result, true);
         moved += move_piece(wire, wire->server, wire->client);
     }
-    return shaken;
+    return result;
 }
 
-static inline void check_shaken(netlib_status client, netlib_status server, struct shaken came, const char *file,
-                                int line) {
-    check_int(client, came.client, file, line, "the client's handshake");
-    check_int(server, came.server, file, line, "the server's handshake");
-    if (came.client != client) fprintf(stderr, "    %s: %s\n", netlib_status_name(came.client), came.message[0]);
-    if (came.server != server) fprintf(stderr, "    %s: %s\n", netlib_status_name(came.server), came.message[1]);
+static inline void check_handshake(netlib_status client, netlib_status server, struct handshake_result outcome,
+                                   const char *file, int line) {
+    check_int(client, outcome.client, file, line, "the client's handshake");
+    check_int(server, outcome.server, file, line, "the server's handshake");
+    if (outcome.client != client)
+        fprintf(stderr, "    %s: %s\n", netlib_status_name(outcome.client), outcome.message[0]);
+    if (outcome.server != server)
+        fprintf(stderr, "    %s: %s\n", netlib_status_name(outcome.server), outcome.message[1]);
 }
 
-#define CHECK_SHAKEN(client, server, came) check_shaken((client), (server), (came), __FILE__, __LINE__)
+#define CHECK_HANDSHAKE(client, server, outcome) check_handshake((client), (server), (outcome), __FILE__, __LINE__)
 
 /* Writes `text` on one side, moves the records, and reads on the other side. Returns the number of bytes that were
  * read. */
-static inline size_t across(struct wire *wire, bool from_server, const char *text, char *out, size_t room) {
+static inline size_t transfer(struct wire *wire, bool from_server, const char *text, char *out, size_t room) {
     netlib_error *err = NULL;
     netlib_tls_engine *from = from_server ? wire->server : wire->client,
                       *to = from_server ? wire->client : wire->server;

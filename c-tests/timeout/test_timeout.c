@@ -238,7 +238,7 @@ static void the_read_timeout_applies_to_the_gap_between_reads(void) {
 }
 
 /* Replaces getaddrinfo of the C library. The lookup of "slow.test" takes `lookup_seconds` and returns 127.0.0.1. */
-static double lookup_takes;
+static double lookup_seconds;
 
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
     (void)hints;
@@ -247,7 +247,7 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
         struct sockaddr_in address;
     } answer;
     if (host == NULL || strcmp(host, "slow.test") != 0) return EAI_NONAME;
-    pause_for(lookup_takes);
+    pause_for(lookup_seconds);
     memset(&answer, 0, sizeof answer);
     answer.address.sin_family = AF_INET;
     answer.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -272,7 +272,7 @@ static void the_connect_timeout_excludes_the_name_lookup(void) {
     netlib_limit *lasting = limit_of(LONG);
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_timeout(options, 0.2);
-    lookup_takes = 0.3;
+    lookup_seconds = 0.3;
     const netlib_limit *const limits[] = {NULL, lasting};
     for (int i = 0; i < 2; i++) {
         double began = netlib_current_time();

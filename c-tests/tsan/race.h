@@ -18,10 +18,10 @@ static netlib_url *url;
 
 /* One thread calls signal_done and the other calls wait. The relaxed atomic operations create no happens-before order
  * between the threads. */
-static atomic_int said;
-static inline void signal_done(void) { atomic_store_explicit(&said, 1, memory_order_relaxed); }
+static atomic_int is_done;
+static inline void signal_done(void) { atomic_store_explicit(&is_done, 1, memory_order_relaxed); }
 static inline void wait(void) {
-    while (atomic_load_explicit(&said, memory_order_relaxed) == 0) sched_yield();
+    while (atomic_load_explicit(&is_done, memory_order_relaxed) == 0) sched_yield();
 }
 
 void first(void);
@@ -29,10 +29,10 @@ void second(void);
 
 /* Keeps both threads alive until both are done, because ThreadSanitizer may mistake a new thread for one that has
  * ended. This wait creates no happens-before order either. */
-static atomic_int to_come;
+static atomic_int running;
 static void wait_for_both(void) {
-    atomic_fetch_sub_explicit(&to_come, 1, memory_order_relaxed);
-    while (atomic_load_explicit(&to_come, memory_order_relaxed) > 0) sched_yield();
+    atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&running, memory_order_relaxed) > 0) sched_yield();
 }
 
 static void *run_first(void *unused) {
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
     if (netlib_error_new(NETLIB_IO, "x", NULL, &error, NULL) != NETLIB_OK) abort();
     if (netlib_timeout_new(1, 1, 1, &timeout, NULL) != NETLIB_OK) abort();
     options = netlib_retry_options_new();
-    to_come = in_order ? 1 : 2;
+    running = in_order ? 1 : 2;
     pthread_t threads[2];
     if (pthread_create(&threads[0], NULL, run_first, NULL) != 0) abort();
     if (in_order) pthread_join(threads[0], NULL);

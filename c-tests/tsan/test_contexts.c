@@ -11,12 +11,12 @@ enum { ROUNDS = 40 };
 /* The shared contexts. The server-name callback selects `other` for every name but "localhost". */
 struct contexts {
     netlib_tls_context *client, *server, *other;
-    atomic_uint asked, resumed, shaken;
+    atomic_uint callback_calls, resumed, result;
 };
 
 static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     struct contexts *contexts = ctx;
-    contexts->asked++;
+    contexts->callback_calls++;
     if (server_name != NULL && strcmp(server_name, "localhost") != 0) {
         *replacement = netlib_tls_context_clone(contexts->other);
     }
@@ -37,14 +37,14 @@ static void run_session(struct contexts *contexts, const char *name) {
     char byte = 0;
     size_t n = 0;
     struct wire wire = {client_engine(contexts->client, name), server_engine(contexts->server), 20000, 0, 0};
-    struct shaken shaken = shake_wire(&wire);
-    CHECK_INT(NETLIB_OK, shaken.client);
-    CHECK_INT(NETLIB_OK, shaken.server);
+    struct handshake_result result = run_handshake(&wire);
+    CHECK_INT(NETLIB_OK, result.client);
+    CHECK_INT(NETLIB_OK, result.server);
     CHECK_OK(netlib_tls_engine_write(wire.server, "x", 1, &n, &err));
     while (move_piece(&wire, wire.server, wire.client) > 0) continue;
     CHECK_OK(netlib_tls_engine_read(wire.client, &byte, 1, &n, &err));
     CHECK(n == 1 && byte == 'x');
-    contexts->shaken++;
+    contexts->result++;
     contexts->resumed += netlib_tls_engine_is_resumed(wire.client);
     free_wire(&wire);
 }
@@ -91,10 +91,10 @@ static void threads_share_contexts_and_a_key_log(void) {
         netlib_tls_options_set_resumption(options, 1);
         contexts.client = context_of(options);
         in_threads(run_sessions, &contexts);
-        CHECK_INT(THREADS * ROUNDS, contexts.shaken);
-        CHECK(contexts.asked > 0 && contexts.asked <= THREADS * ROUNDS);
+        CHECK_INT(THREADS * ROUNDS, contexts.result);
+        CHECK(contexts.callback_calls > 0 && contexts.callback_calls <= THREADS * ROUNDS);
         CHECK(contexts.resumed > 0);
-        CHECK(count_lines(path) >= rows[row].lines * (contexts.shaken - contexts.resumed));
+        CHECK(count_lines(path) >= rows[row].lines * (contexts.result - contexts.resumed));
         netlib_tls_context_free(contexts.client);
         netlib_tls_context_free(contexts.server);
         netlib_tls_context_free(contexts.other);

@@ -10,11 +10,11 @@ struct both {
     struct pair pair;
     netlib_tls_stream *near, *far;
     netlib_limit *limit;
-    atomic_bool over;
-    atomic_uint looks;
+    atomic_bool is_done;
+    atomic_uint getter_calls;
 };
 
-static void *shake_far(void *argument) {
+static void *handshake_far(void *argument) {
     struct both *both = argument;
     CHECK_INT(NETLIB_OK, netlib_tls_stream_handshake(both->far, NULL));
     return NULL;
@@ -30,11 +30,11 @@ static void begin(struct both *both) {
     CHECK_OK(netlib_limit_new(LONG, &both->limit, &err));
     netlib_tls_stream_set_limit(both->near, both->limit);
     netlib_tls_stream_set_limit(both->far, both->limit);
-    CHECK(pthread_create(&thread, NULL, shake_far, both) == 0);
+    CHECK(pthread_create(&thread, NULL, handshake_far, both) == 0);
     CHECK_OK(netlib_tls_stream_handshake(both->near, &err));
     CHECK(pthread_join(thread, NULL) == 0);
-    both->over = false;
-    both->looks = 0;
+    both->is_done = false;
+    both->getter_calls = 0;
 }
 
 static void end(struct both *both) {
@@ -45,7 +45,7 @@ static void end(struct both *both) {
 }
 
 /* Calls every getter and setter that is allowed while other threads read and write. */
-static bool look_at(struct both *both, netlib_tls_stream *stream) {
+static bool call_getters(struct both *both, netlib_tls_stream *stream) {
     int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
     netlib_status status = netlib_tls_stream_is_dropped(stream, &dropped, &why, NULL);
@@ -56,15 +56,15 @@ static bool look_at(struct both *both, netlib_tls_stream *stream) {
     netlib_tls_stream_set_limit(stream, both->limit);
     (void)netlib_tls_stream_is_resumed(stream);
     (void)netlib_tls_stream_pending(stream);
-    both->looks++;
+    both->getter_calls++;
     return right;
 }
 
-static void *look(void *argument) {
+static void *call_getters_in_a_loop(void *argument) {
     struct both *both = argument;
     bool right = true;
-    while (!both->over) {
-        right = look_at(both, both->near) && look_at(both, both->far) && right;
+    while (!both->is_done) {
+        right = call_getters(both, both->near) && call_getters(both, both->far) && right;
         sched_yield();
     }
     CHECK(right);
@@ -73,7 +73,7 @@ static void *look(void *argument) {
 
 /* Repeats a read that returns NETLIB_BUSY. netlib_tls_stream_is_dropped counts as a reader and a writer while it
  * runs. */
-static netlib_status read_between_looks(netlib_tls_stream *stream, void *buf, size_t len, size_t *n) {
+static netlib_status read_until_not_busy(netlib_tls_stream *stream, void *buf, size_t len, size_t *n) {
     for (;;) {
         netlib_status status = netlib_tls_stream_read(stream, buf, len, n, NULL);
         if (status != NETLIB_BUSY) return status;
@@ -81,7 +81,7 @@ static netlib_status read_between_looks(netlib_tls_stream *stream, void *buf, si
     }
 }
 
-static netlib_status write_between_looks(netlib_tls_stream *stream, const void *buf, size_t len) {
+static netlib_status write_until_not_busy(netlib_tls_stream *stream, const void *buf, size_t len) {
     for (;;) {
         size_t n = 0;
         netlib_status status =
@@ -97,9 +97,9 @@ static void *write_all(void *argument) {
     flow->status = NETLIB_OK;
     for (size_t done = 0; done < flow->total && flow->status == NETLIB_OK; done += flow->chunk) {
         for (size_t i = 0; i < flow->chunk; i++) bytes[i] = at_position(done + i);
-        flow->status = write_between_looks(flow->stream, bytes, flow->chunk);
+        flow->status = write_until_not_busy(flow->stream, bytes, flow->chunk);
     }
-    if (flow->status == NETLIB_OK) flow->status = write_between_looks(flow->stream, NULL, 0);
+    if (flow->status == NETLIB_OK) flow->status = write_until_not_busy(flow->stream, NULL, 0);
     free(bytes);
     return NULL;
 }
@@ -108,7 +108,7 @@ static void *read_all(void *argument) {
     struct flow *flow = argument;
     unsigned char *bytes = malloc(flow->chunk);
     size_t done = 0, n = 0;
-    while ((flow->status = read_between_looks(flow->stream, bytes, flow->chunk, &n)) == NETLIB_OK) {
+    while ((flow->status = read_until_not_busy(flow->stream, bytes, flow->chunk, &n)) == NETLIB_OK) {
         for (size_t i = 0; i < n; i++) flow->intact &= bytes[i] == at_position(done + i);
         done += n;
     }
@@ -130,9 +130,10 @@ static void concurrent_readers_and_writers_transfer_all_data(void) {
             {both.far, total, chunks[row][0], 0, true},
             {both.near, total, chunks[row][1], 0, true},
         };
-        pthread_t threads[4], lookers[2];
-        for (size_t i = 0; i < 2; i++) CHECK(pthread_create(&lookers[i], NULL, look, &both) == 0);
-        while (both.looks == 0) sched_yield();
+        pthread_t threads[4], getter_threads[2];
+        for (size_t i = 0; i < 2; i++)
+            CHECK(pthread_create(&getter_threads[i], NULL, call_getters_in_a_loop, &both) == 0);
+        while (both.getter_calls == 0) sched_yield();
         for (size_t i = 0; i < 4; i++) {
             CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_all : read_all, &flows[i]) == 0);
         }
@@ -141,8 +142,8 @@ static void concurrent_readers_and_writers_transfer_all_data(void) {
             CHECK_INT(i % 2 == 0 ? NETLIB_OK : NETLIB_END_OF_STREAM, flows[i].status);
             CHECK(flows[i].intact);
         }
-        both.over = true;
-        for (size_t i = 0; i < 2; i++) CHECK(pthread_join(lookers[i], NULL) == 0);
+        both.is_done = true;
+        for (size_t i = 0; i < 2; i++) CHECK(pthread_join(getter_threads[i], NULL) == 0);
         end(&both);
     }
 }
@@ -201,7 +202,7 @@ static void wait_or_cancel(void *shared, int thread) {
     netlib_status status = NETLIB_OK;
     netlib_tls_stream *stream = thread % 2 == 0 ? both->near : both->far;
     if (thread >= 4) {
-        CHECK(look_at(both, stream));
+        CHECK(call_getters(both, stream));
         if (thread == 7) netlib_limit_cancel(both->limit);
         return;
     }

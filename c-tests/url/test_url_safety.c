@@ -25,7 +25,8 @@ static void the_strict_profile_refuses_ambiguous_urls(void) {
         {"example.com/a", NETLIB_INVALID_URL, 0, "the URL has no scheme, at byte 0"},
         {"gopher://h:70/_x", NETLIB_INVALID_URL, 0, "the scheme is neither http nor https, at byte 0"},
         {"http:/h", NETLIB_INVALID_URL, 4, "the scheme is not followed by \"://\" at byte 4"},
-        {"http://user:secret@a\\b/", NETLIB_INVALID_URL, 20, "the host has a character that is not allowed in a host name at byte 20"},
+        {"http://user:secret@a\\b/", NETLIB_INVALID_URL, 20,
+         "the host has a character that is not allowed in a host name at byte 20"},
         {"http://se cret@h", NETLIB_INVALID_URL, 9,
          "the userinfo has a character that RFC 3986 does not allow there, at byte 9"},
         {"http://a@b@c", NETLIB_INVALID_URL, 10, "the authority has a second \"@\" at byte 10"},
@@ -36,7 +37,8 @@ static void the_strict_profile_refuses_ambiguous_urls(void) {
         {"http://h/../a", NETLIB_INVALID_URL, 9, "the path has a \"..\" segment that leads above its root at byte 9"},
         {"http://h/?a[]=1", NETLIB_INVALID_URL, 11,
          "the query has a character that RFC 3986 does not allow there, at byte 11"},
-        {"http://h/%4", NETLIB_INVALID_URL, 9, "the path has a \"%\" that does not begin a percent-encoding, at byte 9"},
+        {"http://h/%4", NETLIB_INVALID_URL, 9,
+         "the path has a \"%\" that does not begin a percent-encoding, at byte 9"},
         {"http://h/\xff", NETLIB_INVALID_UTF8, 9, "the URL is not valid UTF-8 at byte 9"},
     };
     netlib_error *err = NULL;
@@ -166,7 +168,8 @@ static void credentials_are_percent_decoded_without_nul(void) {
     }
     CHECK_OK(netlib_parse_url("http://user:secret%00@h", NETLIB_NTS, &url, &err));
     netlib_status status = netlib_url_password(url, &text, NULL, &err);
-    CHECK_STR("the password has an encoded NUL, which would end the string, at byte 11", netlib_error_message(err, NULL));
+    CHECK_STR("the password has an encoded NUL, which would end the string, at byte 11",
+              netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_URL, status);
     len = 99;
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_url_username(NULL, &text, &len, &err));

@@ -265,7 +265,8 @@ static inline void print_version(const char *area, const vectors_version *versio
     for (size_t i = 0; i < VECTORS_CLASSES; i++) classes += version->hits[i] > 0;
     printf("%s vectors, urllib3 %s: %s equal, %s differ in %u classes, %lu unexplained", area, version->name,
            thousands(version->equal, equal), thousands(version->differ, differ), classes, version->unexplained);
-    if (version->unsupported > 0) printf(" (%s unsupported by this version)", thousands(version->unsupported, unsupported));
+    if (version->unsupported > 0)
+        printf(" (%s unsupported by this version)", thousands(version->unsupported, unsupported));
     printf("\n");
 }
 
@@ -297,7 +298,8 @@ static inline int vectors_main(const char *area, void (*answer)(char *input, vec
         compare_version(&versions[0], base, base, difference, ours.text);
         compare_version(&versions[1], older, base, difference, ours.text);
         if (difference == NULL || !same_answer(base->answer, ours.text)) continue;
-        check_report(false, "tests/vectors/differences", 0, "netlib's answer equals urllib3's, although a difference is recorded");
+        check_report(false, "tests/vectors/differences", 0,
+                     "netlib's answer equals urllib3's, although a difference is recorded");
         fprintf(stderr, "%s: %s\nnetlib: %s\n", difference->classes, base->input, ours.text);
     }
     /* Every case of 1.26.20 and every difference must belong to a case of 2.8.0. Otherwise it would never be

@@ -146,11 +146,13 @@ static void versions_and_cipher_suites_restrict_each_other(void) {
         {"AES128-SHA", 0, 0, NETLIB_NO_CIPHER_SUITES,
          SETTER "ciphers selects none of " EXISTING "; unknown: AES128-SHA", 0, 0},
         {"kRSA:RC4", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING, 0, 0},
-        {"HIGH:$", 0, 0, NETLIB_INVALID_ARGUMENT, SETTER "ciphers has \"$\" at byte 5, where a cipher suite or keyword is expected", 0, 0},
+        {"HIGH:$", 0, 0, NETLIB_INVALID_ARGUMENT,
+         SETTER "ciphers has \"$\" at byte 5, where a cipher suite or keyword is expected", 0, 0},
         {"HIGH@SECLEVEL=4", 0, 0, NETLIB_UNSUPPORTED,
          SETTER "ciphers has @SECLEVEL=4 at byte 4, but the minimum key sizes are always those of level 2", 0, 0},
         {"SUITEB192", 0, 0, NETLIB_UNSUPPORTED,
-         SETTER "ciphers selects Suite B, which also restricts curves and signatures: list the cipher suites instead", 0, 0},
+         SETTER "ciphers selects Suite B, which also restricts curves and signatures: list the cipher suites instead",
+         0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;

@@ -168,7 +168,8 @@ static void settings_that_contradict_ech_are_refused(void) {
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_check_hostname(options, 0);
     netlib_tls_context *context = context_of(options), *with_ech = hiding(context, PUBLIC);
-    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "netlib supports for clients only", netlib_tls_engine_new_server(with_ech, &engine, &err));
+    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "netlib supports for clients only",
+                netlib_tls_engine_new_server(with_ech, &engine, &err));
     netlib_error_free(err);
     static const struct {
         const char *name, *says;
@@ -323,9 +324,9 @@ static void a_client_whose_ech_is_rejected_sends_no_certificate(void) {
     netlib_tls_context *server = context_of(options);
     for (int hides = 0; hides < 2; hides++) {
         struct wire wire = {client_engine(hides ? with_ech : context, HIDDEN), server_engine(server), 20000, 0, 0};
-        struct shaken came = shake_wire(&wire);
-        CHECK_INT(hides ? NETLIB_TLS_ECH_REJECTED : NETLIB_OK, came.client);
-        CHECK_INT(NETLIB_OK, came.server);
+        struct handshake_result outcome = run_handshake(&wire);
+        CHECK_INT(hides ? NETLIB_TLS_ECH_REJECTED : NETLIB_OK, outcome.client);
+        CHECK_INT(NETLIB_OK, outcome.server);
         CHECK_INT(hides ? 0 : 1, (long long)netlib_tls_engine_peer_certificate_count(wire.server));
         char byte;
         size_t n = 0;
@@ -348,13 +349,13 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
     for (int i = 0; i < 3; i++) {
         struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
         char got[10];
-        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-        CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+        CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+        CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got));
         resumed[i] = netlib_tls_engine_is_resumed(wire.client);
         free_wire(&wire);
         struct wire rejected = {client_engine(with_ech, HIDDEN), server_engine(server), 20000, 0, 0};
-        struct shaken came = shake_wire(&rejected);
-        CHECK_INT(NETLIB_TLS_ECH_REJECTED, came.client);
+        struct handshake_result outcome = run_handshake(&rejected);
+        CHECK_INT(NETLIB_TLS_ECH_REJECTED, outcome.client);
         free_wire(&rejected);
     }
     CHECK(!resumed[0] && resumed[1] && resumed[2]);
@@ -376,8 +377,8 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
     struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
     char got[10];
     netlib_tls_session *session = NULL;
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-    CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+    CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got));
     CHECK_OK(netlib_tls_engine_take_session(wire.client, &session, &err));
     CHECK(session != NULL);
     free_wire(&wire);

@@ -41,15 +41,15 @@ static void key_exchange_group_lists_are_validated(void) {
          SETTER "groups has none for TLS 1.2, and no other version is allowed", 0},
         {"x25519:P-521", 0, 0, NETLIB_INVALID_ARGUMENT, 7,
          SETTER "groups has \"P-521\", which is not one of " ALL ", at byte 7", 0},
-        {"x25519:secp256r1:P-256", 0, 0, NETLIB_INVALID_ARGUMENT, 17,
-         SETTER "groups lists secp256r1 twice at byte 17", 0},
+        {"x25519:secp256r1:P-256", 0, 0, NETLIB_INVALID_ARGUMENT, 17, SETTER "groups lists secp256r1 twice at byte 17",
+         0},
         {"x25519,secp256r1", 0, 0, NETLIB_INVALID_ARGUMENT, 0,
          SETTER "groups has \"x25519,secp256r1\", which is not one of " ALL ", at byte 0", 0},
         {":x25519", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has no name at byte 0", 0},
         {"x25519:", 0, 0, NETLIB_INVALID_ARGUMENT, 7, SETTER "groups has no name at byte 7", 0},
         {"?x448", 0, 0, NETLIB_INVALID_ARGUMENT, -1, SETTER "groups selects none of " ALL, 0},
-        {"\xff", 0, 0, NETLIB_INVALID_ARGUMENT, 0, SETTER "groups has \"\\xff\", which is not one of " ALL ", at byte 0",
-         0},
+        {"\xff", 0, 0, NETLIB_INVALID_ARGUMENT, 0,
+         SETTER "groups has \"\\xff\", which is not one of " ALL ", at byte 0", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -221,20 +221,20 @@ static void handshakes_negotiate_a_group_that_both_sides_list(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_context *near = client_of(rows[i].client, rows[i].maximum), *far = server_of(rows[i].server);
         struct wire wire = wire_of(near, far, 20000);
-        struct shaken shaken = shake_wire(&wire);
+        struct handshake_result result = run_handshake(&wire);
         if (rows[i].group != NULL) {
             char out[10];
-            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shaken);
+            CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, result);
             CHECK_STR(rows[i].group, netlib_tls_engine_key_exchange_group(wire.client, NULL));
             CHECK_STR(rows[i].group, netlib_tls_engine_key_exchange_group(wire.server, NULL));
-            CHECK_INT(4, (long long)across(&wire, true, "data", out, sizeof out));
+            CHECK_INT(4, (long long)transfer(&wire, true, "data", out, sizeof out));
             CHECK_STR(rows[i].next_share, hello_of(near).shares);
         } else {
             netlib_error *err = NULL;
-            CHECK_SHAKEN(NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, shaken);
-            CHECK_INT(40, shaken.client_alert);
-            CHECK_INT(40, shaken.server_alert);
-            CHECK_STR("the client and this side have no key-exchange group in common", shaken.message[1]);
+            CHECK_HANDSHAKE(NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, result);
+            CHECK_INT(40, result.client_alert);
+            CHECK_INT(40, result.server_alert);
+            CHECK_STR("the client and this side have no key-exchange group in common", result.message[1]);
             netlib_status status = netlib_tls_engine_handshake(wire.server, &err);
             CHECK_STR(rows[i].server != NULL ? advice : NULL, netlib_error_advice(err, NULL));
             CHECK_STATUS(NETLIB_TLS_INCOMPATIBLE, status);

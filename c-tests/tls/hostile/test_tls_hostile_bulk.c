@@ -7,14 +7,14 @@
 enum { KIB = 1024 };
 
 /* Decrypts the victim's output. Returns the length of its data, after comparing each byte with at_position. */
-static size_t read_data(struct scene *scene, size_t heard, unsigned *updates) {
-    static uint8_t said[400 * KIB];
-    size_t len = drain_all(scene->victim, said, sizeof said), data = 0;
+static size_t read_data(struct scene *scene, size_t received, unsigned *updates) {
+    static uint8_t output[400 * KIB];
+    size_t len = drain_all(scene->victim, output, sizeof output), data = 0;
     for (size_t at = 0, size = 0; at < len; at += size) {
         uint8_t *text = NULL, type = 0;
         size_t count = 0;
-        size = 5 + ((size_t)said[at + 3] << 8) + said[at + 4];
-        CHECK(open_record(&scene->open, said + at, size, &text, &count, &type));
+        size = 5 + ((size_t)output[at + 3] << 8) + output[at + 4];
+        CHECK(open_record(&scene->open, output + at, size, &text, &count, &type));
         if (type == 22) {
             CHECK(count == 5 && memcmp(text, "\x18\x00\x00\x01", 5) == 0);
             next_secret(&scene->open);
@@ -23,7 +23,7 @@ static size_t read_data(struct scene *scene, size_t heard, unsigned *updates) {
         }
         CHECK_INT(23, type);
         bool intact = true;
-        for (size_t i = 0; i < count; i++) intact &= text[i] == at_position(heard + data + i);
+        for (size_t i = 0; i < count; i++) intact &= text[i] == at_position(received + data + i);
         CHECK(intact);
         data += count;
     }
@@ -37,9 +37,9 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
     static uint8_t records[ROOM], data[16 * KIB];
     netlib_error *err = NULL;
     struct scene scene = begin_scene(V13, side, DONE);
-    struct came came = {.status = NETLIB_WANT_READ};
-    size_t sent = 0, written = 0, heard = 0, got = 0;
-    unsigned asked = 0, updates = 0;
+    struct reaction reaction = {.status = NETLIB_WANT_READ};
+    size_t sent = 0, written = 0, received = 0, got = 0;
+    unsigned callback_calls = 0, updates = 0;
     long long before = memory_in_use();
     for (unsigned turn = 0; turn < (under_valgrind() ? 6 : TURNS); turn++) {
         size_t len = 0;
@@ -53,7 +53,7 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
             if (i == 1)
                 len += write_script(&scene, turn % 3 == 0 ? "s22:1800000101 k" : "s22:1800000100 k", records + len);
         }
-        asked += turn % 3 == 0;
+        callback_calls += turn % 3 == 0;
         /* The pieces do not end where records end. */
         for (size_t done = 0, n = 1; done < len && n > 0; done += n) {
             size_t piece = len - done < 7000 + turn ? len - done : 7000 + turn;
@@ -61,24 +61,24 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
             for (;;) {
                 static uint8_t room[20 * KIB];
                 size_t count = 0;
-                came.status = netlib_tls_engine_read(scene.victim, room, sizeof room, &count, &err);
-                if (came.status != NETLIB_OK) break;
+                reaction.status = netlib_tls_engine_read(scene.victim, room, sizeof room, &count, &err);
+                if (reaction.status != NETLIB_OK) break;
                 bool intact = true;
                 for (size_t i = 0; i < count; i++) intact &= room[i] == at_position(got + i);
                 CHECK(intact);
                 got += count;
             }
-            CHECK_STATUS(NETLIB_WANT_READ, came.status);
+            CHECK_STATUS(NETLIB_WANT_READ, reaction.status);
         }
         for (size_t i = 0; i < 5000; i++) data[i] = at_position(written + i);
         size_t n = 0;
         CHECK_OK(netlib_tls_engine_write(scene.victim, data, 5000, &n, &err));
         written += n;
-        heard += read_data(&scene, heard, &updates);
-        CHECK_INT((long long)written, (long long)heard);
+        received += read_data(&scene, received, &updates);
+        CHECK_INT((long long)written, (long long)received);
     }
     CHECK_INT((long long)sent, (long long)got);
-    CHECK_INT(asked, updates);
+    CHECK_INT(callback_calls, updates);
     CHECK(memory_in_use() - before < 180 * KIB);
     end_scene(&scene);
 }
@@ -88,12 +88,12 @@ static void many_key_update_requests_get_one_answer(void) {
     struct scene scene = begin_scene(V13, CLIENT, DONE);
     netlib_error *err = NULL;
     static uint8_t record[ROOM];
-    struct came came = {.status = NETLIB_WANT_READ};
+    struct reaction reaction = {.status = NETLIB_WANT_READ};
     unsigned updates = 0;
     size_t n = 0;
     for (unsigned i = 0; i < 1000; i++) {
         size_t len = write_script(&scene, "s22:1800000101 k s23:41", record);
-        CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, record, len, &came));
+        CHECK_INT(NETLIB_WANT_READ, feed_and_process(&scene, record, len, &reaction));
         CHECK_INT(0, (long long)netlib_tls_engine_output_pending(scene.victim));
     }
     uint8_t first = at_position(0);
@@ -113,10 +113,14 @@ static void endless_tickets_use_bounded_memory(void) {
     contexts[V13][CLIENT] = context_of(options);
     for (int large = 0; large < 2; large++) {
         struct scene scene = begin_scene(V13, CLIENT, DONE);
-        struct came came = {.status = NETLIB_WANT_READ};
+        struct reaction reaction = {.status = NETLIB_WANT_READ};
         size_t size = large ? 60000 : 200;
         long long before = memory_in_use();
-        for (unsigned i = 0; i < (under_valgrind() ? 20 : large ? 60 : 2000) && came.status == NETLIB_WANT_READ; i++) {
+        for (unsigned i = 0; i < (under_valgrind() ? 20
+                                  : large          ? 60
+                                                   : 2000) &&
+                             reaction.status == NETLIB_WANT_READ;
+             i++) {
             uint8_t head[15] = {4, 0, (uint8_t)((13 + size) >> 8), (uint8_t)(13 + size), 0, 0, 14, 16, 0, 0, 0,
                                 0, 0, (uint8_t)(size >> 8),        (uint8_t)size};
             memset(ticket, (int)i, sizeof ticket);
@@ -127,13 +131,13 @@ static void endless_tickets_use_bounded_memory(void) {
                 len +=
                     seal(&scene.seal, 22, ticket + done, whole - done < 16384 ? whole - done : 16384, 0, record + len);
             len += write_script(&scene, "s23:41", record + len);
-            came.status = feed_and_work(&scene, record, len, &came);
-            CHECK_INT(i + 1, (long long)came.plain);
+            reaction.status = feed_and_process(&scene, record, len, &reaction);
+            CHECK_INT(i + 1, (long long)reaction.plain);
         }
-        CHECK_STR("NETLIB_WANT_READ", netlib_status_name(came.status));
-        if (came.message[0] != '\0') fprintf(stderr, "    %s\n", came.message);
-        printf("tickets of %zu bytes: memory grown by %lld KiB\n", size, (came.grown - before) / KIB);
-        CHECK(came.grown - before < (large ? 900 : 200) * KIB);
+        CHECK_STR("NETLIB_WANT_READ", netlib_status_name(reaction.status));
+        if (reaction.message[0] != '\0') fprintf(stderr, "    %s\n", reaction.message);
+        printf("tickets of %zu bytes: memory grown by %lld KiB\n", size, (reaction.growth - before) / KIB);
+        CHECK(reaction.growth - before < (large ? 900 : 200) * KIB);
         end_scene(&scene);
     }
     netlib_tls_context_free(contexts[V13][CLIENT]);
@@ -145,32 +149,33 @@ static void endless_tickets_use_bounded_memory(void) {
 static void a_handshake_message_in_thousands_of_records_is_refused(void) {
     for (int sealed = 0; sealed < 2; sealed++) {
         struct scene scene = begin_scene(V13, CLIENT, sealed ? MIDDLE : FIRST);
-        struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
+        struct reaction reaction = {.status = NETLIB_WANT_READ, .alert = -1, .alert_sent = NO_ALERT};
         static uint8_t record[ROOM];
         size_t bytes = 0, feeds = 0;
         long long before = memory_in_use();
         (void)drain_all(scene.victim, record, sizeof record);
-        for (unsigned i = 0; i < 65000 && came.status == NETLIB_WANT_READ; i++) {
+        for (unsigned i = 0; i < 65000 && reaction.status == NETLIB_WANT_READ; i++) {
             size_t len = write_script(&scene,
                                       sealed   ? i == 0 ? "s22:0b00fde8" : "s22:00"
                                       : i == 0 ? "p22:0200fde8"
                                                : "p22:00",
                                       record);
             size_t step = under_valgrind() ? len : 1;
-            for (size_t done = 0; done < len && came.status == NETLIB_WANT_READ; done += step, feeds++, bytes += step) {
-                came.status = feed_and_work(&scene, record + done, step, &came);
+            for (size_t done = 0; done < len && reaction.status == NETLIB_WANT_READ;
+                 done += step, feeds++, bytes += step) {
+                reaction.status = feed_and_process(&scene, record + done, step, &reaction);
             }
         }
-        listen_to(&scene, &came);
-        CHECK_STR("NETLIB_TLS_PROTOCOL", netlib_status_name(came.status));
-        CHECK_INT(50, came.alert);
-        CHECK_INT(50, came.told);
-        CHECK(strstr(came.message, "more than 64 KiB of records without completing a handshake message") != NULL);
+        read_output(&scene, &reaction);
+        CHECK_STR("NETLIB_TLS_PROTOCOL", netlib_status_name(reaction.status));
+        CHECK_INT(50, reaction.alert);
+        CHECK_INT(50, reaction.alert_sent);
+        CHECK(strstr(reaction.message, "more than 64 KiB of records without completing a handshake message") != NULL);
         CHECK(bytes > 68 * KIB && bytes <= 68 * KIB + 50);
-        CHECK(came.grown - before < 700 * KIB);
+        CHECK(reaction.growth - before < 700 * KIB);
         printf("a message in pieces of a byte%s: refused after %zu bytes in %zu calls, memory grown by %lld KiB\n",
-               sealed ? ", sealed" : "", bytes, feeds, (came.grown - before) / KIB);
-        check_sticky(&scene, &came, "pieces");
+               sealed ? ", sealed" : "", bytes, feeds, (reaction.growth - before) / KIB);
+        check_failure_is_permanent(&scene, &reaction, "pieces");
         end_scene(&scene);
     }
 }
@@ -222,10 +227,11 @@ static void endless_certificate_chains_are_refused(void) {
             netlib_tls_context *chain = long_chain(rows[i].authority, rows[i].copies, !to_server);
             struct wire wire = to_server ? wire_of(chain, judge, 20000) : wire_of(judge, chain, 20000);
             long long before = memory_in_use();
-            struct shaken came = shake_wire(&wire);
+            struct handshake_result reaction = run_handshake(&wire);
             netlib_tls_engine *victim = to_server ? wire.server : wire.client;
-            CHECK_STR(netlib_status_name(rows[i].status), netlib_status_name(to_server ? came.server : came.client));
-            CHECK_INT(rows[i].alert, to_server ? came.server_alert : came.client_alert);
+            CHECK_STR(netlib_status_name(rows[i].status),
+                      netlib_status_name(to_server ? reaction.server : reaction.client));
+            CHECK_INT(rows[i].alert, to_server ? reaction.server_alert : reaction.client_alert);
             if (rows[i].status == NETLIB_OK) {
                 CHECK_INT(rows[i].copies + 1, (long long)netlib_tls_engine_peer_certificate_count(victim));
             } else {
@@ -233,16 +239,16 @@ static void endless_certificate_chains_are_refused(void) {
                  * next read. */
                 netlib_error *err = NULL;
                 size_t n = 0;
-                netlib_status told =
+                netlib_status alert_sent =
                     netlib_tls_engine_read(to_server ? wire.client : wire.server, &(char){0}, 1, &n, &err);
                 CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
-                CHECK_STATUS(NETLIB_TLS_ALERT, told);
+                CHECK_STATUS(NETLIB_TLS_ALERT, alert_sent);
             }
-            long long grown = memory_in_use() - before;
+            long long growth = memory_in_use() - before;
             printf("%u certificates to a %s: %s after %lu bytes, memory grown by %lld KiB\n", rows[i].copies + 1,
-                   side_names[to_server], netlib_status_name(to_server ? came.server : came.client), wire.bytes,
-                   grown / KIB);
-            CHECK(grown < 600 * KIB);
+                   side_names[to_server], netlib_status_name(to_server ? reaction.server : reaction.client), wire.bytes,
+                   growth / KIB);
+            CHECK(growth < 600 * KIB);
             free_wire(&wire);
             netlib_tls_context_free(chain);
         }

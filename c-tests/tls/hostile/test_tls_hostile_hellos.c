@@ -8,11 +8,11 @@ enum { NONE = -1 };
 
 /* Clients and servers of both versions; the last server has a callback. */
 static netlib_tls_context *client, *servers[2];
-static unsigned asked;
+static unsigned callback_calls;
 
 static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
-    asked++;
+    callback_calls++;
     return NETLIB_VERDICT_ALLOW;
 }
 
@@ -89,7 +89,7 @@ static size_t write_records(const uint8_t *message, size_t len, size_t piece, ui
 struct row {
     const char *what, *message, *then; /* `then`: another message, sent if the first one does not end the session */
     netlib_status status;
-    int told;
+    int alert_sent;
     unsigned answers; /* records in the answer, alerts included */
 };
 
@@ -370,16 +370,16 @@ static void clients_with_unsupported_hellos_get_the_right_alert(void) {
         static uint8_t message[ROOM], records[7 * ROOM];
         size_t row = i / 6, piece = pieces[i % 6 / 2];
         struct scene scene = {.side = SERVER, .moment = FIRST};
-        struct came came = {.status = NETLIB_WANT_READ, .alert = NONE, .told = NONE};
+        struct reaction reaction = {.status = NETLIB_WANT_READ, .alert = NONE, .alert_sent = NONE};
         scene.victim = server_engine(servers[i % 2]);
         size_t len = write_message(refused_clients[row].message, (const uint8_t *)"", message);
-        came.status = feed_and_work(&scene, records, write_records(message, len, piece, records), &came);
-        listen_to(&scene, &came);
-        CHECK_STR("NETLIB_TLS_INCOMPATIBLE", netlib_status_name(came.status));
-        CHECK_STR(refused_clients[row].error, came.message);
-        CHECK_INT(refused_clients[row].alert, came.alert);
-        CHECK_INT(refused_clients[row].alert, came.told);
-        CHECK_INT(1, came.answers);
+        reaction.status = feed_and_process(&scene, records, write_records(message, len, piece, records), &reaction);
+        read_output(&scene, &reaction);
+        CHECK_STR("NETLIB_TLS_INCOMPATIBLE", netlib_status_name(reaction.status));
+        CHECK_STR(refused_clients[row].error, reaction.message);
+        CHECK_INT(refused_clients[row].alert, reaction.alert);
+        CHECK_INT(refused_clients[row].alert, reaction.alert_sent);
+        CHECK_INT(1, reaction.answers);
         netlib_tls_engine_free(scene.victim);
     }
 }
@@ -399,8 +399,8 @@ static void create_client_and_server_contexts(void) {
     }
 }
 
-static struct came answer_to(struct scene *scene, const struct row *row, size_t piece) {
-    struct came came = {.status = NETLIB_WANT_READ, .alert = NONE, .told = NONE};
+static struct reaction answer_to(struct scene *scene, const struct row *row, size_t piece) {
+    struct reaction reaction = {.status = NETLIB_WANT_READ, .alert = NONE, .alert_sent = NONE};
     static uint8_t hello[ROOM], message[ROOM], records[7 * ROOM];
     const uint8_t *id = (const uint8_t *)"";
     netlib_error *err = NULL;
@@ -409,15 +409,15 @@ static struct came answer_to(struct scene *scene, const struct row *row, size_t 
         drain_all(scene->victim, hello, sizeof hello);
         id = hello + 43;
     }
-    for (int i = 0; i < 2 && came.status == NETLIB_WANT_READ; i++) {
+    for (int i = 0; i < 2 && reaction.status == NETLIB_WANT_READ; i++) {
         const char *text = i == 0 ? row->message : row->then;
         if (text == NULL) break;
         size_t len = write_message(text, id, message);
-        came.times++;
-        came.status = feed_and_work(scene, records, write_records(message, len, piece, records), &came);
-        listen_to(scene, &came);
+        reaction.times++;
+        reaction.status = feed_and_process(scene, records, write_records(message, len, piece, records), &reaction);
+        read_output(scene, &reaction);
     }
-    return came;
+    return reaction;
 }
 
 /* Plays each row in one record, and in records of 1, 2 and 5 bytes unless there would be too many of them. */
@@ -433,19 +433,19 @@ static void play_every_row(const struct row *rows, size_t count, enum side side,
             struct scene scene = {.side = side, .moment = FIRST};
             scene.victim = side == CLIENT ? client_engine(context, "localhost") : server_engine(context);
             long long before = memory_in_use();
-            struct came came = answer_to(&scene, &rows[i], pieces[j]);
+            struct reaction reaction = answer_to(&scene, &rows[i], pieces[j]);
             const struct row *expected = expected_of(&rows[i], context);
-            CHECK_STR(netlib_status_name(expected->status), netlib_status_name(came.status));
-            CHECK_INT(expected->told, came.told);
-            CHECK_INT(expected->answers, came.answers);
+            CHECK_STR(netlib_status_name(expected->status), netlib_status_name(reaction.status));
+            CHECK_INT(expected->alert_sent, reaction.alert_sent);
+            CHECK_INT(expected->answers, reaction.answers);
             /* An encrypted alert cannot be read here. */
-            CHECK(came.alert == NONE || came.told == NONE || came.alert == came.told);
-            CHECK(came.status != NETLIB_TLS_PROTOCOL || came.told >= 0);
-            CHECK(came.grown - before < 400 * 1024);
-            if (came.status != NETLIB_WANT_READ) check_sticky(&scene, &came, rows[i].what);
+            CHECK(reaction.alert == NONE || reaction.alert_sent == NONE || reaction.alert == reaction.alert_sent);
+            CHECK(reaction.status != NETLIB_TLS_PROTOCOL || reaction.alert_sent >= 0);
+            CHECK(reaction.growth - before < 400 * 1024);
+            if (reaction.status != NETLIB_WANT_READ) check_failure_is_permanent(&scene, &reaction, rows[i].what);
             if (checks_failed != failed)
                 fprintf(stderr, "    %s to a %s, in pieces of %zu: %s\n", rows[i].what, side_names[side], pieces[j],
-                        came.message);
+                        reaction.message);
             netlib_tls_engine_free(scene.victim);
         }
     }
@@ -461,7 +461,7 @@ static size_t end_after_every_byte(const struct row *rows, size_t count, enum si
         if (whole > 2000 || (rows[i].status != NETLIB_WANT_READ && rows[i].then == NULL)) continue;
         for (size_t cut = 0, more = 1; more; cut += under_valgrind() ? 37 : 1) {
             struct scene scene = {.side = side, .moment = FIRST};
-            struct came came = {.status = NETLIB_WANT_READ};
+            struct reaction reaction = {.status = NETLIB_WANT_READ};
             const uint8_t *id = (const uint8_t *)"";
             netlib_error *err = NULL;
             scene.victim = side == CLIENT ? client_engine(context, "localhost") : server_engine(context);
@@ -475,9 +475,9 @@ static size_t end_after_every_byte(const struct row *rows, size_t count, enum si
             if (rows[i].then != NULL)
                 then = write_message(rows[i].then, id, message), then = write_records(message, then, 16384, second);
             more = cut + 1 < len + then;
-            CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, first, cut < len ? cut : len, &came));
+            CHECK_INT(NETLIB_WANT_READ, feed_and_process(&scene, first, cut < len ? cut : len, &reaction));
             if (cut > len && cut < len + then)
-                CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, second, cut - len, &came));
+                CHECK_INT(NETLIB_WANT_READ, feed_and_process(&scene, second, cut - len, &reaction));
             netlib_tls_engine_feed_eof(scene.victim);
             for (int again = 0; again < 2; again++)
                 CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(scene.victim, &err));
@@ -494,7 +494,7 @@ int main(void) {
     play_every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++)
         play_every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
-    CHECK(asked > 0);
+    CHECK(callback_calls > 0);
     clients_with_unsupported_hellos_get_the_right_alert();
     ends += end_after_every_byte(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++)

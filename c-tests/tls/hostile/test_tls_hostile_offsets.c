@@ -41,7 +41,7 @@ struct run {
     bool was_there;          /* the byte `at` exists: signatures vary in length */
     unsigned char type;      /* the type of the record `at` */
     netlib_status victims, peers;
-    bool is_told, is_resumed;
+    bool has_output, is_resumed;
     char message[200];
 };
 
@@ -84,7 +84,7 @@ static void pass_bytes(struct run *run, netlib_tls_engine *victim, const void *b
     }
     run->victims = status;
     if (err != NULL) {
-        run->is_told = netlib_tls_engine_output_pending(victim) > 0;
+        run->has_output = netlib_tls_engine_output_pending(victim) > 0;
         snprintf(run->message, sizeof run->message, "%s", netlib_error_message(err, NULL));
         netlib_error_free(err);
     }
@@ -175,7 +175,7 @@ static struct run run_session(const struct kind *kind, enum side victim, enum ac
         memset(bytes, 0, 8);
         netlib_status status = netlib_tls_engine_read(to, bytes, 8, &n, &err);
         if (status == NETLIB_OK) CHECK(n == 4 && memcmp(bytes, "ping", 4) == 0);
-        else run.victims = status, run.is_told = netlib_tls_engine_output_pending(to) > 0;
+        else run.victims = status, run.has_output = netlib_tls_engine_output_pending(to) > 0;
         netlib_error_free(err);
         err = NULL;
     } else if (run.victims <= NETLIB_WANT_READ) {
@@ -189,7 +189,7 @@ static struct run run_session(const struct kind *kind, enum side victim, enum ac
         CHECK_INT(-1, netlib_error_tls_alert(err));
         netlib_error_free(err);
         err = NULL;
-        run.is_told = netlib_tls_engine_output_pending(to) > 0;
+        run.has_output = netlib_tls_engine_output_pending(to) > 0;
     }
     /* Later calls return the same. */
     if (run.victims != NETLIB_OK) {
@@ -246,7 +246,7 @@ static void change_every_offset(const struct kind *kind, enum side victim) {
         bool may_be_done = done_at > 0, may_be_under_way = done_at == 0 || at < done_at + 8;
         CHECK(cut.victims == NETLIB_TLS_TRUNCATED ? may_be_done
                                                   : cut.victims == NETLIB_TLS_HANDSHAKE_EOF && may_be_under_way);
-        CHECK(!cut.is_told);
+        CHECK(!cut.has_output);
         explain(&cut, failed);
     }
     for (size_t at = 1; at < whole.bytes; at += 7 * every) {
@@ -269,8 +269,8 @@ static void change_every_offset(const struct kind *kind, enum side victim) {
         bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 ||
                            (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_VERSION_1_3);
         CHECK(is_one_of(flip.victims, allowed, 7) || (flip.victims == NETLIB_OK && (is_harmless || !flip.was_there)));
-        CHECK(flip.victims != NETLIB_TLS_PROTOCOL || flip.is_told);
-        CHECK(flip.victims != NETLIB_CERTIFICATE_VERIFY || flip.is_told);
+        CHECK(flip.victims != NETLIB_TLS_PROTOCOL || flip.has_output);
+        CHECK(flip.victims != NETLIB_CERTIFICATE_VERIFY || flip.has_output);
         explain(&flip, failed);
     }
     printf("%s, %s: %zu bytes, cut off at %zu\n", kind->what, victim == CLIENT ? "client" : "server", whole.bytes,
@@ -316,7 +316,7 @@ static void change_every_record(const struct kind *kind, enum side victim) {
             bool is_last = act == EXCHANGE && run.victims == NETLIB_OK;
             CHECK(run.victims != NETLIB_OK || is_nothing || is_last);
             CHECK(!is_nothing || act == EXCHANGE || run.victims == NETLIB_OK);
-            CHECK(run.victims != NETLIB_TLS_PROTOCOL || run.is_told);
+            CHECK(run.victims != NETLIB_TLS_PROTOCOL || run.has_output);
             explain(&run, failed);
         }
         for (size_t i = 0; i < sizeof inserts / sizeof inserts[0]; i++) {
@@ -325,7 +325,7 @@ static void change_every_record(const struct kind *kind, enum side victim) {
             store_session(kind);
             struct run run = run_session(kind, victim, INSERT, at, inserts[i].record, inserts[i].len);
             CHECK(run.victims != NETLIB_OK || inserts[i].goes_on[is_13]);
-            CHECK(run.victims != NETLIB_TLS_PROTOCOL || run.is_told);
+            CHECK(run.victims != NETLIB_TLS_PROTOCOL || run.has_output);
             if (checks_failed != failed) fprintf(stderr, "    insert %zu\n", i);
             explain(&run, failed);
         }

@@ -11,10 +11,10 @@ struct row {
     const char *script;
     unsigned times;
     netlib_status status;
-    int32_t alert; /* the alert in the error */
-    int told;      /* the alert that the peer gets */
-    unsigned ends; /* how many repetitions ended the session */
-    size_t plain;  /* the number of plaintext bytes delivered */
+    int32_t alert;  /* the alert in the error */
+    int alert_sent; /* the alert that the peer gets */
+    unsigned ends;  /* how many repetitions ended the session */
+    size_t plain;   /* the number of plaintext bytes delivered */
 };
 
 static const struct row rows[] = {
@@ -213,9 +213,9 @@ static void check_alive(struct scene *scene, const struct row *row) {
     char got[8];
     size_t n = 0;
     if (scene->moment == DONE && strstr(row->script, "0b00ffff") == NULL) {
-        struct came came = play(scene, "s23:70696e67", 1);
-        CHECK_INT(NETLIB_WANT_READ, came.status);
-        CHECK_INT(4, (long long)came.plain);
+        struct reaction reaction = play(scene, "s23:70696e67", 1);
+        CHECK_INT(NETLIB_WANT_READ, reaction.status);
+        CHECK_INT(4, (long long)reaction.plain);
         CHECK_OK(netlib_tls_engine_write(scene->victim, "pong", 4, &n, &err));
     }
     netlib_tls_engine_feed_eof(scene->victim);
@@ -230,20 +230,20 @@ static void play_row(const struct row *row, const char *where) {
                                      where[2] == 'F'   ? FIRST
                                      : where[2] == 'M' ? MIDDLE
                                                        : DONE);
-    struct came came = play(&scene, row->script, row->times);
-    CHECK_STR(netlib_status_name(row->status), netlib_status_name(came.status));
-    CHECK_INT(row->alert, came.alert);
-    CHECK_INT(row->told, came.told);
-    CHECK_INT(row->ends, came.times);
-    CHECK_INT((long long)row->plain, (long long)came.plain);
+    struct reaction reaction = play(&scene, row->script, row->times);
+    CHECK_STR(netlib_status_name(row->status), netlib_status_name(reaction.status));
+    CHECK_INT(row->alert, reaction.alert);
+    CHECK_INT(row->alert_sent, reaction.alert_sent);
+    CHECK_INT(row->ends, reaction.times);
+    CHECK_INT((long long)row->plain, (long long)reaction.plain);
     /* The bound: a record and an answer, in buffers of 68 KiB each, plus the memory of an error and its message. */
-    CHECK(came.grown < 180 * 1024);
+    CHECK(reaction.growth < 180 * 1024);
     /* A peer that breaks the protocol gets an alert. */
-    CHECK((came.status != NETLIB_TLS_PROTOCOL && came.status != NETLIB_NOT_TLS) || came.told >= 0);
-    if (came.status == NETLIB_WANT_READ) check_alive(&scene, row);
-    else if (came.status != NETLIB_END_OF_STREAM) check_sticky(&scene, &came, row->what);
+    CHECK((reaction.status != NETLIB_TLS_PROTOCOL && reaction.status != NETLIB_NOT_TLS) || reaction.alert_sent >= 0);
+    if (reaction.status == NETLIB_WANT_READ) check_alive(&scene, row);
+    else if (reaction.status != NETLIB_END_OF_STREAM) check_failure_is_permanent(&scene, &reaction, row->what);
     if (checks_failed != failed)
-        fprintf(stderr, "    %s at %.3s: %s; grown by %lld\n", row->what, where, came.message, came.grown);
+        fprintf(stderr, "    %s at %.3s: %s; grown by %lld\n", row->what, where, reaction.message, reaction.growth);
     end_scene(&scene);
 }
 
@@ -278,16 +278,18 @@ static void play_every_alert_of_every_level(void) {
             struct scene scene = begin_scene(version, side, moment);
             char script[20];
             snprintf(script, sizeof script, "%s21:%02x%02x", moment == FIRST ? "p" : "s", level, number);
-            struct came came = play(&scene, script, 1);
+            struct reaction reaction = play(&scene, script, 1);
             netlib_status status = moment == FIRST && number == 0 ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_TLS_ALERT;
-            int told = level == 1 || level == 2 ? NONE : 47;
+            int alert_sent = level == 1 || level == 2 ? NONE : 47;
             if (level == 1 && (version == V12 || moment == FIRST || number == 90)) status = NETLIB_WANT_READ;
-            else if (level == 1) told = 50;
-            if (moment == DONE && number == 0 && (level == 1 || level == 2)) status = NETLIB_END_OF_STREAM, told = NONE;
+            else if (level == 1) alert_sent = 50;
+            if (moment == DONE && number == 0 && (level == 1 || level == 2))
+                status = NETLIB_END_OF_STREAM, alert_sent = NONE;
             else if (moment == DONE && number == 0) status = NETLIB_TLS_TRUNCATED;
-            CHECK_INT(status, came.status);
-            CHECK_INT(status == NETLIB_WANT_READ || status == NETLIB_END_OF_STREAM ? NONE : (int)number, came.alert);
-            CHECK_INT(told, came.told);
+            CHECK_INT(status, reaction.status);
+            CHECK_INT(status == NETLIB_WANT_READ || status == NETLIB_END_OF_STREAM ? NONE : (int)number,
+                      reaction.alert);
+            CHECK_INT(alert_sent, reaction.alert_sent);
             end_scene(&scene);
             played++;
         }

@@ -208,17 +208,17 @@ static void send_script(struct session *session, struct scene *scene, const char
 
 /* Reads the alerts that came through the socket. Returns the last one. */
 static int alert_at_peer(struct session *session, struct scene *scene) {
-    static uint8_t said[ROOM];
-    int told = NOTHING_TOLD;
-    ssize_t len = recv(session->pair.far, said, sizeof said, MSG_DONTWAIT);
+    static uint8_t output[ROOM];
+    int alert_sent = NO_ALERT;
+    ssize_t len = recv(session->pair.far, output, sizeof output, MSG_DONTWAIT);
     for (size_t at = 0, size = 0; len > 0 && at < (size_t)len; at += size) {
         uint8_t *text = NULL, type = 0;
         size_t count = 0;
-        size = 5 + ((size_t)said[at + 3] << 8) + said[at + 4];
-        CHECK(open_record(&scene->open, said + at, size, &text, &count, &type));
-        if (type == 21 && count == 2) told = text[0] == 2 ? text[1] : A_WARNING + text[1];
+        size = 5 + ((size_t)output[at + 3] << 8) + output[at + 4];
+        CHECK(open_record(&scene->open, output + at, size, &text, &count, &type));
+        if (type == 21 && count == 2) alert_sent = text[0] == 2 ? text[1] : WARNING + text[1];
     }
-    return told;
+    return alert_sent;
 }
 
 /* Renegotiation requests on an idle TLS 1.2 stream: the first is declined and does not count as a drop, the second
@@ -239,12 +239,12 @@ static void renegotiation_of_an_idle_stream_is_declined_once(void) {
             CHECK_OK(netlib_tls_stream_is_dropped(session.victim, &dropped, &why, &err));
             CHECK(!dropped && why == NETLIB_WANT_READ);
         }
-        CHECK_INT(A_WARNING + 100, alert_at_peer(&session, &scene)); /* no_renegotiation */
+        CHECK_INT(WARNING + 100, alert_at_peer(&session, &scene)); /* no_renegotiation */
         /* The session continues. */
         send_script(&session, &scene, "s23:41");
         CHECK_OK(netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
         CHECK_OK(netlib_tls_stream_write(session.victim, "x", 1, &n, &err));
-        CHECK_INT(NOTHING_TOLD, alert_at_peer(&session, &scene));
+        CHECK_INT(NO_ALERT, alert_at_peer(&session, &scene));
         send_script(&session, &scene, "s22:00000000");
         if (by_read) {
             CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));

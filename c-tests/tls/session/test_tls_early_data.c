@@ -76,13 +76,13 @@ static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
         struct wire wire = wire_of(near, far, 20000);
         check_engine(wire.client);
         check_engine(wire.server);
-        struct shaken shaken = shake_wire(&wire);
-        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shaken);
+        struct handshake_result result = run_handshake(&wire);
+        CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, result);
         CHECK_INT(round > 0, netlib_tls_engine_is_resumed(wire.client));
         check_engine(wire.client);
         check_engine(wire.server);
-        CHECK_INT((long long)sizeof request - 1, (long long)across(&wire, false, request, out, sizeof out));
-        CHECK_INT(4, (long long)across(&wire, true, "okay", out, sizeof out));
+        CHECK_INT((long long)sizeof request - 1, (long long)transfer(&wire, false, request, out, sizeof out));
+        CHECK_INT(4, (long long)transfer(&wire, true, "okay", out, sizeof out));
         CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
         size_t n = 0;
         CHECK_STATUS(NETLIB_CLOSED, netlib_tls_engine_write_early_data(wire.client, request, 1, &n, &err));

@@ -24,13 +24,13 @@ static void sessions_work_with_one_byte_per_call(void) {
             char text[3000], got[4000];
             size_t n = 0;
             CHECK_INT(0, (long long)netlib_tls_engine_output_pending(wire.client));
-            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+            CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
             CHECK_INT(versions[i], netlib_tls_engine_version(wire.client));
             CHECK_INT(versions[i], netlib_tls_engine_version(wire.server));
             memset(text, 'x', sizeof text - 1);
             text[sizeof text - 1] = '\0';
             for (int direction = 0; direction < 2; direction++) {
-                CHECK_INT((long long)strlen(text), (long long)across(&wire, direction, text, got, sizeof got));
+                CHECK_INT((long long)strlen(text), (long long)transfer(&wire, direction, text, got, sizeof got));
                 CHECK(memcmp(text, got, strlen(text)) == 0);
             }
             CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
@@ -66,24 +66,24 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
          * has answered one. */
         for (int row = 0; row < 3; row++) {
             struct wire wire = wire_of(client, server, 20000);
-            netlib_tls_engine *told = row == 0 ? wire.client : wire.server;
+            netlib_tls_engine *receiver = row == 0 ? wire.client : wire.server;
             CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
             size_t len = drain_all(wire.client, flight, sizeof flight), n = 0;
             if (row == 2) {
                 CHECK_INT((long long)len, (long long)feed_all(wire.server, flight, len));
                 CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
             }
-            CHECK_INT(7, (long long)feed_all(told, close_notify, 7));
+            CHECK_INT(7, (long long)feed_all(receiver, close_notify, 7));
             /* Once TLS 1.3 is negotiated it is an alert like any other. */
             bool is_over = row == 2 && versions[i] == NETLIB_TLS_VERSION_1_3;
             netlib_status next = is_over ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_WANT_READ;
-            CHECK_STATUS(next, netlib_tls_engine_handshake(told, &err));
-            CHECK_STATUS(next, netlib_tls_engine_read(told, flight, sizeof flight, &n, &err));
-            CHECK_STATUS(next, netlib_tls_engine_write(told, "x", 1, &n, &err));
-            netlib_tls_engine_feed_eof(told);
-            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(told, &err));
-            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_read(told, flight, sizeof flight, &n, &err));
-            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_write(told, "x", 1, &n, &err));
+            CHECK_STATUS(next, netlib_tls_engine_handshake(receiver, &err));
+            CHECK_STATUS(next, netlib_tls_engine_read(receiver, flight, sizeof flight, &n, &err));
+            CHECK_STATUS(next, netlib_tls_engine_write(receiver, "x", 1, &n, &err));
+            netlib_tls_engine_feed_eof(receiver);
+            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(receiver, &err));
+            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_read(receiver, flight, sizeof flight, &n, &err));
+            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_write(receiver, "x", 1, &n, &err));
             CHECK_INT(0, (long long)n);
             free_wire(&wire);
         }
@@ -180,7 +180,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     unsigned char *data = malloc(LARGE), *got = malloc(LARGE);
     size_t written = 0, read = 0, n = 0;
     for (size_t i = 0; i < LARGE; i++) data[i] = at_position(i);
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
 
     CHECK_OK(netlib_tls_engine_write(wire.client, data, LARGE, &written, &err));
     CHECK(written >= 256 * KIB && written <= 320 * KIB);
@@ -249,8 +249,8 @@ static void session_ends_and_failures_are_permanent(void) {
 
     /* A clean end. Input after it is ignored. */
     struct wire wire = wire_of(client, server, 20000);
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-    CHECK_INT(5, (long long)across(&wire, false, "hello", got, sizeof got));
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+    CHECK_INT(5, (long long)transfer(&wire, false, "hello", got, sizeof got));
     CHECK_OK(netlib_tls_engine_write(wire.client, "last words", 10, &n, &err));
     CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
     while (move_piece(&wire, wire.client, wire.server) > 0) {}
@@ -264,7 +264,7 @@ static void session_ends_and_failures_are_permanent(void) {
     netlib_tls_engine_feed_eof(wire.server);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     /* The other direction is still open. */
-    CHECK_INT(6, (long long)across(&wire, true, "answer", got, sizeof got));
+    CHECK_INT(6, (long long)transfer(&wire, true, "answer", got, sizeof got));
     /* When it is cut off, data that arrived before can be read first. */
     CHECK_OK(netlib_tls_engine_write(wire.server, "more", 4, &n, &err));
     while (move_piece(&wire, wire.server, wire.client) > 0) {}
@@ -276,9 +276,9 @@ static void session_ends_and_failures_are_permanent(void) {
 
     /* A failure sends an alert to the peer, and is permanent. */
     wire = wire_of(client, wrong, 20000);
-    struct shaken shaken = shake_wire(&wire);
-    CHECK_SHAKEN(NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, shaken);
-    CHECK_INT(42, shaken.server_alert);
+    struct handshake_result result = run_handshake(&wire);
+    CHECK_HANDSHAKE(NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, result);
+    CHECK_INT(42, result.server_alert);
     CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_engine_shutdown(wire.client, &err));
     CHECK_INT(0, netlib_tls_engine_version(wire.client));
@@ -315,7 +315,7 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK(netlib_tls_engine_output_pending(wire.client) > 0);
     CHECK_OK(netlib_tls_engine_shutdown(wire.server, &err));
     CHECK_OK(netlib_tls_engine_read(wire.client, got, 0, &n, &err));
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_engine_write(wire.server, "x", 1, &n, &err));
     CHECK_OK(netlib_tls_engine_write(wire.client, NULL, 0, &n, &err));
@@ -366,7 +366,7 @@ static void plaintext_in_a_session_is_reported_as_not_tls(void) {
         while (move_piece(&wire, wire.client, wire.server) > 0) {}
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
         if (is_done) {
-            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+            CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
         } else if (!to_server) {
             static unsigned char flight[20000];
             CHECK(drain_all(wire.server, flight, sizeof flight) > 5);
@@ -424,18 +424,18 @@ static void *opposite_main(void *argument) {
         size_t len = 0;
         (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
         (void)netlib_tls_engine_new_server(my->server, &wire.server, NULL);
-        struct shaken shaken = shake_wire(&wire);
+        struct handshake_result result = run_handshake(&wire);
         const char *alpn = netlib_tls_engine_alpn_protocol(wire.client, NULL);
         const uint8_t *leaf = netlib_tls_engine_peer_certificate(wire.client, 0, &len);
-        my->wrong += shaken.client != NETLIB_OK || shaken.server != NETLIB_OK ||
+        my->wrong += result.client != NETLIB_OK || result.server != NETLIB_OK ||
                      netlib_tls_engine_version(wire.client) != my->version || alpn == NULL ||
                      strcmp(alpn, my->alpn) != 0 || len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
         free_wire(&wire);
         /* Its peer is the other thread's server, which serves it at the same time. */
         (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
         (void)netlib_tls_engine_new_server(my->others_server, &wire.server, NULL);
-        shaken = shake_wire(&wire);
-        my->wrong += shaken.client != my->cross_client || shaken.server != my->cross_server;
+        result = run_handshake(&wire);
+        my->wrong += result.client != my->cross_client || result.server != my->cross_server;
         free_wire(&wire);
     }
     return NULL;
@@ -444,7 +444,7 @@ static void *opposite_main(void *argument) {
 static size_t leaf_of(const netlib_tls_context *client, const netlib_tls_context *server, unsigned char *into) {
     struct wire wire = wire_of(client, server, 20000);
     size_t len = 0;
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
     const uint8_t *leaf = netlib_tls_engine_peer_certificate(wire.client, 0, &len);
     CHECK(leaf != NULL && len < 2000);
     memcpy(into, leaf, len);

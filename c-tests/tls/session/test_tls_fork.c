@@ -12,17 +12,19 @@ enum { KINDS = 4, BUSY = 2 };
 /* Shared by all threads and by the children. */
 static netlib_tls_context *clients[2], *servers[2];
 static atomic_int stop_shaking;
-static atomic_ulong shaken_by_threads;
+static atomic_ulong handshakes_by_threads;
 
 /* `kind`: TLS 1.2 or 1.3 against a server with an ECDSA or an RSA key. */
-static enum came shake_in_memory(int kind) { return connect_to(clients[kind & 1], servers[kind >> 1], "localhost"); }
+static enum outcome handshake_in_memory(int kind) {
+    return connect_to(clients[kind & 1], servers[kind >> 1], "localhost");
+}
 
 static void *keep_shaking(void *first) {
     for (int kind = *(const int *)first; !stop_shaking; kind++) {
-        CHECK(shake_in_memory(kind % KINDS) != REFUSED);
+        CHECK(handshake_in_memory(kind % KINDS) != REFUSED);
         /* Some handshakes are full ones, which use the private key. */
         if (kind % 5 == 0) netlib_tls_context_forget_sessions(clients[kind & 1]);
-        shaken_by_threads++;
+        handshakes_by_threads++;
     }
     return NULL;
 }
@@ -37,7 +39,7 @@ static void exit_without_leak_check(void) {
 static bool child_shakes(int kind) {
     struct child child = begin_child();
     if (child.process == 0) {
-        child.results[0] = (netlib_status)shake_in_memory(kind);
+        child.results[0] = (netlib_status)handshake_in_memory(kind);
         child.results[1] = netlib_tls_context_session_count(clients[kind & 1]) > 0;
         netlib_tls_context_forget_sessions(clients[kind & 1]);
         /* A child can create, share and free contexts like any process. */
@@ -77,7 +79,7 @@ static void children_forked_during_handshakes_can_do_handshakes(void) {
     stop_shaking = 1;
     for (int i = 0; i < BUSY; i++) CHECK(pthread_join(threads[i], NULL) == 0);
     CHECK_INT(forks, done);
-    CHECK(shaken_by_threads > (unsigned long)forks / 10);
+    CHECK(handshakes_by_threads > (unsigned long)forks / 10);
     for (int i = 0; i < 2; i++) {
         netlib_tls_context_free(clients[i]);
         netlib_tls_context_free(servers[i]);
@@ -90,8 +92,8 @@ static void children_forked_during_handshakes_can_do_handshakes(void) {
 static void check_closed(netlib_status status, netlib_error **err, const char *what, int owner, const char *call) {
     char expected[200];
     snprintf(expected, sizeof expected,
-             "this %s was created by process %d; process %d is a forked child and cannot use it", what,
-             owner, (int)getpid());
+             "this %s was created by process %d; process %d is a forked child and cannot use it", what, owner,
+             (int)getpid());
     CHECK_INT(NETLIB_CLOSED, status);
     CHECK_STR(expected, netlib_error_message(*err, NULL));
     if (status != NETLIB_CLOSED) fprintf(stderr, "    %s\n", call);
@@ -208,7 +210,7 @@ static void a_forked_child_cannot_use_its_parents_engine(void) {
         struct wire wire = wire_of(client_side, server_side, 20000);
         char out[16];
         int owner = (int)getpid();
-        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+        CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
         unsigned long failed_before = checks_failed;
         pid_t child = fork_as(raw);
         if (child == 0) {
@@ -219,7 +221,7 @@ static void a_forked_child_cannot_use_its_parents_engine(void) {
             exit_with_check_result(failed_before);
         }
         join_checks(child);
-        CHECK_INT(4, (long long)across(&wire, false, "data", out, sizeof out));
+        CHECK_INT(4, (long long)transfer(&wire, false, "data", out, sizeof out));
         free_wire(&wire);
     }
     netlib_tls_context_free(server_side);

@@ -59,10 +59,10 @@ static void contexts_do_not_resume_sessions_of_other_contexts(void) {
             netlib_tls_context *plain = client_of(version, NULL), *other = client_of(version, settings[i]);
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(plain, server, "localhost"));
-            enum came came = connect_to(other, server, "localhost");
-            CHECK(came == FULL ||
-                  (came == REFUSED && (settings[i] == pin || settings[i] == pins_replace || settings[i] == crl_file)));
-            if (came == FULL) CHECK_INT(RESUMED, connect_to(other, server, "localhost"));
+            enum outcome outcome = connect_to(other, server, "localhost");
+            CHECK(outcome == FULL || (outcome == REFUSED &&
+                                      (settings[i] == pin || settings[i] == pins_replace || settings[i] == crl_file)));
+            if (outcome == FULL) CHECK_INT(RESUMED, connect_to(other, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(plain, server, "localhost"));
             netlib_tls_session *session = session_of(plain, server, "localhost");
             check_refused(other, "localhost", session, ANOTHER_CONTEXT);
@@ -74,7 +74,7 @@ static void contexts_do_not_resume_sessions_of_other_contexts(void) {
             /* The same in the other direction. */
             plain = client_of(version, NULL);
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
-            if (came == FULL) {
+            if (outcome == FULL) {
                 session = session_of(other, server, "localhost");
                 check_refused(plain, "localhost", session, ANOTHER_CONTEXT);
                 netlib_tls_session_free(session);
@@ -140,8 +140,8 @@ static void *serve(void *argument) {
     return NULL;
 }
 
-static enum came connect_by(enum way way, const netlib_tls_context *client, const netlib_tls_context *server,
-                            const char *name) {
+static enum outcome connect_by(enum way way, const netlib_tls_context *client, const netlib_tls_context *server,
+                               const char *name) {
     if (way == ENGINE) return connect_to(client, server, name);
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL, *outer = NULL;
@@ -161,12 +161,12 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
         CHECK_OK(netlib_tls_wrap_stream(client, outer, name, &stream, &err));
     }
     CHECK_OK(netlib_tls_stream_read(stream, &byte, 1, &n, &err));
-    enum came came = netlib_tls_stream_is_resumed(stream) ? RESUMED : FULL;
+    enum outcome outcome = netlib_tls_stream_is_resumed(stream) ? RESUMED : FULL;
     netlib_tls_stream_free(stream), netlib_tls_stream_free(outer);
     close(pair.near);
     pthread_join(thread, NULL);
     netlib_tls_context_free(outside);
-    return came;
+    return outcome;
 }
 
 /* A session is resumed whichever way the client session is created, but only for the same name. */
@@ -338,7 +338,8 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     netlib_tls_session *session = session_of(client, server, "localhost");
     check_refused(client, "127.0.0.1", session, "session belongs to the server \"localhost\", not to \"127.0.0.1\"");
-    check_refused(client, NULL, session, "session belongs to the server \"localhost\", but this connection has no server name");
+    check_refused(client, NULL, session,
+                  "session belongs to the server \"localhost\", but this connection has no server name");
     /* A refused session is still usable. */
     CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
     netlib_tls_session_free(session);

@@ -28,7 +28,7 @@ static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls
     return chooser->answer;
 }
 
-static netlib_tls_options *asking_options(struct chooser *chooser) {
+static netlib_tls_options *options_with_callback(struct chooser *chooser) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_system_trust(options, 0);
@@ -64,7 +64,7 @@ static bool has_sent_certificate(const netlib_tls_engine *client, const char *fi
     netlib_tls_context *plain = server_context(file);
     netlib_tls_context *lax = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
     struct wire wire = wire_of(lax, plain, 20000);
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
     size_t expected_len = 0;
     const uint8_t *expected = netlib_tls_engine_peer_certificate(wire.client, 0, &expected_len);
     const uint8_t *actual = netlib_tls_engine_peer_certificate(client, 0, &len);
@@ -78,12 +78,12 @@ static bool has_sent_certificate(const netlib_tls_engine *client, const char *fi
 static void each_result_of_the_server_name_callback_has_its_effect(void) {
     enum replacement { NONE, OTHER, OF_A_CLIENT };
     static const struct {
-        const char *asked, *heard;
+        const char *server_name, *reported_name;
         int32_t answer;
         enum replacement replacement;
         netlib_status client, server;
         int32_t alert;
-        const char *shown, *says;
+        const char *certificate, *message;
     } rows[] = {
         {"localhost", "localhost", NETLIB_VERDICT_ALLOW, NONE, NETLIB_OK, NETLIB_OK, -1, "server", ""},
         {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
@@ -118,29 +118,29 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
                 struct chooser chooser = {.answer = rows[i].answer};
                 if (rows[i].replacement != NONE)
                     chooser.replacement = rows[i].replacement == OTHER ? other : of_a_client;
-                netlib_tls_context *server = context_of(asking_options(&chooser));
+                netlib_tls_context *server = context_of(options_with_callback(&chooser));
                 netlib_tls_context *client = lax_client(version, NULL);
-                struct wire wire = {client_engine(client, rows[i].asked), server_engine(server), pieces[j], 0, 0};
+                struct wire wire = {client_engine(client, rows[i].server_name), server_engine(server), pieces[j], 0, 0};
                 /* The session keeps its contexts alive. */
                 netlib_tls_context_free(server);
                 netlib_tls_context_free(client);
-                struct shaken shaken = shake_wire(&wire);
-                CHECK_SHAKEN(rows[i].client, rows[i].server, shaken);
+                struct handshake_result result = run_handshake(&wire);
+                CHECK_HANDSHAKE(rows[i].client, rows[i].server, result);
                 CHECK_INT(1, chooser.calls);
-                CHECK_STR(rows[i].heard, chooser.name);
+                CHECK_STR(rows[i].reported_name, chooser.name);
                 CHECK(pthread_equal(pthread_self(), chooser.thread));
-                CHECK_INT(rows[i].alert, shaken.client_alert);
-                CHECK_INT(rows[i].alert, shaken.server_alert);
-                CHECK(strstr(shaken.message[1], rows[i].says) != NULL);
-                if (strstr(shaken.message[1], rows[i].says) == NULL)
-                    fprintf(stderr, "    row %zu: %s\n", i, shaken.message[1]);
-                if (rows[i].shown != NULL) {
+                CHECK_INT(rows[i].alert, result.client_alert);
+                CHECK_INT(rows[i].alert, result.server_alert);
+                CHECK(strstr(result.message[1], rows[i].message) != NULL);
+                if (strstr(result.message[1], rows[i].message) == NULL)
+                    fprintf(stderr, "    row %zu: %s\n", i, result.message[1]);
+                if (rows[i].certificate != NULL) {
                     char got[20];
-                    CHECK(has_sent_certificate(wire.client, rows[i].shown));
-                    const char *heard = netlib_tls_engine_server_name(wire.server, NULL);
-                    CHECK_STR(rows[i].heard, heard != NULL ? heard : "-");
-                    CHECK_INT(5, (long long)across(&wire, false, "hello", got, sizeof got));
-                    CHECK_INT(5, (long long)across(&wire, true, "hallo", got, sizeof got));
+                    CHECK(has_sent_certificate(wire.client, rows[i].certificate));
+                    const char *reported_name = netlib_tls_engine_server_name(wire.server, NULL);
+                    CHECK_STR(rows[i].reported_name, reported_name != NULL ? reported_name : "-");
+                    CHECK_INT(5, (long long)transfer(&wire, false, "hello", got, sizeof got));
+                    CHECK_INT(5, (long long)transfer(&wire, true, "hallo", got, sizeof got));
                 }
                 free_wire(&wire);
             }
@@ -178,30 +178,30 @@ static void the_selected_context_replaces_all_settings(void) {
         netlib_tls_options_add_alpn_protocol(options, "h2");
         netlib_tls_context *other = context_of(options);
         struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
-        options = asking_options(&chooser);
+        options = options_with_callback(&chooser);
         /* The first context would refuse each of these clients. */
         netlib_tls_options_add_alpn_protocol(options, "acme-tls/1");
         netlib_tls_context *server = context_of(options);
         netlib_tls_context *client = lax_client(rows[i].version, rows[i].offer);
         struct wire wire = wire_of(client, server, 20000);
-        struct shaken shaken = shake_wire(&wire);
-        CHECK_SHAKEN(rows[i].client, rows[i].server, shaken);
-        CHECK_INT(rows[i].alert, shaken.client_alert);
+        struct handshake_result result = run_handshake(&wire);
+        CHECK_HANDSHAKE(rows[i].client, rows[i].server, result);
+        CHECK_INT(rows[i].alert, result.client_alert);
         CHECK_INT(1, chooser.calls);
         CHECK_STR(rows[i].client == NETLIB_OK ? "h2" : NULL, netlib_tls_engine_alpn_protocol(wire.client, NULL));
         CHECK_INT(rows[i].client == NETLIB_OK ? rows[i].version : 0, netlib_tls_engine_version(wire.server));
         free_wire(&wire);
         /* The callback of the chosen context is not called: it would choose another context forever. */
         struct chooser second = {.answer = 112};
-        netlib_tls_context *asks_too = context_of(asking_options(&second));
-        chooser.replacement = asks_too;
+        netlib_tls_context *with_callback_too = context_of(options_with_callback(&second));
+        chooser.replacement = with_callback_too;
         wire = wire_of(client, server, 20000);
-        shaken = shake_wire(&wire);
-        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shaken);
+        result = run_handshake(&wire);
+        CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, result);
         CHECK_INT(2, chooser.calls);
         CHECK_INT(0, second.calls);
         free_wire(&wire);
-        netlib_tls_context_free(asks_too);
+        netlib_tls_context_free(with_callback_too);
         netlib_tls_context_free(client);
         netlib_tls_context_free(server);
         netlib_tls_context_free(other);
@@ -227,10 +227,10 @@ static void the_server_name_callback_requires_a_client_hello(void) {
     };
     netlib_error *err = NULL;
     struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW};
-    netlib_tls_context *asking = context_of(asking_options(&chooser)), *plain = server_context("server");
+    netlib_tls_context *with_callback = context_of(options_with_callback(&chooser)), *plain = server_context("server");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t piece = 1; piece <= rows[i].len; piece += rows[i].len - 1) {
-            netlib_tls_engine *engines[2] = {server_engine(asking), server_engine(plain)};
+            netlib_tls_engine *engines[2] = {server_engine(with_callback), server_engine(plain)};
             char sent[2][100];
             size_t len[2];
             int32_t alert[2];
@@ -255,16 +255,16 @@ static void the_server_name_callback_requires_a_client_hello(void) {
     CHECK_INT(0, chooser.calls);
     /* A warning before the hello is ignored, as without a callback, and the callback is still called. */
     netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
-    struct wire wire = wire_of(client, asking, 20000);
+    struct wire wire = wire_of(client, with_callback, 20000);
     chooser.answer = NETLIB_VERDICT_REFUSE;
     CHECK_INT(7, (long long)feed_all(wire.server, "\x15\x03\x03\x00\x02\x01\x5a", 7));
-    CHECK_SHAKEN(NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, shake_wire(&wire));
+    CHECK_HANDSHAKE(NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, run_handshake(&wire));
     CHECK_INT(1, chooser.calls);
     free_wire(&wire);
     /* If the transport ends in the middle of the hello, the callback is not called. */
     for (size_t cut = 0; cut < 300; cut += 3) {
         char hello[4000];
-        netlib_tls_engine *from = client_engine(client, "localhost"), *to = server_engine(asking);
+        netlib_tls_engine *from = client_engine(client, "localhost"), *to = server_engine(with_callback);
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(from, &err));
         CHECK(drain_all(from, hello, sizeof hello) > 300);
         CHECK_INT((long long)cut, (long long)feed_all(to, hello, cut));
@@ -276,7 +276,7 @@ static void the_server_name_callback_requires_a_client_hello(void) {
     }
     CHECK_INT(1, chooser.calls);
     /* An endless hello. */
-    netlib_tls_engine *engine = server_engine(asking);
+    netlib_tls_engine *engine = server_engine(with_callback);
     netlib_status status = NETLIB_WANT_READ;
     unsigned steps = 0;
     CHECK_INT(9, (long long)feed_all(engine, "\x16\x03\x01\x00\x04\x01\x00\xfd\xe8", 9));
@@ -290,7 +290,7 @@ static void the_server_name_callback_requires_a_client_hello(void) {
     CHECK_INT(1, chooser.calls);
     netlib_tls_engine_free(engine);
     netlib_tls_context_free(client);
-    netlib_tls_context_free(asking);
+    netlib_tls_context_free(with_callback);
     netlib_tls_context_free(plain);
 }
 
@@ -302,7 +302,7 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     static const int32_t answers[] = {NETLIB_VERDICT_ALLOW, NETLIB_VERDICT_REFUSE};
     for (size_t i = 0; i < 2; i++) {
         struct chooser chooser = {.answer = answers[i], .replacement = other};
-        netlib_tls_context *server = context_of(asking_options(&chooser));
+        netlib_tls_context *server = context_of(options_with_callback(&chooser));
         struct pair pair = unix_pair();
         struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
         netlib_tls_stream *stream = wrap(client, pair.near, "www.example");
@@ -324,7 +324,7 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     }
     /* The callback uses the stream that is doing the handshake. */
     struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
-    netlib_tls_context *server = context_of(asking_options(&chooser));
+    netlib_tls_context *server = context_of(options_with_callback(&chooser));
     struct pair pair = unix_pair();
     netlib_tls_stream *near = wrap(client, pair.near, "www.example");
     netlib_tls_stream *far = accept_tls(server, pair.far);

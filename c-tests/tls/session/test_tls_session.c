@@ -48,7 +48,7 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
                 size_t n = 0;
                 check_nothing_known(wire.client);
                 check_nothing_known(wire.server);
-                CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+                CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
                 netlib_tls_engine *sides[2] = {wire.client, wire.server};
                 for (int j = 0; j < 2; j++) {
                     size_t len = 0;
@@ -80,8 +80,8 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
                     }
                     CHECK(len == first_len[j] && memcmp(leaf, first[j], len) == 0);
                 }
-                CHECK_INT(5, (long long)across(&wire, true, "hello", got, sizeof got));
-                CHECK_INT(5, (long long)across(&wire, false, "hallo", got, sizeof got));
+                CHECK_INT(5, (long long)transfer(&wire, true, "hello", got, sizeof got));
+                CHECK_INT(5, (long long)transfer(&wire, false, "hallo", got, sizeof got));
                 /* Borrowed values stay valid. */
                 CHECK(netlib_tls_engine_server_name(wire.client, NULL) ==
                       netlib_tls_engine_server_name(wire.client, NULL));
@@ -117,9 +117,9 @@ static void the_server_selects_the_protocol_in_its_own_order(void) {
             }
             netlib_tls_context *client = context_of(options[0]), *server = context_of(options[1]);
             struct wire wire = wire_of(client, server, 20000);
-            struct shaken shaken = shake_wire(&wire);
-            CHECK_INT(rows[i].status, shaken.client);
-            CHECK_INT(rows[i].status == NETLIB_OK ? -1 : 120, shaken.client_alert);
+            struct handshake_result result = run_handshake(&wire);
+            CHECK_INT(rows[i].status, result.client);
+            CHECK_INT(rows[i].status == NETLIB_OK ? -1 : 120, result.client_alert);
             CHECK_STR(rows[i].picked, netlib_tls_engine_alpn_protocol(wire.client, NULL));
             CHECK_STR(rows[i].picked, netlib_tls_engine_alpn_protocol(wire.server, NULL));
             free_wire(&wire);
@@ -160,8 +160,8 @@ static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct wire wire = {client_engine(rows[i].client, rows[i].name), server_engine(server), 20000, 0, 0};
         char got[10];
-        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-        CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+        CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+        CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got));
         CHECK_INT(rows[i].is_resumed, netlib_tls_engine_is_resumed(wire.client));
         CHECK_INT(rows[i].is_resumed, netlib_tls_engine_is_resumed(wire.server));
         CHECK_STR(rows[i].clients_name, netlib_tls_engine_server_name(wire.client, NULL));
@@ -273,8 +273,8 @@ static void either_side_can_disable_resumption(void) {
         for (int round = 0; round < 3; round++) {
             struct wire wire = wire_of(client, server, 20000);
             char got[10];
-            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-            CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+            CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+            CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got));
             CHECK_INT(round > 0 && at_client && at_server, netlib_tls_engine_is_resumed(wire.client));
             CHECK_INT(round > 0 && at_client && at_server, netlib_tls_engine_is_resumed(wire.server));
             free_wire(&wire);
@@ -342,8 +342,8 @@ static void the_peer_chain_keeps_its_order(void) {
         struct wire wire = wire_of(client, server, 20000);
         char got[10], subject[100];
         size_t len = 0;
-        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-        CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+        CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+        CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got));
         CHECK_INT(round, netlib_tls_engine_is_resumed(wire.client));
         CHECK_INT(2, (long long)netlib_tls_engine_peer_certificate_count(wire.client));
         static const char *const subjects[] = {"CN=localhost", "CN=netlib intermediate"};

@@ -7,7 +7,8 @@
 #include <time.h>
 
 #define VERIFY CERTS "verify/"
-#define ANOTHER_CONTEXT "session was created by another context, which may have other trust anchors and client certificates"
+#define ANOTHER_CONTEXT \
+    "session was created by another context, which may have other trust anchors and client certificates"
 
 static inline netlib_tls_context *client_of(int32_t version, void (*set)(netlib_tls_options *)) {
     netlib_tls_options *options = client_options();
@@ -29,23 +30,23 @@ static inline netlib_tls_context *server_of(const char *protocol, int32_t mode) 
 }
 
 /* Ends a connection between two engines and delivers the tickets. Returns the result. */
-enum came { REFUSED, FULL, RESUMED };
+enum outcome { REFUSED, FULL, RESUMED };
 
-static inline enum came finish(struct wire *wire) {
+static inline enum outcome finish(struct wire *wire) {
     char got[10];
-    struct shaken shaken = shake_wire(wire);
-    if (shaken.client != NETLIB_OK || shaken.server != NETLIB_OK) return REFUSED;
-    CHECK_INT(1, (long long)across(wire, true, "x", got, sizeof got));
+    struct handshake_result result = run_handshake(wire);
+    if (result.client != NETLIB_OK || result.server != NETLIB_OK) return REFUSED;
+    CHECK_INT(1, (long long)transfer(wire, true, "x", got, sizeof got));
     CHECK_INT(netlib_tls_engine_is_resumed(wire->server), netlib_tls_engine_is_resumed(wire->client));
     return netlib_tls_engine_is_resumed(wire->client) ? RESUMED : FULL;
 }
 
-static inline enum came connect_to(const netlib_tls_context *client, const netlib_tls_context *server,
-                                   const char *name) {
+static inline enum outcome connect_to(const netlib_tls_context *client, const netlib_tls_context *server,
+                                      const char *name) {
     struct wire wire = {client_engine(client, name), server_engine(server), 20000, 0, 0};
-    enum came came = finish(&wire);
+    enum outcome outcome = finish(&wire);
     free_wire(&wire);
-    return came;
+    return outcome;
 }
 
 /* Returns the session of a new connection. */
@@ -61,14 +62,14 @@ static inline netlib_tls_session *session_of(const netlib_tls_context *client, c
     return session;
 }
 
-static inline enum came connect_with(const netlib_tls_context *client, const netlib_tls_context *server,
-                                     const char *name, const netlib_tls_session *session) {
+static inline enum outcome connect_with(const netlib_tls_context *client, const netlib_tls_context *server,
+                                        const char *name, const netlib_tls_session *session) {
     netlib_error *err = NULL;
     struct wire wire = {client_engine(client, name), server_engine(server), 20000, 0, 0};
     CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
-    enum came came = finish(&wire);
+    enum outcome outcome = finish(&wire);
     free_wire(&wire);
-    return came;
+    return outcome;
 }
 
 static inline void check_refused(const netlib_tls_context *client, const char *name, const netlib_tls_session *session,

@@ -85,21 +85,21 @@ static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
         struct drip drip = {.fd = session.pair.far, .bytes = bytes, .len = len, .step = step};
         drip_start(&drip);
         double began = netlib_current_time();
-        size_t came = read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
+        size_t received = read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
         double took = netlib_current_time() - began;
         CHECK(took >= WINDOW * 0.9 && took < LONG);
-        CHECK(kind == RECORDS ? came < data : came == 0);
-        snprintf(expected, sizeof expected, "%zu bytes arrived from the server \"localhost\" in ", came);
+        CHECK(kind == RECORDS ? received < data : received == 0);
+        snprintf(expected, sizeof expected, "%zu bytes arrived from the server \"localhost\" in ", received);
         CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
         message[strlen(expected)] = '\0';
         CHECK_STR(expected, message);
         /* The next read starts a new window. */
-        came += read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
+        received += read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
         drip_stop(&drip);
         CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 0, 0.0, &err));
         CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-        came += read_on(session.near, NETLIB_WANT_READ, message, sizeof message);
-        CHECK_INT((long long)data, (long long)came);
+        received += read_on(session.near, NETLIB_WANT_READ, message, sizeof message);
+        CHECK_INT((long long)data, (long long)received);
         end(&session);
     }
 }
@@ -123,8 +123,8 @@ static void handshake_bytes_count_towards_the_minimum_throughput(void) {
     drip_start(&drip);
     netlib_status status = netlib_tls_stream_handshake(session.near, &err);
     CHECK_CONTAINS(" s of waiting during the TLS handshake; the minimum is", netlib_error_message(err, NULL));
-    long came = atol(netlib_error_message(err, NULL));
-    CHECK(came >= 100 && came < (long)len);
+    long received = atol(netlib_error_message(err, NULL));
+    CHECK(received >= 100 && received < (long)len);
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
     drip_stop(&drip);
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));

@@ -192,8 +192,10 @@ static void each_transport_callback_result_gives_its_status(void) {
         {INT32_MIN, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: -2147483648"},
         /* After a failed write it is unknown which bytes were sent. */
         {NETLIB_OK, SIZE_MAX, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "stored no count"},
-        {NETLIB_OK, SIZE_MAX - 1, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "reported 18446744073709551614 bytes"},
-        {NETLIB_OK, 1 << 20, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "reported 1048576 bytes for a buffer of"},
+        {NETLIB_OK, SIZE_MAX - 1, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true,
+         "reported 18446744073709551614 bytes"},
+        {NETLIB_OK, 1 << 20, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true,
+         "reported 1048576 bytes for a buffer of"},
         /* NETLIB_END_OF_STREAM from a read callback: the peer's end without close_notify. A write callback has no
          * end. */
         {NETLIB_OK, 0, NETLIB_TLS_TRUNCATED, NETLIB_CALLBACK_FAILED, true, ""},

@@ -140,8 +140,8 @@ static void refused_certificates_have_retry_kind_other(void) {
         netlib_error *err = NULL;
         netlib_tls_context *server = server_context(rows[i].certificate);
         struct wire wire = {client_engine(client, rows[i].name), server_engine(server), 20000, 0, 0};
-        struct shaken shaken = shake_wire(&wire);
-        CHECK_INT(rows[i].status, shaken.client);
+        struct handshake_result result = run_handshake(&wire);
+        CHECK_INT(rows[i].status, result.client);
         CHECK_INT(rows[i].status, netlib_tls_engine_handshake(wire.client, &err));
         check_outcomes(OTHER, err, NULL, rows[i].certificate);
         check_kept(wire.client, rows[i].status, OTHER, rows[i].certificate);
@@ -254,9 +254,9 @@ static netlib_error *exchange(enum version version, struct order_server *shop, s
     char request[sizeof post];
     size_t n = 0;
     struct wire wire = wire_of(contexts[version][CLIENT], contexts[version][SERVER], 20000);
-    struct shaken shaken = shake_wire(&wire);
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shaken);
-    shop->orders += across(&wire, false, post, request, sizeof request) == sizeof post - 1;
+    struct handshake_result result = run_handshake(&wire);
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, result);
+    shop->orders += transfer(&wire, false, post, request, sizeof request) == sizeof post - 1;
     CHECK_OK(netlib_tls_engine_write(wire.server, response, sizeof response - 1, &n, &err));
     *record_len = drain_all(wire.server, bytes, sizeof bytes);
     bytes[at] ^= bit;

@@ -329,7 +329,7 @@ int main(int argc, char **argv) {
         {"context, legacy PKCS#12", load_legacy_pkcs12_key},
         {"context, system and embedded authorities", create_context_with_system_trust},
         {"context, CRLs", create_context_with_crls},
-        {"chains that are judged", verify_certificate_chains},
+        {"verification of chains", verify_certificate_chains},
         {"a certificate that is refused", run_handshake_with_refused_certificate},
         {"connecting", connect_by_name_and_by_callback},
         {"URLs and retries", create_urls_and_retries},

@@ -121,20 +121,20 @@ static void each_end_of_a_session_has_its_status(void) {
     struct pair gone = unix_pair();
     netlib_tls_stream *brief = wrap(client, gone.near, "localhost");
     netlib_tls_stream *slow = accept_tls(server, gone.far);
-    size_t said = 0;
-    char heard[16];
+    size_t n_bytes = 0;
+    char received[16];
     CHECK_OK(netlib_tls_stream_set_blocking(brief, 0, &err));
     CHECK_OK(netlib_tls_stream_set_blocking(slow, 0, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(brief, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(slow, &err));
-    CHECK_OK(netlib_tls_stream_write(brief, "brief", 5, &said, &err));
+    CHECK_OK(netlib_tls_stream_write(brief, "brief", 5, &n_bytes, &err));
     CHECK_OK(netlib_tls_stream_shutdown(brief, &err));
     netlib_tls_stream_free(brief);
     close(gone.near);
-    CHECK_OK(netlib_tls_stream_read(slow, heard, sizeof heard, &said, &err));
-    CHECK_INT(5, (long long)said);
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(slow, heard, sizeof heard, &said, &err));
-    CHECK_STATUS(NETLIB_PROTOCOL, netlib_tls_stream_write(slow, "x", 1, &said, &err));
+    CHECK_OK(netlib_tls_stream_read(slow, received, sizeof received, &n_bytes, &err));
+    CHECK_INT(5, (long long)n_bytes);
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(slow, received, sizeof received, &n_bytes, &err));
+    CHECK_STATUS(NETLIB_PROTOCOL, netlib_tls_stream_write(slow, "x", 1, &n_bytes, &err));
     netlib_tls_stream_free(slow);
     close(gone.far);
     /* A reset, in the handshake and after it. */

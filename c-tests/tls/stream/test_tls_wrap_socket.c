@@ -8,11 +8,11 @@
 #include <fcntl.h>
 
 /* Returns a server context with both protocols. If `asks` is true, the server requests a client certificate. */
-static netlib_tls_context *server_of(bool asks) {
+static netlib_tls_context *server_of(bool requires_certificate) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
-    netlib_tls_options_set_verify_mode(options, asks ? NETLIB_CERT_REQUIRED : NETLIB_CERT_NONE);
+    netlib_tls_options_set_verify_mode(options, requires_certificate ? NETLIB_CERT_REQUIRED : NETLIB_CERT_NONE);
     netlib_tls_options_add_alpn_protocol(options, "h2");
     netlib_tls_options_add_alpn_protocol(options, "http/1.1");
     return context_of(options);

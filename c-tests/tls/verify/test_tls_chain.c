@@ -186,7 +186,7 @@ static int32_t fail_to_report_time(void *ctx, double *seconds) {
 static void the_time_argument_replaces_the_clock(void) {
     static const struct {
         double time;
-        netlib_status given, told; /* with the time as argument; with the time of the clock */
+        netlib_status with_argument, with_clock; /* with the time as argument; with the time of the clock */
         int32_t problem;
     } rows[] = {
         {1577836800, NETLIB_OK, NETLIB_OK, 0},
@@ -210,13 +210,13 @@ static void the_time_argument_replaces_the_clock(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, &rows[i].time, &err);
         CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
-        CHECK_STATUS(rows[i].given, status);
+        CHECK_STATUS(rows[i].with_argument, status);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         clock = rows[i].time;
         netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err);
         CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
-        CHECK_STATUS(rows[i].told, status);
+        CHECK_STATUS(rows[i].with_clock, status);
     }
     netlib_tls_context_free(context);
     /* The clock is not called if it is not needed. */

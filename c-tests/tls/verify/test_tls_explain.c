@@ -7,7 +7,8 @@
 #include "tls_peer.h"
 
 #define CHAINS CERTS "verify/"
-#define VERSIONS "to allow other versions: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
+#define VERSIONS \
+    "to allow other versions: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
 #define CIPHERS "to allow other cipher suites: netlib_tls_options_set_ciphers"
 #define PROTOCOLS "to offer other protocols: netlib_tls_options_add_alpn_protocol"
 #define A_CERTIFICATE "to present a certificate: netlib_tls_options_set_identity"
@@ -152,9 +153,9 @@ static netlib_status handshake_with(netlib_tls_context *client, struct script *s
 }
 
 static void check_error(const netlib_error *err, int32_t alert, const char *message, const char *advice) {
-    const char *said = netlib_error_message(err, NULL), *advised = netlib_error_advice(err, NULL);
-    CHECK_STR(message, said != NULL ? said : "");
-    CHECK_STR(advice, advised != NULL ? advised : "");
+    const char *actual_message = netlib_error_message(err, NULL), *actual_advice = netlib_error_advice(err, NULL);
+    CHECK_STR(message, actual_message != NULL ? actual_message : "");
+    CHECK_STR(advice, actual_advice != NULL ? actual_advice : "");
     CHECK_INT(alert, netlib_error_tls_alert(err));
 }
 
@@ -240,9 +241,12 @@ static void failed_handshakes_with_servers_are_explained(void) {
          47, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
          LOCALHOST "offers neither TLS 1.2 nor TLS 1.3; netlib supports no older version", ""},
         {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 40,
-         ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common", ""},
+         ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common",
+         ""},
         {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 71,
-         ENDED "71 (insufficient_security): client and server have no TLS version, cipher suite or parameters in common", ""},
+         ENDED
+         "71 (insufficient_security): client and server have no TLS version, cipher suite or parameters in common",
+         ""},
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
         /* The server may require something that the options leave out. */
@@ -250,7 +254,8 @@ static void failed_handshakes_with_servers_are_explained(void) {
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
          VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 40,
-         ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common", VERSIONS},
+         ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common",
+         VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 112,
          ENDED "112 (unrecognized_name): it has no site with the requested name", ""},
         {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 120,
@@ -262,7 +267,8 @@ static void failed_handshakes_with_servers_are_explained(void) {
         {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 44,
          ENDED "44 (certificate_revoked): it regards this side's certificate as revoked", IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x2d", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 45,
-         ENDED "45 (certificate_expired): according to its clock, this side's certificate has expired or is not yet valid",
+         ENDED
+         "45 (certificate_expired): according to its clock, this side's certificate has expired or is not yet valid",
          IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 48,
          ENDED
@@ -316,8 +322,7 @@ static void refused_client_certificates_are_explained(void) {
          "40 (handshake_failure): it requested a certificate, and none was sent: this side's key supports none of the requested signature schemes",
          IDENTITY},
         {"client", "\x04\x03", "\x28",
-         ENDED
-         "40 (handshake_failure): it requested a certificate, and may have rejected the one that was sent",
+         ENDED "40 (handshake_failure): it requested a certificate, and may have rejected the one that was sent",
          IDENTITY},
         {"client", "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it does not accept this side's certificate",
          IDENTITY},
@@ -455,9 +460,10 @@ static void cipher_strings_without_a_common_suite_are_explained(void) {
         server_start(&server);
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
-        check_error(err, 40,
-                    ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common",
-                    rows[i].client != NULL ? CIPHERS : VERSIONS);
+        check_error(
+            err, 40,
+            ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common",
+            rows[i].client != NULL ? CIPHERS : VERSIONS);
         CHECK_STATUS(NETLIB_TLS_ALERT, status);
         netlib_tls_stream_free(stream);
         close(pair.near);

@@ -73,16 +73,16 @@ static int32_t long_ago(void *ctx, double *seconds) {
     *seconds = 1.6e9; /* 2020: the expired certificates were valid */
     return NETLIB_OK;
 }
-static int asked_the_time;
+static int clock_calls;
 
-static netlib_tls_options *client_with(int asks, const char *const trust[2], const char *const pins[2]) {
+static netlib_tls_options *client_with(int settings, const char *const trust[2], const char *const pins[2]) {
     netlib_tls_options *options = netlib_tls_options_new();
     for (int i = 0; i < 2 && trust[i] != NULL; i++) netlib_tls_options_add_ca_file(options, trust[i]);
-    if (asks & (NOT_VERIFIED | NO_NAME)) netlib_tls_options_set_check_hostname(options, 0);
-    if (asks & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    if (asks & REPLACE) netlib_tls_options_set_pins_replace_chain(options, 1);
-    if (asks & STRICT) netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_X509_STRICT);
-    if (asks & CLOCK) netlib_tls_options_set_wall_clock(options, long_ago, &asked_the_time, NULL);
+    if (settings & (NOT_VERIFIED | NO_NAME)) netlib_tls_options_set_check_hostname(options, 0);
+    if (settings & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    if (settings & REPLACE) netlib_tls_options_set_pins_replace_chain(options, 1);
+    if (settings & STRICT) netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_X509_STRICT);
+    if (settings & CLOCK) netlib_tls_options_set_wall_clock(options, long_ago, &clock_calls, NULL);
     add_pins(options, pins);
     return options;
 }
@@ -102,8 +102,8 @@ static netlib_tls_context *server_with(const char *const sent[2], const char *ke
 static bool is_resumed_after_handshake(const netlib_tls_context *client, const netlib_tls_context *server) {
     struct wire wire = wire_of(client, server, 20000);
     char got[10];
-    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
-    CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got)); /* the tickets arrive with this data */
+    CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
+    CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got)); /* the tickets arrive with this data */
     bool is_resumed = netlib_tls_engine_is_resumed(wire.client);
     free_wire(&wire);
     return is_resumed;
@@ -124,7 +124,7 @@ static bool is_resumed_after_handshake(const netlib_tls_context *client, const n
 
 static const struct row {
     const char *sent[2], *key;
-    int asks;
+    int settings;
     const char *trust[2], *pins[2];
     netlib_status status;
     int32_t problem;
@@ -221,9 +221,9 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
     size_t n = 0;
     /* A write immediately after the handshake writes nothing. */
     struct wire wire = wire_of(client, server, 20000);
-    struct shaken shaken = shake_wire(&wire);
-    if (shaken.client != row->status) fprintf(stderr, "%s\n", label);
-    CHECK_INT(row->status, shaken.client);
+    struct handshake_result result = run_handshake(&wire);
+    if (result.client != row->status) fprintf(stderr, "%s\n", label);
+    CHECK_INT(row->status, result.client);
     CHECK_STATUS(row->status, netlib_tls_engine_write(wire.client, "secret", 6, &n, &err));
     CHECK_INT(0, (long long)n);
     CHECK(netlib_tls_engine_write(wire.client, "secret", 6, &n, &err) == row->status && err != NULL);
@@ -232,7 +232,7 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
     if (row->problem == NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED) {
         snprintf(text, sizeof text, "key:%s", row->sent[0] + strlen(CERTS));
         pin_of(text, expected);
-        bool is_leaf_alone = row->asks & (NOT_VERIFIED | REPLACE);
+        bool is_leaf_alone = row->settings & (NOT_VERIFIED | REPLACE);
         snprintf(text, sizeof text, " is not pinned%s: the pin of its key is %s",
                  is_leaf_alone ? "" : ", and no authority above it is", expected);
         const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
@@ -241,8 +241,8 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
         CHECK_STR("to accept it, if it is known to be the right one: netlib_tls_options_add_pin",
                   netlib_error_advice(err, NULL));
         CHECK_INT(46, netlib_error_tls_alert(err));
-        CHECK_INT(NETLIB_TLS_ALERT, shaken.server);
-        CHECK_INT(46, shaken.server_alert);
+        CHECK_INT(NETLIB_TLS_ALERT, result.server);
+        CHECK_INT(46, result.server_alert);
     }
     netlib_error_free(err);
     err = NULL;
@@ -258,19 +258,19 @@ static void pins_match_only_the_verified_path(void) {
         for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
             char label[100];
             snprintf(label, sizeof label, "row %zu, version 0x%x", i, (unsigned)version);
-            netlib_tls_options *options = client_with(row->asks, row->trust, row->pins);
+            netlib_tls_options *options = client_with(row->settings, row->trust, row->pins);
             netlib_tls_options_set_maximum_version(options, version);
             netlib_tls_context *client = context_of(options);
             CHECK_INT(row->pins[1] != NULL ? 2 : 1, (long long)netlib_tls_context_pin_count(client));
-            CHECK_INT((row->asks & REPLACE) != 0, netlib_tls_context_pins_replace_chain(client));
-            if (row->asks & REPLACE && row->trust[0] == NULL) CHECK_INT(0, netlib_tls_context_trust_kinds(client));
-            asked_the_time = 0;
+            CHECK_INT((row->settings & REPLACE) != 0, netlib_tls_context_pins_replace_chain(client));
+            if (row->settings & REPLACE && row->trust[0] == NULL) CHECK_INT(0, netlib_tls_context_trust_kinds(client));
+            clock_calls = 0;
             for (int round = 0; round < 2; round++) {
                 /* A refused session is not stored. */
                 if (row->status != NETLIB_OK) check_refused(row, client, server, label);
                 else CHECK_INT(round, is_resumed_after_handshake(client, server));
             }
-            CHECK((asked_the_time > 0) == (row->asks & CLOCK && !(row->asks & (REPLACE | NOT_VERIFIED))));
+            CHECK((clock_calls > 0) == (row->settings & CLOCK && !(row->settings & (REPLACE | NOT_VERIFIED))));
             netlib_tls_context_free(client);
         }
         netlib_tls_context_free(server);
@@ -306,11 +306,11 @@ static void the_context_checks_pins_for_every_kind_of_session(void) {
     netlib_tls_context *server = server_context("server");
     for (int row = 0; row < 24; row++) {
         bool is_right = row & 1;
-        int asks = row & 2 ? NOT_VERIFIED : row & 8 ? REPLACE : 0;
+        int settings = row & 2 ? NOT_VERIFIED : row & 8 ? REPLACE : 0;
         int32_t version = row & 4 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3;
         bool is_nested = row >= 16;
         const char *const pins[2] = {is_right ? "key:server.pem" : "key:wrong-name.pem", NULL};
-        netlib_tls_options *options = client_with(asks, (const char *const[2])CA, pins);
+        netlib_tls_options *options = client_with(settings, (const char *const[2])CA, pins);
         netlib_tls_options_set_maximum_version(options, version);
         netlib_tls_context *pinned = context_of(options), *outer = client_context();
         for (int round = 0; round < 2; round++) {
@@ -323,10 +323,10 @@ static void the_context_checks_pins_for_every_kind_of_session(void) {
                 CHECK_OK(netlib_tls_wrap_stream(pinned, near, "localhost", &inner_near, &err));
                 CHECK_OK(netlib_tls_accept_stream(server, far, &inner_far, &err));
             }
-            netlib_tls_stream *judged = is_nested ? inner_near : near;
-            netlib_status status = handshake_streams(judged, is_nested ? inner_far : far, message);
+            netlib_tls_stream *verifier = is_nested ? inner_near : near;
+            netlib_status status = handshake_streams(verifier, is_nested ? inner_far : far, message);
             CHECK_INT(is_right ? NETLIB_OK : NETLIB_FINGERPRINT_MISMATCH, status);
-            CHECK_INT(is_right && round > 0, netlib_tls_stream_is_resumed(judged));
+            CHECK_INT(is_right && round > 0, netlib_tls_stream_is_resumed(verifier));
             CHECK((strstr(message, "the pin of its key is sha256//") != NULL) == !is_right);
             netlib_tls_stream_free(inner_near), netlib_tls_stream_free(inner_far);
             netlib_tls_stream_free(near), netlib_tls_stream_free(far);
@@ -353,7 +353,7 @@ static void sessions_are_not_resumed_with_other_pins(void) {
         add_pins(options, (const char *const[2]){"key:wrong-name.pem", NULL});
         netlib_tls_context *wrong = context_of(options);
         struct wire wire = wire_of(wrong, server, 20000);
-        CHECK_SHAKEN(NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, shake_wire(&wire));
+        CHECK_HANDSHAKE(NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, run_handshake(&wire));
         free_wire(&wire);
 
         /* Options of a context have its pins. After another pin is added to them, the server's certificate matches. */
@@ -361,7 +361,7 @@ static void sessions_are_not_resumed_with_other_pins(void) {
         netlib_tls_context *copy = context_of(options);
         CHECK_INT(1, (long long)netlib_tls_context_pin_count(copy));
         wire = wire_of(copy, server, 20000);
-        CHECK_SHAKEN(NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, shake_wire(&wire));
+        CHECK_HANDSHAKE(NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, run_handshake(&wire));
         free_wire(&wire);
         options = netlib_tls_context_to_options(copy);
         add_pins(options, (const char *const[2]){"cert:server.pem", NULL});
@@ -380,10 +380,10 @@ static void servers_check_the_pins_of_clients(void) {
     static const struct {
         int32_t mode;
         bool replaces;
-        const char *trust[2], *pins[2], *shown, *key;
+        const char *trust[2], *pins[2], *certificate, *key;
         netlib_status status;
         int32_t problem;
-    } asked[] = {
+    } client_rows[] = {
         {NETLIB_CERT_REQUIRED, false, CA, {"key:client.pem"}, CERTS "client.pem", CERTS "client.key", MATCH},
         {NETLIB_CERT_REQUIRED, false, CA, {"cert:client.pem"}, CERTS "client.pem", CERTS "client.key", MATCH},
         {NETLIB_CERT_REQUIRED, false, CA, {"cert:ca.pem"}, CERTS "client.pem", CERTS "client.key", MATCH},
@@ -410,29 +410,31 @@ static void servers_check_the_pins_of_clients(void) {
          CERTS "self-signed.key",
          MISMATCH},
     };
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+    for (size_t i = 0; i < sizeof client_rows / sizeof client_rows[0]; i++) {
         netlib_error *err = NULL;
-        netlib_tls_options *options = client_with(asked[i].replaces ? REPLACE : 0, asked[i].trust, asked[i].pins);
+        netlib_tls_options *options =
+            client_with(client_rows[i].replaces ? REPLACE : 0, client_rows[i].trust, client_rows[i].pins);
         netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
-        netlib_tls_options_set_verify_mode(options, asked[i].mode);
+        netlib_tls_options_set_verify_mode(options, client_rows[i].mode);
         netlib_tls_context *server = context_of(options);
         options = client_options();
-        if (asked[i].shown != NULL) netlib_tls_options_set_identity_files(options, asked[i].shown, asked[i].key);
+        if (client_rows[i].certificate != NULL)
+            netlib_tls_options_set_identity_files(options, client_rows[i].certificate, client_rows[i].key);
         netlib_tls_context *client = context_of(options);
         for (int round = 0; round < 2; round++) {
             struct wire wire = wire_of(client, server, 20000);
-            struct shaken shaken = shake_wire(&wire);
-            CHECK_INT(asked[i].status, shaken.server);
-            if (asked[i].status == NETLIB_OK) {
+            struct handshake_result result = run_handshake(&wire);
+            CHECK_INT(client_rows[i].status, result.server);
+            if (client_rows[i].status == NETLIB_OK) {
                 char got[10];
-                CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+                CHECK_INT(1, (long long)transfer(&wire, true, "x", got, sizeof got));
                 CHECK_INT(round, netlib_tls_engine_is_resumed(wire.server));
             } else {
                 size_t n = 0;
                 char byte;
-                CHECK(netlib_tls_engine_read(wire.server, &byte, 1, &n, &err) == asked[i].status && err != NULL);
-                CHECK_INT(asked[i].problem, netlib_error_certificate_problem(err));
-                bool is_pin = asked[i].problem == NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED;
+                CHECK(netlib_tls_engine_read(wire.server, &byte, 1, &n, &err) == client_rows[i].status && err != NULL);
+                CHECK_INT(client_rows[i].problem, netlib_error_certificate_problem(err));
+                bool is_pin = client_rows[i].problem == NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED;
                 CHECK((strstr(netlib_error_message(err, NULL), "the certificate of the client (CN=") != NULL) ==
                       is_pin);
                 netlib_error_free(err);

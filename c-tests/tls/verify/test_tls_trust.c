@@ -92,7 +92,7 @@ static const char *describe_trust(const netlib_tls_context *context) {
 static void a_ca_directory_is_read_as_openssl_reads_it(void) {
     static const struct {
         const char *what; /* the preparation before the directory is read */
-        const char *told;
+        const char *expected;
         size_t anchors;
     } rows[] = {
         {"one", "4 @ 1\n", 1},
@@ -160,7 +160,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
         netlib_tls_options_add_ca_dir(options, directory);
         CHECK_OK(netlib_tls_context_new(options, &context, &err));
         netlib_tls_options_free(options);
-        CHECK_STR(rows[i].told, describe_trust(context));
+        CHECK_STR(rows[i].expected, describe_trust(context));
         CHECK_INT((long long)rows[i].anchors, (long long)netlib_tls_context_trust_anchor_count(context));
         CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_kinds(context));
         netlib_tls_context_free(context);
@@ -283,7 +283,7 @@ static void embedded_and_system_trust_can_be_selected(void) {
     static const struct {
         int32_t embedded, system; /* -1: not set */
         bool custom, environment;
-        const char *told; /* for EMBEDDED without the count */
+        const char *expected; /* for EMBEDDED without the count */
         int32_t sources;
     } rows[] = {
         {1, -1, false, true, "2 embedded ", NETLIB_TRUST_EMBEDDED},
@@ -308,9 +308,9 @@ static void embedded_and_system_trust_can_be_selected(void) {
         if (rows[i].custom) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
         netlib_tls_context *context = context_of(options);
         const char *all = describe_trust(context);
-        CHECK(strncmp(rows[i].told, all, strlen(rows[i].told)) == 0);
+        CHECK(strncmp(rows[i].expected, all, strlen(rows[i].expected)) == 0);
         bool embedded = (rows[i].sources & NETLIB_TRUST_EMBEDDED) != 0;
-        if (!embedded) CHECK_STR(rows[i].told, all);
+        if (!embedded) CHECK_STR(rows[i].expected, all);
         CHECK_INT(rows[i].sources, netlib_tls_context_trust_kinds(context));
         CHECK_INT(embedded, netlib_tls_context_trust_anchor_count(context) > 50);
         netlib_tls_context_free(context);

@@ -261,11 +261,9 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
         {CHAINS "all.crl", 0x4, NETLIB_OK, "", 0x88004},
         {CHAINS "int.crl.der", 0xc, NETLIB_OK, "", 0x8800c},
         {NULL, 0x4, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_verify_flags: revocation checks are on, but no CRL was added",
-         0},
+         "netlib_tls_options_set_verify_flags: revocation checks are on, but no CRL was added", 0},
         {NULL, 0xc, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_verify_flags: revocation checks are on, but no CRL was added",
-         0},
+         "netlib_tls_options_set_verify_flags: revocation checks are on, but no CRL was added", 0},
         {NULL, 0x8, NETLIB_INVALID_ARGUMENT,
          "netlib_tls_options_set_verify_flags: flags has 0x8, which is valid only together with 0x4: see "
          "NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN",
@@ -280,8 +278,7 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
          "netlib_tls_options_add_crl_file: cannot read CRL file " CERTS "nonexistent.crl: No such file or directory",
          0},
         {CERTS "ca.pem", 0, NETLIB_INVALID_PEM,
-         "netlib_tls_options_add_crl_file: CRL file " CERTS "ca.pem contains no CRL (X509 CRL)",
-         0},
+         "netlib_tls_options_add_crl_file: CRL file " CERTS "ca.pem contains no CRL (X509 CRL)", 0},
         {CERTS "server.der", 0, NETLIB_INVALID_PEM,
          "netlib_tls_options_add_crl_file: CRL file " CERTS "server.der: CRL 0 is not valid DER", 0},
     };

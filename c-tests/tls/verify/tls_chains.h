@@ -72,7 +72,7 @@ static const struct row servers[] = {
     {"unknown.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 1, 48,
      ISSUER
      "(CN=unknown intermediate) was issued by \"CN=unknown root\", which is not trusted and was not sent: trust that authority, "
-            "unless it is an intermediate that the server should send",
+     "unless it is an intermediate that the server should send",
      TRUST_ROOT},
     {"unknown-root.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 2,
      48,
@@ -86,7 +86,8 @@ static const struct row servers[] = {
      * certificate. */
     {"../trust/ca-issuers.pem", "other-root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
      NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
-     SERVER "was issued by \"CN=netlib root\", which is not trusted and whose certificate was not sent: either trust that authority, or the server's administrator must configure the intermediate certificates",
+     SERVER
+     "was issued by \"CN=netlib root\", which is not trusted and whose certificate was not sent: either trust that authority, or the server's administrator must configure the intermediate certificates",
      TRUST("CN=netlib root")},
     {"unrelated.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0,
      48,
@@ -113,7 +114,8 @@ static const struct row servers[] = {
     {"not-authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_CA, 1, 43,
      ISSUER "(CN=no authority) has issued another certificate, but is not a CA certificate (it lacks CA:TRUE)", ""},
     {"strict-no-sign.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_CA, 1, 43,
-     ISSUER "(CN=intermediate of another kind) has issued another certificate, but may not (its keyUsage lacks keyCertSign)",
+     ISSUER
+     "(CN=intermediate of another kind) has issued another certificate, but may not (its keyUsage lacks keyCertSign)",
      ""},
     {"too-long.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH, 2, 46,
      "certificate 2 of the chain of the server \"localhost\" (CN=last intermediate) allows 0 authorities below it "

@@ -54,8 +54,8 @@ static void getters_return_the_fields_of_a_certificate(void) {
     CHECK_INT(64, (long long)len);
     size_t der_len;
     unsigned char *der = read_file(CERTS "server.der", &der_len);
-    const uint8_t *lent = netlib_certificate_der(certificate, &len);
-    CHECK(len == der_len && memcmp(lent, der, len) == 0);
+    const uint8_t *borrowed = netlib_certificate_der(certificate, &len);
+    CHECK(len == der_len && memcmp(borrowed, der, len) == 0);
     free(der);
     netlib_certificate_free(certificate);
 }
@@ -196,7 +196,8 @@ static void invalid_certificates_are_refused_with_a_message(void) {
         size_t offset; /* SIZE_MAX: the error has no offset */
         const char *message;
     } rows[] = {
-        {NULL, 0, NETLIB_INVALID_PEM, 0, "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
+        {NULL, 0, NETLIB_INVALID_PEM, 0,
+         "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {"text", 4, NETLIB_INVALID_PEM, 0,
          "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {der, der_len - 1, NETLIB_INVALID_PEM, 0,
@@ -204,7 +205,8 @@ static void invalid_certificates_are_refused_with_a_message(void) {
         {longer, der_len + 1, NETLIB_INVALID_PEM, 513,
          "data is not a certificate: the end of the certificate cannot be read at byte 513 of the DER"},
         {huge, 65536 + 5, NETLIB_INVALID_PEM, SIZE_MAX, "a certificate has at most 65535 bytes; this has 65541"},
-        {huge, 5, NETLIB_INVALID_PEM, 0, "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
+        {huge, 5, NETLIB_INVALID_PEM, 0,
+         "data is not a certificate: the certificate cannot be read at byte 0 of the DER"},
         {key, NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX, "data is PEM without a certificate"},
         {no_base64, NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX, NULL},
         {"-----BEGIN CERTIFICATE-----\nMAMC", NETLIB_NTS, NETLIB_INVALID_PEM, SIZE_MAX, NULL},
