@@ -2329,112 +2329,117 @@ NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos,
  * socket: Connecting, and waiting for descriptors.
  * ================================================================================================================== */
 
-/** Connects a TCP socket to a host. It tries the host's addresses one after the other, in the order of getaddrinfo(3),
- * until one accepts. `netlib_connect_run` races them instead. At most 64 addresses are tried; the error states how
- * many addresses the host has.
+/** Connects a TCP socket to a host. The call tries the host's addresses one after the other, in the order of
+ * getaddrinfo(3), until a connection is made; `netlib_connect_run` races the addresses instead. At most 64 addresses
+ * are tried; the error message states how many addresses the host has.
  *
- * The socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey `limit`:
- * when it ends, the call returns at once, even if the resolver or the peer hangs. An abandoned lookup finishes on its
- * own thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run
- * in a process: further lookups wait in a queue until their limit ends. TCP allows a socket to connect to itself if
- * nobody listens on the port; this counts as refused.
- * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
+ * The connected socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey
+ * `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With a limit, the
+ * lookup runs on a separate thread, which blocks signals; an abandoned lookup finishes on its thread. Without a limit,
+ * the lookup runs on the calling thread. At most 64 lookup threads run in a process: further lookups wait in a queue
+ * until their limit ends. TCP allows a socket to connect to itself if no process listens on the port; netlib treats
+ * such a connection as refused.
+ * @param host a name (RFC 1123; an internationalised name is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets.
- * @param port 0 to 65535.
+ * @param port the port, 0 to 65535.
  * @param fd out: the connected socket; -1 on failure.
- * @param err the error's message names the host and the port; it has one cause for each address tried, including an
- *        attempt that a limit ended, with the address, the errno and the time that the attempt took.
+ * @param err the error message names the host and the port. The error has one cause for each address tried, including
+ *        an attempt that a limit ended, with the address, the errno and the duration of the attempt.
  * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
- *         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address that was tried did not answer in time;
- *         `NETLIB_CONNECT_FAILED` if it failed otherwise, or if the system has no descriptor or thread left (the errno
- *         is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
- *         `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more than 63 bytes;
- *         `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that this
- *         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the address callback or the resolve
- *         callback failed; any failure status that the resolve callback returns.
+ *         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address exceeded the connect timeout;
+ *         `NETLIB_CONNECT_FAILED` if this attempt failed for another reason, or if the system has no descriptor or
+ *         thread left (the errno is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the
+ *         limit ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of
+ *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
+ *         an option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
+ *         address callback or the resolve callback failed; any failure status that the resolve callback returns.
  */
 NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t port,
                                                        const netlib_connect_options *options,
                                                        const netlib_limit *limit, int *fd, netlib_error **err);
 
-/* ---- Settings of a connect. ---- */
+/* ---- Connect options. ---- */
 
-/** Settings of a connect. **Single**. */
+/** Settings for connecting to a host or to a Unix domain socket. **Single**. */
 struct netlib_connect_options;
 
-/** Makes options that hold the defaults.
+/** Makes connect options that hold the defaults.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 
 /** Releases options. */
 void netlib_connect_options_free(netlib_connect_options *options);
 
-/** Sets the time limit for connecting to each address. A host with three addresses may take three times as long, and
- * the name lookup is not counted. A `netlib_limit` bounds the whole connect.
- * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
- *        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
+/** Sets the connect timeout: the time limit for connecting to each address. Connecting to a host with three addresses
+ * may take three times as long, and the name lookup does not count. To bound the whole operation, use a
+ * `netlib_limit`.
+ * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default, for the process default at the time of
+ *        connecting; `NETLIB_TIMEOUT_NONE` to wait as long as the system tries.
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
-/** Sets the address and port that connections come from. The default is the system's choice. Addresses of another
- * family than the source's count as failed; connections to Unix domain sockets have no source.
+/** Sets the local address and port to which sockets are bound. By default, the system chooses both. Attempts for
+ * addresses of another family than the local address fail. Connections to Unix domain sockets ignore the setting.
  *
- * With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share the
- * port, for which `SO_REUSEADDR` is set.
- * @param host an address or name of this machine; "" leaves the address to the system.
- * @param port 0 to 65535; 0 leaves the port to the system. */
+ * With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
+ * the local port, for which netlib sets `SO_REUSEADDR`.
+ * @param host an address or name of the local machine; with "", the system chooses the address.
+ * @param port the local port, 0 to 65535; with 0, the system chooses the port. */
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
 
-/** Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
- * that have it. Name lookups are not bound. Default: none; the routes decide.
+/** Sets the network interface to which connections are bound, regardless of the routing table: `SO_BINDTODEVICE`, or
+ * `IP_BOUND_IF` on systems that have it. Name lookups are not bound to the interface. By default, the routing table
+ * determines the interface.
  *
- * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
- * interface, no-delay, keep-alive, the user timeout, and then the options of
- * `netlib_connect_options_add_socket_option`. An option that the system refuses fails the attempt; the error names the
- * option and has the errno: `ENODEV` for a missing interface, `EPERM` if binding to an interface needs a privilege
- * (before Linux 5.7).
- * @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
- *        no such option.
+ * Before a TCP socket is bound and connected, netlib sets its socket options in this order: the interface, no-delay,
+ * keep-alive, the user timeout, and then the options of `netlib_connect_options_add_socket_option`. If the system
+ * refuses an option, the connection attempt fails; the error names the option and has the errno: `ENODEV` for a
+ * missing interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
+ * @param name the interface's name, as if_nameindex(3) lists it, 1 to 15 bytes. On systems without such an option,
+ *        connecting fails with `NETLIB_UNSUPPORTED`.
  */
 void netlib_connect_options_set_interface(netlib_connect_options *options, const char *name);
 
-/** Sets `TCP_NODELAY`, which turns Nagle's algorithm off: small packets are sent before earlier ones are acknowledged.
- * Default: not set; the system's default is off. Turn it on in a client that writes a request in pieces.
- * @param enable 1: send at once; 0: the system may wait for more data. */
+/** Sets `TCP_NODELAY`, which turns Nagle's algorithm off, so that a small packet is sent before earlier packets are
+ * acknowledged. Default: not set; the system's default is off. Turn `TCP_NODELAY` on in a client that writes a request
+ * in pieces.
+ * @param enable 1 to send small packets at once; 0 to let the system wait for more data. */
 void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
 
-/** Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
- * answered. Default: not set; the system's default is off.
+/** Turns TCP keep-alive on (`SO_KEEPALIVE`): the system probes an idle connection, which fails with `ETIMEDOUT` if no
+ * probe is answered. Default: not set; the system's default is off.
  *
- * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that cannot
- * set these values per socket, unless all three are left to the system.
- * @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
- *        `NETLIB_TIMEOUT_DEFAULT`: the system's default, two hours on Linux.
- * @param interval seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; `NETLIB_TIMEOUT_DEFAULT`: the
- *        system's default.
- * @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's
- *        default.
+ * netlib rounds times up to whole seconds, the system's unit. On systems that cannot set these values per socket,
+ * connecting fails with `NETLIB_UNSUPPORTED`, unless all three values are the system's defaults.
+ * @param idle the seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767; or
+ *        `NETLIB_TIMEOUT_DEFAULT` for the system's default, which is two hours on Linux.
+ * @param interval the seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; or
+ *        `NETLIB_TIMEOUT_DEFAULT` for the system's default.
+ * @param count the number of unanswered probes in a row after which the connection fails (`TCP_KEEPCNT`): 1 to 127; or
+ *        `NETLIB_NONE` for the system's default.
  */
 void netlib_connect_options_set_keepalive(netlib_connect_options *options, double idle, double interval,
                                           int32_t count);
 
-/** Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
- * `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not informed. Default: not set; the system
- * tries for about 15 minutes. With keep-alive, this time ends the probes instead of their count.
+/** Sets the TCP user timeout: the time that sent data may stay unacknowledged before the connection fails with
+ * `ETIMEDOUT` (`TCP_USER_TIMEOUT`, RFC 5482 without announcing the timeout to the peer). Default: not set; the system
+ * tries for about 15 minutes. With keep-alive, the user timeout ends the probes, and the number of unanswered probes
+ * is ignored.
  *
- * On Linux it also ends a connect that gets no answer: the attempt fails with `NETLIB_CONNECT_TIMEOUT`, at the
- * earliest after a second, when the first packet would be sent again. `netlib_connect_options_set_timeout` is exact.
- * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: the
- *        system's default. `NETLIB_UNSUPPORTED` is reported on systems without the option.
+ * On Linux, the user timeout also ends a connection attempt to which the peer does not respond: the attempt fails with
+ * `NETLIB_CONNECT_TIMEOUT`, at the earliest after a second, when the first packet would be sent again. In contrast,
+ * the timeout of `netlib_connect_options_set_timeout` is exact.
+ * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; or `NETLIB_TIMEOUT_DEFAULT` for the
+ *        system's default. On systems without such an option, connecting fails with `NETLIB_UNSUPPORTED`.
  */
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
-/** Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order added,
- * after the options that have a setter of their own, so that added options override these. Default: none, not even
- * `TCP_NODELAY`. On Unix domain sockets only options of the level `SOL_SOCKET` are set.
- * @param level the level, as for setsockopt(2), for example `IPPROTO_TCP`.
- * @param name the option, as for setsockopt(2), for example `TCP_NODELAY`.
- * @param value the option's value.
+/** Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
+ * Added options are set in the order of the calls. They follow and override the options that have a setter of their
+ * own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are set.
+ * @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
+ * @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.
+ * @param value the value of the option.
  * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text. */
 void netlib_connect_options_add_socket_option(netlib_connect_options *options, int32_t level, int32_t name,
                                               const void *value, size_t len);
@@ -2442,171 +2447,185 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options, i
 /* ---- Address classes and policy. ---- */
 
 /** Classes of addresses, as bits, according to IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09.
- * An address has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+ * An address has one class or more, so test a class with & and not with ==. For example, 169.254.169.254 has the
+ * classes METADATA and LINK_LOCAL.
  *
  * An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address: IPv4-mapped (::ffff:0:0/96),
  * IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
- * of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network).
- * ::ffff:127.0.0.1 is LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64
- * prefix cannot be distinguished from a global one. */
+ * of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the addresses of the client and of its server) and ISATAP (any
+ * network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: the classes LOOPBACK and SPECIAL.
+ * An address with a network-specific NAT64 prefix cannot be distinguished from a global address. */
 enum netlib_address_class NETLIB_INT32 {
-    /** A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
-     * and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
-     * OpenStack. The address also has its other class, unless that is GLOBAL. */
+    /** The metadata services from which cloud machines fetch their credentials, such as 169.254.169.254, fd00:ec2::254,
+     * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
+     * Akamai and OpenStack. Such an address also has the class of its network, unless that is GLOBAL. */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
-    /** This machine: 127.0.0.0/8, ::1. */
+    /** The local machine: 127.0.0.0/8, ::1. */
     NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
-    /** "This network": 0.0.0.0/8, ::. On many systems, connecting to 0.0.0.0 or :: reaches the machine itself. */
+    /** "This network": 0.0.0.0/8, ::. On many systems, connecting to 0.0.0.0 or :: reaches the local machine. */
     NETLIB_ADDRESS_CLASS_UNSPECIFIED = 4,
     /** Link-local addresses: 169.254.0.0/16, fe80::/10. */
     NETLIB_ADDRESS_CLASS_LINK_LOCAL = 8,
     /** Private networks: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10
      * (deprecated). */
     NETLIB_ADDRESS_CLASS_PRIVATE = 16,
-    /** Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598). */
+    /** Addresses that the customers of a carrier share: 100.64.0.0/10 (RFC 6598). */
     NETLIB_ADDRESS_CLASS_SHARED = 32,
     /** Multicast groups: 224.0.0.0/4, ff00::/8. */
     NETLIB_ADDRESS_CLASS_MULTICAST = 64,
-    /** Reserved addresses: 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3. */
+    /** Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 without
+     * another class. */
     NETLIB_ADDRESS_CLASS_RESERVED = 128,
-    /** For documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
+    /** Addresses for documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
-    /** For benchmarks: 198.18.0.0/15, 2001:2::/48. */
+    /** Addresses for benchmarks: 198.18.0.0/15, 2001:2::/48. */
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 512,
-    /** Used by a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23,
-     * 2002::/16, 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9. */
+    /** Addresses that a protocol uses: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64,
+     * 2001::/23, 2002::/16, 5f00::/16, except those that the registries call globally reachable, such as 192.0.0.9. */
     NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
-    /** Not an IP address, but a Unix domain socket. */
+    /** Unix domain sockets, which have no IP address. */
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
-    /** All other addresses. An address of this class has no other class. */
+    /** All addresses without another class. */
     NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
-    /** Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
-     * sources. */
+    /** Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application that fetches URLs from untrusted sources should
+     * refuse all these classes. */
     NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL = 4095
 };
 
-/** Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
- * opened for it, but not for addresses whose class is refused. The attempt connects to exactly this address: no name
- * is resolved again. An attempt that waits for a free descriptor calls the callback again for the same address. If
- * several threads connect with the same options, they may call the callback at the same time.
+/** Decides whether to connect to an address. The callback is called on the connecting thread for each connection
+ * attempt, before a socket is opened, but not for addresses whose class is refused. The attempt connects to exactly
+ * the address that is passed to the callback: no name is resolved again. An attempt that waits for a free descriptor
+ * calls the callback again for the same address. If several threads connect with the same options, they may call the
+ * callback at the same time.
  *
- * The callback may call netlib. A call on the `netlib_connect` that invoked it fails with `NETLIB_BUSY`. Freeing that
- * `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The callback should
- * return quickly: nothing interrupts it, and the other attempts wait for it.
- * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
+ * The callback may call netlib. A call on the `netlib_connect` that invoked the callback fails with `NETLIB_BUSY`.
+ * Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The
+ * callback should return quickly: nothing interrupts a running callback, and the other attempts wait until the
+ * callback returns.
+ * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that is then passed to connect(2); borrowed until
+ *        the callback returns.
  * @param classes the classes of the address, as bits of `netlib_address_class`.
- * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
- *         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
+ * @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. After any
+ *         other number, 0 included, no other address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
-/** Refuses addresses by their class. Default: none is refused. Calls accumulate: a refused class stays refused.
+/** Adds classes of addresses to which netlib refuses to connect. By default, netlib connects to addresses of every
+ * class.
  *
- * Each address is checked immediately before the connect, whatever its source. So a name that suddenly resolves to
- * another address (DNS rebinding), or another spelling of an address, does not evade the check. A refused address is
- * skipped like an address that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
- * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
- * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
- *        are refused.
+ * Each address is checked immediately before connect(2), regardless of the resolver that found the address. So a name
+ * that suddenly resolves to another address (DNS rebinding), or an unusual spelling of an address, does not evade the
+ * check. A refused address is skipped like an address for which the attempt failed; local addresses to which sockets
+ * are bound are not checked. Refusing `NETLIB_ADDRESS_CLASS_LOOPBACK` also refuses `NETLIB_ADDRESS_CLASS_UNSPECIFIED`,
+ * because 0.0.0.0 and :: lead to the local machine.
+ * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. For an
+ *        unknown bit, connecting fails with `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
 
-/** Sets a callback that decides about each address whose class is not refused. Default: none, so that all these
- * addresses are allowed.
- * @param callback May be NULL: none. */
+/** Sets a callback that allows or refuses each address whose class is not refused. Default: no callback, so that all
+ * addresses whose class is not refused are allowed.
+ * @param callback the callback. May be NULL: no callback. */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
 /** Determines the classes of an address.
- * @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
- * @param classes out: bits of `netlib_address_class`, one at least.
+ * @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`.
+ * @param classes out: at least one bit of `netlib_address_class`.
  * @return `NETLIB_INVALID_ARGUMENT` for another family, or if `len` is too small for the family. */
 NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes,
                                                       netlib_error **err);
 
-/** Determines the classes of an address written as text. It accepts no names, and no numbers such as "0x7f.1", which a
- * connect resolves: see `netlib_connect_options_refuse_addresses`.
- * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
- * @param classes out: bits of `netlib_address_class`, one at least.
+/** Determines the classes of an address written as text. The text must not be a name, nor a number such as "0x7f.1",
+ * which getaddrinfo(3) accepts as an address. To check the address to which a host resolves, use
+ * `netlib_connect_options_refuse_addresses`.
+ * @param text four decimal numbers (IPv4), or IPv6 with or without brackets and a zone.
+ * @param classes out: at least one bit of `netlib_address_class`.
  * @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
 
-/** Returns the name of a class as a constant, such as "link-local"; for several classes, the name of the first one in
- * `netlib_address_class`; NULL for 0, and for unknown bits.
+/** Returns the name of an address class as a constant string, such as "link-local"; for several classes, the name of
+ * the one that comes first in `netlib_address_class`; NULL for 0, and for unknown bits.
  * @param classes bits of `netlib_address_class`. */
 const char *netlib_address_class_name(int32_t classes);
 
-/* ---- Custom resolvers: lists of addresses, and a resolver callback. ---- */
+/* ---- Custom resolvers: address lists, and a resolver callback. ---- */
 
-/** Addresses to connect to, in order, 1,024 at most. **Single**. */
+/** An address list: the addresses to connect to, in order, at most 1,024. **Single**. */
 struct netlib_addresses;
 
-/** Finds the addresses of a host, instead of the system's resolver. The callback must return in time: nothing
- * interrupts it. Called at most once per connect.
+/** Finds the addresses of a host, instead of the system's resolver. The callback must return within the time that is
+ * left: nothing interrupts a running callback. The callback is called at most once per call of
+ * `netlib_create_connection` and per `netlib_connect`.
  *
  * The callback may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked
- * it fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the
- * call in progress.
- * @param host the name, in ASCII (an internationalised name is converted). It is never an address. Borrowed for the
- *        call.
- * @param port the port of the connect.
- * @param seconds_left the rest of the limit; `NETLIB_TIMEOUT_NONE` without a limit or a deadline.
- * @param addresses an empty list: append the addresses with `netlib_addresses_add`, in the order of preference.
- *        Borrowed for the call: `netlib_addresses_free` does nothing.
- * @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
- *         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
- *         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
- *         sent yet. For any other number, the connect fails with `NETLIB_CALLBACK_FAILED`.
+ * the callback fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no
+ * effect on the call in progress.
+ * @param host the host name, never an address, in ASCII (an internationalised name is converted); borrowed until the
+ *        callback returns.
+ * @param port the port to connect to.
+ * @param seconds_left the time until the limit's deadline, in seconds; `NETLIB_TIMEOUT_NONE` without a limit or a
+ *        deadline.
+ * @param addresses an empty address list, to which the callback appends addresses with `netlib_addresses_add`, in the
+ *        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` does nothing.
+ * @return `NETLIB_OK` after the addresses were added; if none was added, connecting fails with
+ *         `NETLIB_NAME_RESOLUTION`. After a failure status of netlib (200 or more), connecting fails with the same
+ *         status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because no
+ *         request has been sent yet. After any other number, connecting fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
 
-/** Makes an empty list.
+/** Makes an empty address list.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_addresses *netlib_addresses_new(void);
 
-/** Releases a list. */
+/** Releases an address list. */
 void netlib_addresses_free(netlib_addresses *addresses);
 
-/** Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
+/** Appends an address to an address list, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). An address that
+ * is added twice is tried twice.
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
- *        of 0 stands for the port of the connect.
- * @param len the length of `address` in bytes, at least what its family needs. A path ends at its NUL or after `len`
- *        bytes. An abstract name of Linux, whose first byte is NUL, ends after `len` bytes, as for connect(2).
+ *        of 0 stands for the port that is passed to the connecting function.
+ * @param len the length of `address` in bytes, at least the size of its family's structure. The path of a
+ *        `sockaddr_un` ends at a NUL or after `len` bytes. An abstract name of Linux, whose first byte is NUL, ends
+ *        after `len` bytes, as for connect(2).
  * @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
  *         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
- *         system without them.
+ *         system that has no abstract names.
  */
 NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len,
                                                    netlib_error **err);
 
-/** Returns the number of addresses in a list. */
+/** Returns the number of addresses in an address list. */
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
-/** Sets a callback that resolves names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3). A
- * host that is an address needs no resolver, and the system still resolves the name of a source address.
+/** Sets a callback that resolves host names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3).
+ * A host that is an address is not passed to the callback, and the system still resolves the name that
+ * `netlib_connect_options_set_source_address` sets.
  *
- * With an asynchronous resolver, find the addresses first, then use `netlib_connect_new_addresses`.
- * @param resolve May be NULL: the system's resolver. */
+ * If your resolver is asynchronous, resolve the host name first, then pass the addresses to
+ * `netlib_connect_new_addresses`.
+ * @param resolve the callback. May be NULL: the system's resolver. */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 
-/* ---- Racing connects (RFC 8305), by steps for an event loop or in one call. ---- */
+/* ---- Racing connections (RFC 8305), by steps in an event loop or in one call. ---- */
 
-/** A connect that races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
+/** A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
  *
- * The addresses alternate between IPv6 and IPv4, beginning with the family that the resolver put first; within a
- * family, the resolver's order is kept. Each attempt starts an attempt delay (250 ms) after the previous one, or at
- * once if the previous one has failed. An attempt continues until it is connected, fails, or its own connect timeout
- * passes. The first attempt that connects wins, and all others are closed. So a network that drops IPv6 costs a
- * quarter of a second, and a host with one slow address is still reached. Only the first 64 addresses in this order
- * are tried.
+ * The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
+ * family, the resolver's order is kept. Each connection attempt starts an attempt delay (250 ms) after the previous
+ * one, or at once if the previous one has failed. An attempt continues until it is connected, fails, or exceeds its
+ * own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a network that
+ * drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. Only the first 64
+ * addresses in this order are tried.
  *
- * At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
- * loop, a queued lookup looks like a slow lookup.
+ * At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
+ * loop cannot distinguish a queued lookup from a slow lookup.
  *
- * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. This loop has room for a limit and 63
- * attempts, which begin within 16 seconds:
+ * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. The following loop has room for a limit
+ * and 63 attempts, which begin within 16 seconds:
  *
  *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
  *         struct pollfd fds[64];
@@ -2621,131 +2640,141 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *     if (status == NETLIB_OK) use(fd);
  *
  * Every step checks every attempt, so it does not matter which descriptor was ready. A failure is final; make a new
- * connect to try again. */
+ * connect operation to try again. */
 struct netlib_connect;
 
-/** Sets the time between the starts of two attempts of a race: the Connection Attempt Delay of RFC 8305, with the
- * bounds of its section 5. After an attempt that fails sooner, the next one starts at once. `netlib_create_connection`
- * does not race and ignores it.
- * @param seconds 0.01 to 2; 0.25 is the default. */
+/** Sets the attempt delay: the time between the starts of two connection attempts of a race, which RFC 8305 calls the
+ * Connection Attempt Delay and bounds in section 5. If an attempt fails earlier, the next attempt starts at once.
+ * `netlib_create_connection` does not race and ignores the attempt delay.
+ * @param seconds 0.01 to 2; the default is 0.25. */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
-/** Makes a connect to a host. Nothing starts before the first step.
+/** Makes a connect operation for a host. The operation starts with the first step.
  * @param host as for `netlib_create_connection`.
- * @param port 0 to 65535.
+ * @param port the port, 0 to 65535.
  * @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
- *         `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
+ *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
                                                  const netlib_connect_options *options, netlib_connect **connect,
                                                  netlib_error **err);
 
-/** Makes a connect to addresses that your own resolver has found. They race like addresses from the system's resolver.
- * For Unix domain sockets in the list, `netlib_create_unix_connection` lists the options that apply.
- * @param host the name of the host, for messages: as for `netlib_create_connection`, but not resolved.
- * @param port 0 to 65535: for addresses without a port, and for messages.
- * @param addresses at least one.
- * @return as `netlib_connect_new`; `NETLIB_INVALID_ARGUMENT` also for an empty list. */
+/** Makes a connect operation for addresses that your own resolver has found. netlib races these addresses as it races
+ * addresses from the system's resolver. The comment of `netlib_create_unix_connection` names the options that apply to
+ * Unix domain sockets in the list.
+ * @param host the host name for error messages: as for `netlib_create_connection`, but not resolved.
+ * @param port the port for addresses whose port is 0, and for error messages: 0 to 65535.
+ * @param addresses an address list that is not empty.
+ * @return all that `netlib_connect_new` returns; `NETLIB_INVALID_ARGUMENT` also for an empty list. */
 NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int32_t port,
                                                            const netlib_addresses *addresses,
                                                            const netlib_connect_options *options,
                                                            netlib_connect **connect, netlib_error **err);
 
-/** Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
- * waiting for it. A connection that the connect returned belongs to the caller and stays open. */
+/** Releases a connect operation, at any time. The call closes the descriptors of connection attempts, and abandons a
+ * name lookup in progress without waiting for its end. A connection that the operation returned belongs to the caller
+ * and stays open. */
 void netlib_connect_free(netlib_connect *connect);
 
-/** Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
- * `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
- * to wait for, and the next step then ends the connect. A later call replaces the limit. Default: none.
+/** Sets the limit that ends a connect operation, and keeps a reference to the limit. The operation obeys the limit from
+ * the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. `netlib_connect_wait_fd` lists one
+ * more descriptor, which wakes the event loop when the limit is cancelled; the next step then ends the operation. A
+ * later call replaces the limit. Default: none.
  *
- * Each connect has its own descriptor for the limit, so that connects that share a limit can be in the same epoll(7).
- * After fork(2), set the limit again in a child that continues the connect, because a cancellation wakes only the
- * process that set the limit. A lookup in progress starts again in the child's first step.
- * @return `NETLIB_IO` if no descriptor can be opened; the previous limit then stays. */
+ * Each connect operation has its own descriptor for the limit, so that operations that share a limit can be watched by
+ * one epoll(7) instance. After fork(2), set the limit again in a child that continues the operation, because a
+ * cancellation wakes only the process that set the limit. A name lookup in progress starts again in the child's first
+ * step.
+ * @return `NETLIB_IO` if no descriptor can be opened, in which case the previous limit stays. */
 NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
                                                        netlib_error **err);
 
-/** Advances the connect without waiting. The name is looked up on a separate thread, unless
- * `netlib_connect_options_set_resolve_callback` gave a callback: a step waits for the callback.
+/** Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
+ * `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
  *
- * It is harmless to call a step early. A late step starts one attempt, not several.
- * @param fd out: the connected socket, blocking, without a timeout and closed by exec; -1 on failure, and while no
- *        attempt is connected.
- * @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
- *        began.
- * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer, and step again;
- *         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
- *         all attempts failed, the failure is that of the attempt that ended last, and every later step returns it
- *         again.
+ * A step before a descriptor or the timer is ready is harmless. A step that is late by several attempt delays starts
+ * only one attempt.
+ * @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
+ *        while no attempt is connected.
+ * @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
+ *        the attempts began.
+ * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
+ *         or the timer, and step again; `NETLIB_CLOSED` if an earlier call returned the connection; all failures of
+ *         `netlib_create_connection`. If all attempts failed, the step and every later step fail as the attempt that
+ *         ended last failed.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
 
-/** Steps and waits until the connect has succeeded or failed.
- * @param connect the connect, which may have had steps.
- * @param limit set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
- * @param fd out: as from `netlib_connect_step`; -1 on failure.
- * @param err as from `netlib_connect_step`.
- * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`. */
+/** Steps a connect operation, and waits between steps, until the operation has succeeded or failed.
+ * @param connect the connect operation, for which steps may already have been made.
+ * @param limit a limit, which is set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
+ * @param fd out: the same socket as from `netlib_connect_step`; -1 on failure.
+ * @param err the same error as from `netlib_connect_step`.
+ * @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE`. */
 NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd,
                                                  netlib_error **err);
 
-/** Returns the number of descriptors to wait for until the next step: those of the attempts under way, of a lookup, and
- * of the limit. The number is 0 before the first step, after the end, and for a Unix domain socket whose backlog is
- * full.
+/** Returns the number of descriptors to wait for until the next step: those of the attempts in progress, of a name
+ * lookup, and of the limit. The number is 0 before the first step, after the operation has ended, and for a Unix
+ * domain socket whose backlog is full.
  *
- * The simple way, which is correct for every event loop: before each step, and before `netlib_connect_free`, stop
- * watching the descriptors of the last step; after the step, watch the new ones. Loops such as libuv's require this,
- * because a watched descriptor must not be closed.
+ * One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
+ * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv require this
+ * method, because a watched descriptor must not be closed.
  *
- * With epoll and kqueue, descriptors that stay need no change. A number that is listed after two steps in a row is the
- * same descriptor. A descriptor that is no longer listed stays open until the next step: remove it before that step.
- * No other connect uses the descriptor, not even a connect with the same limit. The last step, and
- * `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue forget them. The
- * connection keeps its number and is still watched: remove it from the event loop, or change its events. */
+ * With epoll and kqueue, you need not change descriptors that are listed again. A descriptor number that is listed
+ * after two steps in a row denotes the same descriptor. A descriptor that is no longer listed stays open until the
+ * next step: remove the descriptor from the event loop before that step. No other connect operation uses the same
+ * descriptor, not even an operation with the same limit. The last step, and `netlib_connect_free`, close all
+ * descriptors except the connection, so that epoll and kqueue remove them. The connection keeps its descriptor number
+ * and is still watched: remove the connection from the event loop, or change its events. */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
-/** Returns a descriptor to wait for; -1 for NULL. Do not read from it, write to it or close it. Do not query its error
- * (`SO_ERROR`), which the system reports only once. */
+/** Returns a descriptor to wait for; -1 for NULL. Do not read from the descriptor, write to it or close it. Do not
+ * query the descriptor's error (`SO_ERROR`), which the system reports only once. */
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
-/** Returns the event to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), which equal Linux's `EPOLLIN` and
- * `EPOLLOUT`. */
+/** Returns the event to wait for on a descriptor of `netlib_connect_wait_fd`: `POLLIN` or `POLLOUT` of poll(2), which
+ * equal Linux's `EPOLLIN` and `EPOLLOUT`. */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
-/** Returns the longest time to wait before the next step, in seconds, even if no descriptor is ready. When it has
- * passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full
- * is tried again. 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set and for NULL: step when a descriptor
- * is ready, or never if the connect has ended. Round the time up to the resolution of your loop's timer. */
+/** Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. After this
+ * time, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is
+ * tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is needed and for NULL:
+ * step when a descriptor is ready, but not after the operation has ended. Round the time up to the resolution of your
+ * event loop's timer. */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
-/** Returns the number of addresses tried so far. Attempts are in the order in which they began. This can be called at
- * any time, even after the connect has ended. */
+/** Returns the number of connection attempts so far, each for one address. The index of an attempt is its position in
+ * the order in which the attempts began. The function can be called at any time, even after the connect operation has
+ * ended. */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
 
-/** Returns the index of the attempt that won; -1 while there is none and for NULL. */
+/** Returns the index of the attempt that won the race; -1 while no attempt has won and for NULL. */
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /** Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
- * abstract name "@name". In paths and abstract names, "\xff" stands for a byte that cannot be shown, and "\\" for a
- * backslash. */
+ * abstract name "@name". In paths and abstract names, an escape such as "\xff" stands for an unprintable byte, and
+ * "\\" for a backslash. */
 const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
 /** Returns the port of an attempt, 0 to 65535; -1 for a Unix domain socket and for NULL. */
 int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index);
 
-/** Returns the time at which an attempt began, in seconds since the first step of the connect; -1.0 for NULL. */
+/** Returns the time at which an attempt began, in seconds since the first step of the connect operation; -1.0 for
+ * NULL. */
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
-/** Returns the time at which the end of an attempt was noticed, in seconds since the first step of the connect; -1.0
- * while it is under way and for NULL. */
+/** Returns the time at which a step found that an attempt had ended, in seconds since the first step of the connect
+ * operation; -1.0 while the attempt is in progress and for NULL. */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
-/** Returns the state of an attempt: `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was
- * under way when another won; `NETLIB_CONNECT_FAILED` or `NETLIB_CONNECT_TIMEOUT`: it failed;
- * `NETLIB_ADDRESS_REFUSED`: the policy of the options forbids the address; `NETLIB_CANCELLED` or
- * `NETLIB_DEADLINE_EXCEEDED`: the limit ended it; `NETLIB_CALLBACK_FAILED`: the address callback failed, for this
- * address or another one; `NETLIB_INVALID_ARGUMENT` beyond the count; `NETLIB_NULL_ARGUMENT` for NULL. */
+/** Returns the state of an attempt: `NETLIB_OK` if the attempt won the race; `NETLIB_WANT_WRITE` while the attempt is
+ * in progress; `NETLIB_CLOSED` if the attempt was in progress when another attempt won; `NETLIB_CONNECT_FAILED` or
+ * `NETLIB_CONNECT_TIMEOUT` if the attempt failed; `NETLIB_ADDRESS_REFUSED` if the address policy of the options
+ * refuses the address; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended the attempt;
+ * `NETLIB_CALLBACK_FAILED` if the address callback failed, for the same address or for another one;
+ * `NETLIB_INVALID_ARGUMENT` for an index that is too large; `NETLIB_NULL_ARGUMENT` for NULL. */
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
 /** Returns the errno of a failed attempt, such as `ECONNREFUSED`; 0 if no system call failed. */
@@ -2753,79 +2782,83 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
 
 /* ---- Connecting to Unix domain sockets. ---- */
 
-/** Connects a stream socket to a Unix domain socket, with the guarantees of `netlib_create_connection`.
+/** Connects a stream socket to a Unix domain socket. Like `netlib_create_connection`, the call obeys `limit` and
+ * returns a blocking socket that exec closes.
  *
- * Of the options, the timeout, the address policy and socket options of the level `SOL_SOCKET` apply. The source
- * address and options of other levels, such as `TCP_NODELAY`, are for IP and are ignored.
+ * The following options apply: the connect timeout, the address policy, and socket options of the level `SOL_SOCKET`.
+ * All other options, such as the source address and `TCP_NODELAY`, are for IP and are ignored.
  *
- * Linux does not report when a full backlog has room, so netlib tries again every 5 ms, until the timeout passes or
- * the limit ends.
+ * If the backlog of the listening socket is full, netlib tries again every 5 ms until the timeout passes or the limit
+ * ends, because Linux does not report when the backlog has room.
  * @param path the socket's path, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
- *        has at most 108 bytes including the NUL. Bytes may have any value.
+ *        has at most 108 bytes including the NUL. The bytes need not be UTF-8.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @param fd out: the connected socket; -1 on failure.
- * @param err the error's message contains the path; an abstract name is written as "@name", an unprintable byte as
- *        "\xff".
- * @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
- *         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
- *         `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if
- *         the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
- *         NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
+ * @param err the error message contains the path. An abstract name is written as "@name", and an unprintable byte as
+ *        an escape such as "\xff".
+ * @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if no process listens, or
+ *         another errno; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
+ *         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or
+ *         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
+ *         long, contains a NUL or only NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name
+ *         on a system that has no abstract names.
  */
 NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, size_t len,
                                                             const netlib_connect_options *options,
                                                             const netlib_limit *limit, int *fd, netlib_error **err);
 
-/** Makes a connect to a Unix domain socket, for an event loop. To race it against other addresses, add its
- * `sockaddr_un` to a list for `netlib_connect_new_addresses`.
+/** Makes a connect operation for a Unix domain socket, for use in an event loop. To race a Unix domain socket against
+ * other addresses, add its `sockaddr_un` to the address list of `netlib_connect_new_addresses`.
  *
- * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
- * @param path as for `netlib_create_unix_connection`.
+ * While the backlog of the listening socket is full, there is no descriptor to wait for, only the timer of
+ * `netlib_connect_wait_seconds`.
+ * @param path the path or abstract name, as for `netlib_create_unix_connection`.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
- * @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`. */
+ * @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`.
+ */
 NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t len,
                                                       const netlib_connect_options *options, netlib_connect **connect,
                                                       netlib_error **err);
 
 /* ---- Waiting for descriptors, and dropped connections. ---- */
 
-/** Waits until a descriptor can be read without blocking, with poll(2), so that descriptors above 1023 work.
+/** Waits until a descriptor can be read without blocking. netlib waits with poll(2), so descriptors above 1023 work.
  *
- * An end of stream, a hang-up and an error count as readable: the next read reports which one it is. A signal handler
- * that runs meanwhile does not shorten the wait.
- * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
- *        waits without bound.
+ * A descriptor is also readable at the end of the stream, after a hang-up and after an error; the next read reports
+ * which of these happened. A signal handler that runs during the call does not shorten the wait.
+ * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
+ *        to wait without bound.
  * @return `NETLIB_OK` when readable; `NETLIB_TIMED_OUT` if the timeout passed first; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for an invalid timeout;
- *         `NETLIB_IO` if `fd` is not open (errno `EBADF`), or poll failed.
+ *         `NETLIB_IO` if `fd` is not open (errno `EBADF`), or if poll(2) failed.
  */
 NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit,
                                                    netlib_error **err);
 
-/** Waits until a descriptor can be written without blocking, with poll(2), so that descriptors above 1023 work.
+/** Waits until a descriptor can be written without blocking. netlib waits with poll(2), so descriptors above 1023 work.
  *
- * A hang-up and an error count as writable: the next write reports which one it is. A socket that is connecting
- * becomes writable when it is connected or has failed.
- * @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable. */
+ * A descriptor is also writable after a hang-up and after an error; the next write reports which of these happened. A
+ * socket that is connecting becomes writable when it is connected or has failed.
+ * @return all that `netlib_wait_for_read` returns for the same `fd` and `timeout`; `NETLIB_OK` means writable. */
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
                                                     netlib_error **err);
 
-/** Checks whether an idle connection can no longer carry a request and should be closed.
+/** Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
  *
- * An idle HTTP/1 peer sends nothing, so anything to read means that the connection is dropped: the end of the stream,
- * an error, or unsolicited data. The check does not block. With TLS, other records may arrive: use
+ * An idle HTTP/1 peer sends nothing, so a readable connection counts as dropped: the end of the stream, an error or
+ * unsolicited data has arrived. The check does not block. For TLS connections, on which other records may arrive, use
  * `netlib_tls_stream_is_dropped`.
- * @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, as does any
- *        negative number except `NETLIB_FD_MANAGED`, which stands for a connection that the application's platform
- *        manages, and is never reported as dropped.
- * @param dropped out: 0 or 1.
+ * @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, and so does a
+ *        negative number, except `NETLIB_FD_MANAGED`, which stands for a connection managed by the application's
+ *        platform and is never reported as dropped.
+ * @param dropped out: 1 if the connection has been dropped, else 0.
  * @return `NETLIB_IO` if the system could not check the descriptor. */
 NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
 
 /* ---- Minimum throughput for reads of a descriptor. ---- */
 
-/** A minimum throughput for the reads of one connection: a guard against a peer that sends a little now and then and so
- * never exceeds a read timeout. **Single**.
+/** A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a little
+ * now and then and so never exceeds a read timeout. **Single**.
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -2833,190 +2866,207 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  *         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
  *     }
  *
- * In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period begins. Only
- * the time in `netlib_throughput_wait_for_read` is counted and, after it returned `NETLIB_TIMED_OUT`, the time until
- * the next call. The time in which the caller processes data is not counted. For a TLS stream use
- * `netlib_tls_stream_set_minimum_throughput`. */
+ * In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
+ * waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
+ * `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
+ * TLS stream, use `netlib_tls_stream_set_minimum_throughput`. */
 struct netlib_throughput;
 
-/** Makes a guard for one connection.
- * @param bytes 0 for no minimum, whatever `seconds` is.
- * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
- * @return `NETLIB_INVALID_ARGUMENT`. */
+/** Makes a throughput guard for one connection.
+ * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
+ * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
 NETLIB_MUST_USE netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput,
                                                     netlib_error **err);
 
-/** Releases a guard. */
+/** Releases a throughput guard. */
 void netlib_throughput_free(netlib_throughput *throughput);
 
-/** Waits as `netlib_wait_for_read` does, but at most until the minimum is due.
- * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
- *        waits until the minimum is due.
- * @return `NETLIB_TOO_SLOW` if too little has arrived; the message states how much, and the next call begins a new
- *         period. Otherwise as `netlib_wait_for_read`.
+/** Waits as `netlib_wait_for_read` does, but at most until the current period ends.
+ * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
+ *        to wait until the period ends.
+ * @return `NETLIB_TOO_SLOW` if fewer than `bytes` have arrived in the period; the error message states how many, and
+ *         the next call begins a new period. All that `netlib_wait_for_read` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput, int fd, double timeout,
                                                               const netlib_limit *limit, netlib_error **err);
 
-/** Counts `bytes` that were read. */
+/** Reports to a throughput guard that `bytes` were read. */
 void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.
  * ================================================================================================================== */
 
-/** Shared settings of TLS streams: trust, identity, versions, and the sessions that can be resumed. Corresponds to
- * OpenSSL's SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one context, and use it for any number of
- * streams from any threads.
+/** A TLS context: the settings that TLS streams share (trusted certificates, the local certificate, TLS versions), and
+ * a cache of sessions that can be resumed. Corresponds to OpenSSL's SSL_CTX and Python's `ssl.SSLContext`.
+ * **Immutable**: make one context, and use it for any number of streams on any threads.
  *
  * A client makes a context with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
  * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
- * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Without a descriptor,
- * use `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for callbacks of your own,
- * `netlib_tls_engine_new_client` for bytes in memory.
+ * server also calls `netlib_tls_options_set_identity_files`, and calls `netlib_tls_accept_fd` instead of
+ * `netlib_tls_wrap_fd`. If there is no descriptor, use `netlib_tls_wrap_stream` for TLS inside TLS,
+ * `netlib_tls_wrap_callbacks` for an application-defined transport, or `netlib_tls_engine_new_client` for bytes in
+ * memory.
  *
- * Further functions: `netlib_tls_options_add_pin` accepts only certain keys; a `netlib_tls_session` resumes a
- * particular session (a context resumes sessions by itself); `netlib_tls_options_set_early_data` allows a request to
- * be sent with the first message; `netlib_tls_context_with_ech` hides the server's name on the wire;
- * `netlib_tls_context_verify_chain` verifies certificates without a session; `netlib_connection_key` is for pools. */
+ * Further functions serve special purposes. `netlib_tls_options_add_pin` restricts the accepted certificates or keys.
+ * A `netlib_tls_session` selects the session that is resumed; by default, a context selects it.
+ * `netlib_tls_options_set_early_data` allows a request to be sent with the first message of the handshake.
+ * `netlib_tls_context_with_ech` hides the server's name from observers of the connection.
+ * `netlib_tls_context_verify_chain` verifies certificates without a connection. `netlib_connection_key` computes keys
+ * for connection pools. */
 struct netlib_tls_context;
 
-/** The settings from which a context is made. **Single**. `netlib_tls_context_new` reports the first bad value, and
- * reads the files. */
+/** The settings from which `netlib_tls_context_new` makes a TLS context. **Single**. `netlib_tls_context_new`, not the
+ * setters, reads files and reports the first invalid value. */
 struct netlib_tls_options;
 
-/** Makes options that hold the defaults.
+/** Makes TLS options that hold the defaults.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 
-/** Releases options. Contexts made from them are not affected. */
+/** Releases TLS options. The contexts that were made from the options are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
 
-/** Makes a context. Files and the system's store are read during this call and never again. Corresponds to OpenSSL's
- * SSL_CTX_new and urllib3's create_urllib3_context.
- * @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, a client
- *        with TLS 1.2 and 1.3 that trusts the system's authorities.
- * @param err the error's message begins with the setter that was given a bad value.
- * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+/** Makes a TLS context. The call reads the files that the options name and the system's certificate store; netlib does
+ * not read them again later. Corresponds to OpenSSL's SSL_CTX_new and urllib3's create_urllib3_context.
+ * @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, for a
+ *        client with TLS 1.2 and 1.3 that trusts the system's authorities.
+ * @param err the error message begins with the name of the setter whose value is invalid.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no TLS version;
  *         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
- *         that cannot be opened; `NETLIB_INVALID_PEM` for a file without anything usable; `NETLIB_NO_TRUST_ANCHORS`;
- *         for the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
+ *         file that cannot be opened; `NETLIB_INVALID_PEM` for a file without a usable certificate or key;
+ *         `NETLIB_NO_TRUST_ANCHORS`; for the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and
+ *         `NETLIB_KEY_MISMATCH`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_new(const netlib_tls_options *options, netlib_tls_context **context,
                                                      netlib_error **err);
 
-/** Returns another reference to the same context. */
+/** Returns another reference to the same TLS context. */
 NETLIB_MUST_USE netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
 
-/** Releases a context. Its streams keep their own references. */
+/** Releases a TLS context. Streams that use the context keep references of their own. */
 void netlib_tls_context_free(netlib_tls_context *context);
 
 /* ---- Trusted authorities. ---- */
 
-/** Trusts the authorities in a file, in addition to those of earlier calls. Corresponds to OpenSSL's CAfile and curl's
- * --cacert. Default: none. Once an authority is added, the system's authorities are not trusted by default: see
+/** Trusts the certificates in a file, in addition to those of earlier calls. Corresponds to OpenSSL's CAfile and curl's
+ * --cacert. Default: none. Once a certificate is added, the system's authorities are no longer trusted by default: see
  * `netlib_tls_options_set_system_trust`.
  *
- * A certificate in the file may be an authority's or a peer's own. Both are used as `openssl verify -partial_chain`
- * uses them:
+ * The file may contain certificates of authorities and certificates of peers. netlib uses both kinds as `openssl
+ * verify -partial_chain` does:
  *
- * - An authority may issue certificates for any name, within its own limits: its validity, pathlen, extendedKeyUsage,
- *   keyUsage and nameConstraints. A certificate is an authority's if its basicConstraints say CA:TRUE, if it has no
- *   basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
- *   authority's if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
- * - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue
- *   certificates.
- * - A peer may present a certificate of the file, no matter who issued it, and even if it says CA:TRUE, as the
- *   certificates of `openssl req -x509` do. It is accepted if its validity, name, purpose and key are right. If CRLs
- *   were added, it is also looked up: see `netlib_tls_options_add_crl_file`. Prefer a certificate with CA:FALSE for
- *   this purpose, because the holder of the key of a certificate with CA:TRUE can issue certificates for any name.
+ * - An authority may issue certificates for any name, within the validity, pathlen, extendedKeyUsage, keyUsage and
+ *   nameConstraints of its own certificate. A certificate belongs to an authority if its basicConstraints say CA:TRUE,
+ *   if it has no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. A
+ *   certificate does not belong to an authority if its keyUsage lacks keyCertSign, or if it has a critical extension
+ *   that netlib does not understand.
+ * - Any other certificate, such as the certificate of a server, matches only itself, byte for byte. The holder of such
+ *   a certificate cannot issue certificates.
+ * - A peer may present a certificate of the file as its own, regardless of its issuer, and even if it says CA:TRUE, as
+ *   the certificates of `openssl req -x509` do. netlib accepts such a certificate if its validity, name, purpose and
+ *   key are valid. If CRLs were added, the certificate must not be revoked either: see
+ *   `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the holder of the key of a
+ *   certificate with CA:TRUE can issue certificates for any name.
  *
- * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
- * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
- * any usable certificate makes `netlib_tls_context_new` fail, with the path in the message.
- * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
- *        seconds.
+ * netlib skips a certificate that cannot be used, and `netlib_tls_context_trust_source_skipped` lists the skipped
+ * certificates. netlib also skips OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file,
+ * malformed PEM, or a file without any usable certificate makes `netlib_tls_context_new` fail, with the path in the
+ * error message.
+ * @param path the path of the file, in PEM or DER; up to 16 MiB. The file may be a pipe that ends within 5 seconds,
+ *        such as a shell's `<(...)`.
  */
 void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
 
-/** Trusts the authorities in the files of a directory, in addition to those of earlier calls. Corresponds to OpenSSL's
- * CApath, but all files are read when the context is made. Default: none.
+/** Trusts the certificates in the files of a directory, in addition to those of earlier calls. Corresponds to OpenSSL's
+ * CApath, but netlib reads all files when the context is made. Default: none.
  *
- * If there are hashed names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are
- * read, so that netlib and OpenSSL trust the same authorities. Otherwise every file that is not hidden is read;
- * subdirectories are not. A file that cannot be used is skipped and listed by
- * `netlib_tls_context_trust_source_skipped`; a directory that cannot be read, or without any usable certificate, makes
- * `netlib_tls_context_new` fail, with the path in the message. CRLs under hashed names such as `5ed36f99.r0` are also
- * skipped and listed: use `netlib_tls_options_add_crl_file` to add CRLs.
- * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. */
+ * If there are files with hashed names such as `5ed36f99.0`, which `c_rehash` makes and OpenSSL looks for, netlib
+ * reads only these files, so that netlib and OpenSSL trust the same authorities. Otherwise, netlib reads every file
+ * that is not hidden, but no subdirectory. netlib skips a file that cannot be used, and
+ * `netlib_tls_context_trust_source_skipped` lists the skipped files. A directory that cannot be read, or without any
+ * usable certificate, makes `netlib_tls_context_new` fail, with the path in the error message. CRLs with hashed names
+ * such as `5ed36f99.r0` are also skipped and listed: to add CRLs, use `netlib_tls_options_add_crl_file`.
+ * @param path the path of the directory, with up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64
+ *        MiB.
+ */
 void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path);
 
-/** Trusts authorities from memory, as `netlib_tls_options_add_ca_file` does from a file. Corresponds to Python's
+/** Trusts certificates from memory, as `netlib_tls_options_add_ca_file` does from a file. Corresponds to Python's
  * cadata. Default: none.
  * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. */
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
-/** Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: yes, unless
- * other authorities were added or the built-in ones were requested, or no certificates are verified
- * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). With 1, the system's
- * authorities are trusted in addition to the others. If the system has no authorities, the ones built into netlib are
- * used instead. Certificates of the system's store have the same limits as the certificates of
- * `netlib_tls_options_add_ca_file`. */
+/** Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
+ * other certificates were added, the built-in authorities were requested, or no certificates are verified
+ * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If this function sets 1,
+ * the system's authorities are trusted in addition to the others. If the system has no authorities, those built into
+ * netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to the certificates of the
+ * system's store. */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
-/** Sets whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. With
- * 1, making a client session fails with `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if
- * client certificates are requested with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a
- * client with a certificate has the same settings. This saves a server the few milliseconds that it takes to read a
- * store of 140 authorities. With 1 and without a certificate, `netlib_tls_context_new` fails with
- * `NETLIB_INVALID_ARGUMENT`. */
+/** Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
+ * `NETLIB_INVALID_ARGUMENT`, and netlib reads the system's authorities only if `netlib_tls_options_set_verify_mode`
+ * requests client certificates. So a server saves the few milliseconds that reading a store of 140 authorities takes.
+ * Default: 0, because the settings of a server do not differ from those of a client with a certificate. With 1 and
+ * without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds to Python's
+ * PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
-/** Sets whether the authorities of Mozilla's programme that are built into netlib are trusted: they are the same on
- * every machine, and as old as this library. Corresponds to Python's package certifi. Default: 0, so that they are
- * trusted only if the system has no authorities. With 1 they replace the system's authorities unless
- * `netlib_tls_options_set_system_trust` asks for both.
+/** Sets whether the built-in authorities are trusted: the authorities of Mozilla's root programme, which are compiled
+ * into netlib. The built-in authorities are the same on every machine, and as old as the library. Corresponds to
+ * Python's package certifi. Default: 0, so that the built-in authorities are trusted only if the system has no
+ * authorities. With 1, they replace the system's authorities, unless `netlib_tls_options_set_system_trust` is also set
+ * to 1.
  *
- * netlib has the name, the key and the nameConstraints of each of these authorities, but not its certificate. So their
- * validity is not checked, and none of them is accepted as a peer's own certificate. */
+ * Of each built-in authority, netlib knows the name, the key and the nameConstraints, but not the certificate. So
+ * netlib does not check the validity dates of built-in authorities, and does not accept their certificates as a peer's
+ * own certificate. */
 void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
 
-/* ---- The certificate and key of this side. ---- */
+/* ---- The local certificate and private key. ---- */
 
-/** Sets the certificate of this side and its private key, from files. A server needs both; a client sends the
- * certificate to a server that requests a certificate. Corresponds to Python's `load_cert_chain`, and to curl's --cert
- * and --key. Default: none.
+/** Sets the identity, which is the local certificate and its private key, from files. A server needs an identity; a
+ * client sends the certificate only to a server that requests one. Corresponds to Python's `load_cert_chain`, and to
+ * curl's --cert and --key. Default: none.
  *
- * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
- * encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
- * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with the schemes of PKCS#12 (SHA-1 with 3DES or RC2),
- * or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. If the PEM has several keys, the first
- * is used; other sections, such as EC PARAMETERS, are skipped.
+ * The key is an RSA key of 2048 to 8192 bits, an EC key on P-256, P-384 or P-521, or an Ed25519 key, in the format
+ * PKCS#8, PKCS#1 or SEC1. An encrypted key needs `netlib_tls_options_set_key_password`. The supported encryptions are
+ * PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), PKCS#8
+ * with the schemes of PKCS#12 (SHA-1 with 3DES or RC2), and traditional PEM encryption (a DEK-Info header with one of
+ * the ciphers of PBES2). If the PEM contains several keys, netlib uses the first; other sections, such as EC
+ * PARAMETERS, are skipped.
  *
- * Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
- * detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
- * SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file without a MAC is accepted. netlib
- * uses the first key that has a matching certificate, that certificate (if several match, the one with the key's
- * localKeyID), and those of its issuers that are in the file, in any order. Everything else in the file is skipped.
+ * Certificate and key may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them;
+ * the format is detected automatically. For a PKCS#12 file, pass NULL as `key_path`, and set the password of the file.
+ * The MAC of the file, with SHA-1 to SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file
+ * without a MAC is accepted. netlib uses the first key that has a matching certificate, the matching certificate (if
+ * several match, the one with the key's localKeyID), and the certificates of its issuers, which may be in the file in
+ * any order. Everything else in the file is skipped.
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
  * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
- * `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without one, `NETLIB_INVALID_ARGUMENT` for a
- * separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or
- * whose decryption takes more than 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or
- * N*r*p = 2,097,152 of scrypt.
- * @param chain_path the file with this side's certificate, then the certificates that lead to an authority, in PEM or
- *        DER; or the PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
- * @param key_path the file with the key, with the same limits. May be NULL: the key is in the same file. */
+ * `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
+ * `NETLIB_INVALID_ARGUMENT` for a separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another
+ * kind, a key with another encryption, or a key whose decryption takes more than 2,000,000 iterations of PBKDF2
+ * (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
+ * @param chain_path the path of the file with the local certificate, followed by the certificates that lead to an
+ *        authority, in PEM or DER; or the path of the PKCS#12 file. The file has up to 16 MiB, and may be a pipe that
+ *        ends within 5 seconds.
+ * @param key_path the path of the file with the private key, with the same limits. May be NULL: the key is in the file
+ *        of `chain_path`.
+ */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
-/** Sets the certificate of this side and its private key from memory, as `netlib_tls_options_set_identity_files` does
- * from files. Default: none. Corresponds to OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for
- * PKCS#12 to PKCS12_parse.
- * @param chain this side's certificate, then the certificates that lead to an authority, in PEM, or in DER one after
- *        the other; or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
- * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
- *        `chain`.
+/** Sets the identity, which is the local certificate and its private key, from memory, as
+ * `netlib_tls_options_set_identity_files` does from files. Default: none. Corresponds to OpenSSL's
+ * SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
+ * @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
+ *        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the options
+ *        are freed.
+ * @param key the private key, in PEM or DER; up to 16 MiB. netlib copies the key, and wipes the copy when the options
+ *        are freed. May be NULL: the key is in `chain`.
  */
 void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
                                      const void *key, size_t key_len);
@@ -3025,108 +3075,117 @@ void netlib_tls_options_set_identity(netlib_tls_options *options, const void *ch
  * Corresponds to the `password` of Python's `load_cert_chain` and to curl's --pass. Default: none. The password is
  * ignored when nothing is encrypted.
  *
- * The schemes of PKCS#12 take the password as text. netlib reads it as UTF-8, as OpenSSL does. If it is not UTF-8, or
- * does not open the file as UTF-8, each byte is read as one character, as in older programs. An empty password, or
- * none, opens a file that was made with either.
- * @param password any bytes, up to 1024; an empty password is also a password. It is wiped when the options are freed.
- *        May be NULL: none.
+ * The encryption schemes of PKCS#12 use the password as text. netlib first decodes the password as UTF-8, as OpenSSL
+ * does. If the password is not UTF-8, or does not open the file, netlib then decodes each byte as one character, as
+ * older programs do. A file that was made without a password opens with an empty password, and a file that was made
+ * with an empty password opens without one.
+ * @param password the password: any bytes, up to 1024. An empty password is also a password. netlib wipes its copy
+ *        when the options are freed. May be NULL: no password.
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 
-/* ---- Verification of the peer's certificate: names, pins, revocation, flags, time. ---- */
+/* ---- Verification of the peer's certificate: host names, pins, revocation, flags, time. ---- */
 
-/** Modes of verifying the peer's certificate. The numbers are those of Python's `ssl` module. */
+/** Verify modes: whether a certificate of the peer is requested and verified. The numbers are those of Python's `ssl`
+ * module. */
 enum netlib_verify_mode NETLIB_INT32 {
-    /** No verification. A server does not request a certificate. */
+    /** The peer's certificate is not verified. A server does not request a certificate. */
     NETLIB_CERT_NONE = 0,
-    /** A client: the same as REQUIRED, because a server always has a certificate. A server: requests a certificate,
-     * accepts a client without one, and refuses a wrong one. */
+    /** A server requests a certificate, accepts a client without a certificate, and refuses an invalid certificate. For
+     * a client, the mode is the same as `NETLIB_CERT_REQUIRED`, because a server always has a certificate. */
     NETLIB_CERT_OPTIONAL = 1,
-    /** A certificate is required, and must be issued by a trusted authority. */
+    /** The peer must have a certificate that a trusted authority has issued. */
     NETLIB_CERT_REQUIRED = 2
 };
 
-/** Bits for `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
- * `ssl.VerifyFlags`. */
+/** Verify flags: bits for `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and
+ * Python's `ssl.VerifyFlags`. */
 enum netlib_verify_flag NETLIB_INT32 {
-    /** No check beyond a chain to a trusted authority. */
+    /** No additional check of the certificates. */
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
-    /** The peer's own certificate must not be revoked, and its issuer's CRL must be present. */
+    /** The peer's own certificate must not be revoked, and a CRL of its issuer must have been added. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 4,
-    /** The same for every certificate of the chain, except the trusted authority's. */
+    /** No certificate of the chain, except that of the trusted authority, may be revoked, and a CRL of each issuer must
+     * have been added. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
-    /** Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280 and have: a positive
-     * serial number of at most 20 bytes, an authorityKeyIdentifier, a name; an authority's certificate also a
-     * subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign; the peer's own certificate, if
-     * it has a keyUsage, also digitalSignature in it. */
+    /** Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280. Every certificate
+     * must have a positive serial number of at most 20 bytes, an authorityKeyIdentifier, and a name. The certificate
+     * of an authority must also have a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with
+     * keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature. */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
-    /** Allows proxy certificates (RFC 3820). With it, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
+    /** Allows proxy certificates (RFC 3820), which netlib does not support: `netlib_tls_context_new` fails with
+     * `NETLIB_UNSUPPORTED`. */
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
-    /** Trusted authorities are tried before certificates that the peer sent. This flag is always in force. */
+    /** When netlib builds a chain, it tries trusted authorities before certificates that the peer sent. This flag is
+     * always in force. */
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 32768,
     /** A trusted authority ends the chain, even if another authority issued its certificate. This flag is always in
      * force. */
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 524288
 };
 
-/** Sets the verification of the peer's certificate. Corresponds to Python's `ssl.SSLContext.verify_mode`. Default: a
- * client requires a certificate, a server requests none. As in Python, `NETLIB_CERT_NONE` is refused after
- * `netlib_tls_options_set_check_hostname` with 1. */
+/** Sets the verify mode: whether a certificate of the peer is requested and verified. Corresponds to Python's
+ * `ssl.SSLContext.verify_mode`. Default: `NETLIB_CERT_REQUIRED` for a client, `NETLIB_CERT_NONE` for a server. As in
+ * Python, `NETLIB_CERT_NONE` is an invalid value after `netlib_tls_options_set_check_hostname` with 1. */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
 
-/** Sets whether a server must prove its name. Corresponds to Python's `check_hostname`. Default: yes, unless the verify
- * mode is `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name
- * is accepted, and `netlib_tls_wrap_fd` needs no name. */
+/** Sets whether the server's certificate must be for the server's host name. Corresponds to Python's `check_hostname`.
+ * Default: 1, unless the verify mode is `NETLIB_CERT_NONE`, which setting 1 changes to `NETLIB_CERT_REQUIRED`. With 0,
+ * a certificate for any name is accepted, and `netlib_tls_wrap_fd` needs no host name. */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
 
 /** Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
  * Corresponds to curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but netlib checks pins in every
- * handshake, before any application data is sent. One matching pin is enough, so also pin a key that you keep in
+ * handshake, before any application data is sent. One matching pin suffices, so also pin a key that you keep in
  * reserve (RFC 7469). Default: none.
  *
- * Pins are compared with the verified chain: the peer's own certificate, the intermediates, and the trusted authority
- * at its end (its key, and its certificate if this was added to the options). Other certificates that the peer sent
- * are ignored, because anyone can send a copy of a certificate. With `NETLIB_CERT_NONE`, and after
- * `netlib_tls_options_set_pins_replace_chain`, only the peer's own certificate is compared, because the handshake
- * proves possession of that key only. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the
- * message contains the pin of the peer's key.
+ * netlib compares the pins with the verified chain: the peer's own certificate, the intermediate certificates, and the
+ * trusted authority at the end of the chain (the authority's key, and its certificate if the certificate was added to
+ * the options). Other certificates that the peer sent are ignored, because anyone can send a copy of a certificate.
+ * With `NETLIB_CERT_NONE`, and after `netlib_tls_options_set_pins_replace_chain`, netlib compares only the peer's own
+ * certificate, because the handshake proves possession of that key only. If no pin matches, the handshake fails with
+ * `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
  *
- * A server compares its clients' certificates with the pins. If it requests no certificate, which is the default,
- * `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
- * certificate is accepted. Sessions are resumed between streams of one context only, hence under the same pins.
- * @param pin 64 hex digits, case-insensitive, with colons anywhere: the SHA-256 of a certificate, as from `openssl
- *        x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key (SubjectPublicKeyInfo). Or
- *        "sha256//" and base64, the SHA-256 of a key, as for curl and from `netlib_certificate_public_key_pin`.
+ * A server compares its clients' certificates with the pins. If a server requests no certificate, which is the
+ * default, `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
+ * certificate is accepted. Streams resume only sessions of the same context, so the pins also hold for resumed
+ * sessions.
+ * @param pin one of two forms. 64 hex digits, case-insensitive, with optional colons, are the SHA-256 of a
+ *        certificate, as from `openssl x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key
+ *        (SubjectPublicKeyInfo). "sha256//" and base64 is the SHA-256 of a key, as curl accepts and
+ *        `netlib_certificate_public_key_pin` returns it.
  */
 void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
-/** Sets whether a pin of the peer's own certificate is required instead of a chain to an authority, as for a
- * self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no,
- * both are required. With 1 and without a pin, `netlib_tls_context_new` fails.
+/** Sets whether a pin for the peer's own certificate replaces the verification of the chain, for example for a
+ * self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: 0, so
+ * that a pin and a chain to an authority are required. With 1 and without a pin, `netlib_tls_context_new` fails.
  *
- * With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. These
- * checks remain: a pin matches the certificate or its key, the peer proves possession of that key, the key is strong
- * enough, and the certificate is for the name. Only `netlib_tls_options_set_check_hostname` with 0 turns off the check
- * of the name. */
+ * With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. netlib
+ * still checks that a pin matches the certificate or its key, that the peer proves possession of that key, that the
+ * key is strong enough, and that the certificate is for the host name. Only `netlib_tls_options_set_check_hostname`
+ * with 0 turns off the check of the host name. */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
-/** Adds CRLs (RFC 5280) from a file to those of earlier calls. Corresponds to curl's --crlfile and Python's
- * load_verify_locations. Default: none; netlib never downloads a CRL.
+/** Adds certificate revocation lists (CRLs, RFC 5280) from a file to those of earlier calls. Corresponds to curl's
+ * --crlfile and Python's load_verify_locations. Default: none; netlib never downloads a CRL.
  *
- * Once a CRL is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the
- * peer's own. A revoked certificate is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. If no CRL of its
- * authority was added, or only an expired one, it is refused with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. If
- * an authority has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: its keyUsage, if
- * any, must have cRLSign, even in a trusted certificate.
+ * Once a CRL is added, netlib looks up every certificate of a chain in the CRLs, or with
+ * `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the peer's own certificate. A revoked certificate is refused with the
+ * problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. A certificate is refused with
+ * `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN` if no CRL of its issuer was added, or only an expired one. If an
+ * issuer has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: the keyUsage, if any,
+ * of the issuer's certificate must include cRLSign, even if the certificate is trusted.
  *
- * A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the CRLs of its
- * issuer (a self-signed certificate in its own CRLs), whatever else the peer sends. If no path through its issuer is
- * accepted, the issuer must also be trusted, because only a trusted key verifies the CRL. A CRL with an
- * issuingDistributionPoint covers only the certificates that it names. So adding a CRL makes netlib refuse a trusted
- * self-signed certificate that has no CRL of its own, as `openssl verify -partial_chain -crl_check` does.
- * @param path the file: in PEM, of which all sections "X509 CRL" are read and others skipped, or in DER; up to 16 MiB.
- *        It may be a pipe that ends within 5 seconds. For delta and indirect CRLs, `netlib_tls_context_new` fails with
- *        `NETLIB_UNSUPPORTED`.
+ * A trusted authority is not looked up. A peer's own certificate that is itself trusted is looked up in the CRLs of
+ * its issuer (a self-signed certificate in the CRLs that it issued), regardless of other certificates that the peer
+ * sends. If no chain through that issuer is accepted, the issuer must also be trusted, because only a trusted key can
+ * verify the CRL. So adding a CRL makes netlib refuse a trusted self-signed peer certificate that has issued no CRL,
+ * as `openssl verify -partial_chain -crl_check` does. A CRL with an issuingDistributionPoint covers only the
+ * certificates that this extension names.
+ * @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
+ *        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,
+ *        `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *path);
 
@@ -3135,189 +3194,198 @@ void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *pa
  * @param data CRLs in PEM, or in DER one after the other; up to 16 MiB. */
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
 
-/** Sets additional checks of certificates, for clients and servers. Corresponds to Python's
+/** Sets the verify flags: additional checks of certificates, for clients and servers. Corresponds to Python's
  * `ssl.SSLContext.verify_flags`. Default: `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once
- * CRLs were added. A CRL flag without a CRL makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is
- * off by default; urllib3 sets it with Python 3.13 or newer.
+ * CRLs were added. If a flag checks CRLs but no CRL was added, `netlib_tls_context_new` fails.
+ * `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python 3.13 or newer.
  * @param flags bits of `enum netlib_verify_flag`. */
 void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t flags);
 
 /** Sets the clock for the validity of certificates and CRLs. Corresponds to OpenSSL's X509_VERIFY_PARAM_set_time.
  * Default: the system's clock.
  *
- * The clock is called once per handshake, before the handshake starts, on the calling thread. It may run on several
- * threads at once, and is called as long as a context or options hold it. No lock is held: the clock may use the
- * stream for which it is called, but not read, write or handshake on it. A call on the engine for which it is called
- * fails with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: this was done in the full
- * handshake, and a session is not resumed after the certificate has expired.
- * @param clock the clock, which stores a finite number, 0 or more. If it stores another value or fails, the handshake
- *        fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+ * The clock callback is called once per handshake, before the handshake starts, on the calling thread. The callback
+ * may run on several threads at once, as long as a context or options hold it. netlib holds no lock meanwhile: the
+ * callback may call the getters and setters of the stream whose handshake starts, but not read, write or handshake on
+ * that stream. A call on the engine whose handshake starts fails with `NETLIB_BUSY`. When a session is resumed, no
+ * certificate is verified: the full handshake verified the certificates, and a session is not resumed after the
+ * server's certificates have expired.
+ * @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
+ *        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
 void netlib_tls_options_set_wall_clock(netlib_tls_options *options, netlib_wall_clock_fn clock, void *ctx,
                                        netlib_ctx_free_fn ctx_free);
 
 /* ---- Versions, application protocols, resumption, the key log, the environment. ---- */
 
-/** TLS versions, with the numbers on the wire, as Python's `ssl.TLSVersion`. */
+/** TLS versions, with their numbers in TLS messages. Corresponds to Python's `ssl.TLSVersion`. */
 enum netlib_tls_version NETLIB_INT32 {
     /** The oldest version that netlib offers. */
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /** The newest version that netlib offers. */
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
-    /** No version is negotiated yet. This is a result only, not a setting. */
+    /** No version has been negotiated yet. Getters return this value; setters refuse it. */
     NETLIB_TLS_VERSION_NONE = 0,
-    /** TLS 1.2 (RFC 5246) with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has
-     * it. */
+    /** TLS 1.2 (RFC 5246), only with AEAD cipher suites, and with the extended master secret of RFC 7627 if the peer
+     * supports it. */
     NETLIB_TLS_VERSION_1_2 = 771,
     /** TLS 1.3 (RFC 8446). */
     NETLIB_TLS_VERSION_1_3 = 772
 };
 
-/** Sets the oldest version that is accepted. Corresponds to Python's `minimum_version` and urllib3's
- * ssl_minimum_version. Default: TLS 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to
- * TLS 1.2, the oldest version that netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum
- * above the maximum is reported by `netlib_tls_context_new`. */
+/** Sets the oldest TLS version that is accepted. Corresponds to Python's `minimum_version` and urllib3's
+ * ssl_minimum_version. Default: TLS 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) set TLS 1.2,
+ * the oldest version that netlib supports; `netlib_tls_context_minimum_version` then returns TLS 1.2. If the minimum
+ * is above the maximum, `netlib_tls_context_new` fails. */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
-/** Sets the newest version that is offered. Corresponds to Python's `maximum_version` and urllib3's
+/** Sets the newest TLS version that is offered. Corresponds to Python's `maximum_version` and urllib3's
  * ssl_maximum_version. Default: TLS 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not
- * speak, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
+ * support, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
-/** Adds an application protocol (ALPN, RFC 7301), the most preferred first. Corresponds to Python's
+/** Adds an application protocol (ALPN, RFC 7301). Add the most preferred protocol first. Corresponds to Python's
  * `set_alpn_protocols`, but takes one name per call: it refuses "h2,http/1.1" and the length-prefixed list of
  * OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
- * @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma; all names together at
- *        most 8192 bytes.
+ * @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma. All names together have
+ *        at most 8192 bytes.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
-/** Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. Corresponds to
- * OpenSSL's SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF and also turns off session tickets.
- * Default: yes, between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send
- * sessions after the handshake: a client that never reads gets none. */
+/** Sets whether clients and servers cache and resume sessions, in TLS 1.2 and 1.3. Corresponds to OpenSSL's
+ * SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF and also turns off session tickets. Default: 1,
+ * so that a stream resumes a session of another stream with the same context and server name; see
+ * `netlib_tls_session`. TLS 1.3 servers send sessions after the handshake, so a client that never reads receives no
+ * session. */
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
-/** Sets whether TLS 1.2 has session tickets (RFC 5077). Corresponds to OpenSSL's SSL_OP_NO_TICKET with the opposite
- * value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default:
- * no, as in urllib3, because such tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2
- * sessions are then resumed by their id. The tickets of TLS 1.3 are not affected. */
+/** Sets whether session tickets (RFC 5077) are used in TLS 1.2. Corresponds to OpenSSL's SSL_OP_NO_TICKET with the
+ * opposite value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins.
+ * Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key that outlives many
+ * sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not affected. */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
-/** Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
- * Anyone who can read the file can read the sessions. Corresponds to Python's `keylog_filename`. Default: the file
- * that the environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
- * `netlib_tls_options_set_use_environment`.
+/** Sets the key log file, to which netlib appends the secrets of the context's sessions, so that a program such as
+ * Wireshark can decrypt captured traffic. Anyone who can read the key log file can decrypt the sessions. Corresponds
+ * to Python's `keylog_filename`. Default: the file that the environment variable SSLKEYLOGFILE names, if any, as in
+ * urllib3, but without expansion of "$" in the name; see `netlib_tls_options_set_use_environment`.
  *
- * `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
- * streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, each in
- * one write(2); a line that cannot be written does not end the session. A pipe must have a reader; netlib does not
- * wait for it, so lines for which the pipe has no room are lost.
- * @param path the file. May be NULL: secrets are written nowhere, even if SSLKEYLOGFILE is set. */
+ * `netlib_tls_context_new` opens the key log file, or fails with `NETLIB_IO`; the file stays open as long as the
+ * context or one of its streams exists. netlib creates the file so that only its owner can read and write it. netlib
+ * writes the lines of NSS' key log format, each with one write(2); a line that cannot be written does not end the
+ * session. A pipe must have a reader; netlib does not wait for the reader, so lines for which the pipe has no room are
+ * lost.
+ * @param path the path of the file. May be NULL: no secrets are written, even if SSLKEYLOGFILE is set. */
 void netlib_tls_options_set_keylog_file(netlib_tls_options *options, const char *path);
 
 /** Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
- * and whether SSLKEYLOGFILE names the file to which secrets are written. Default: yes, except in a program with raised
- * privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads these variables. It fails with
- * `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate. */
+ * and whether SSLKEYLOGFILE names the file to which secrets are written. Default: 1, except in a program with raised
+ * privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads the environment variables.
+ * `netlib_tls_context_new` fails with `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set, but no
+ * certificate is found in the files and directories that they name. */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
 /* ---- Cipher suites and key exchange groups. ---- */
 
-/** Sets the cipher suites, in OpenSSL's string language. Corresponds to Python's `set_ciphers` and curl's --ciphers.
- * Default: the nine suites that netlib has, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM,
- * AES-256-GCM, ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM
- * on others.
+/** Sets the cipher suites with a cipher string, in the language of OpenSSL. Corresponds to Python's `set_ciphers` and
+ * curl's --ciphers. Default: all nine suites of netlib, each with forward secrecy and an AEAD, the fastest first:
+ * AES-128-GCM, AES-256-GCM, ChaCha20-Poly1305 on processors with AES instructions; ChaCha20-Poly1305, AES-128-GCM,
+ * AES-256-GCM on other processors.
  *
- * The string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A word is
- * a suite's name, OpenSSL's ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE",
- * "AESGCM", "aRSA", …); words joined by `+` select the suites that each of these words selects. A word appends its
- * suites; after `!` it removes them permanently, after `-` until they are added again, after `+` it moves them to the
- * end. "DEFAULT" at the start selects all suites, in OpenSSL's order. "@STRENGTH" sorts by the key's length.
- * "@SECLEVEL=0", "=1" and "=2" change nothing, because netlib always requires about level 2. Higher levels,
- * "SUITEB128" and its variants are `NETLIB_UNSUPPORTED`.
+ * The cipher string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A
+ * word is the OpenSSL name ("ECDHE-RSA-AES128-GCM-SHA256") or the IANA name of a suite, or an alias of OpenSSL 3.0
+ * ("HIGH", "ECDHE", "AESGCM", "aRSA", …). Words joined by `+` select the suites that all of these words select. A word
+ * appends its suites to the list. A word after `!` removes its suites permanently, a word after `-` until they are
+ * added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all suites, in
+ * OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2" change
+ * nothing, because netlib always requires about level 2. For higher levels, "SUITEB128" and its variants,
+ * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  *
- * The string determines the TLS 1.2 suites and their order. The TLS 1.3 suites stay, in OpenSSL's order, unless the
- * string names one of them ("TLS_AES_128_GCM_SHA256"): then only the named ones are offered, in the order of the
- * string; after `!` or `-` a name removes its suite. (OpenSSL has a separate setting for them.) A version left without
- * a suite is not offered.
+ * The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
+ * unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
+ * in the order of the string; a name after `!` or `-` removes its suite. (OpenSSL has a separate setting for TLS 1.3
+ * suites.) A TLS version for which no suite is left is not offered.
  *
- * As in OpenSSL, a word for a suite that netlib does not have selects nothing, as does a misspelt word: see
- * `netlib_tls_context_unknown_ciphers`. If a string selects no suite at all, `netlib_tls_context_new` fails with
- * `NETLIB_NO_CIPHER_SUITES`, and the message lists the available suites. For text that is not a cipher string, it
- * fails with `NETLIB_INVALID_ARGUMENT` and the offset. The server's key also limits the suites: "aECDSA" needs an EC
- * key.
- * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default. */
+ * As in OpenSSL, a misspelt word, or a word for a suite that netlib does not have, selects nothing: see
+ * `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
+ * `NETLIB_NO_CIPHER_SUITES`, and the error message lists the available suites. If the text is not a cipher string,
+ * `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset. On a server, the kind of the private
+ * key also limits the suites: "aECDSA" needs an EC key.
+ * @param ciphers the cipher string; at most 16 KiB. May be NULL, or empty: the default. */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
 /** Sets the groups for the key exchange, in order of preference. Corresponds to OpenSSL's SSL_CTX_set1_groups_list,
- * Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group
- * also resists quantum computers.
+ * Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The default's
+ * first group also resists attacks with a quantum computer.
  *
- * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), case-insensitive, separated by `:`. In
- * addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. These three and
- * X25519MLKEM768 require TLS 1.3. A version for which the list has no group is not offered. An unknown name makes
- * `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; with the prefix `?` it is ignored, as in OpenSSL 3.3.
- * A group may be named once.
+ * Groups have their IANA or OpenSSL names ("secp256r1", "P-256", "prime256v1"), which are case-insensitive and
+ * separated by `:`. In addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. All
+ * groups with MLKEM in their name require TLS 1.3. A TLS version for which `groups` names no group is not offered. An
+ * unknown group makes `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; an unknown group after `?` is
+ * ignored, as in OpenSSL 3.3. A group may be named only once.
  *
  * A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
- * client also sends a share for x25519, at no extra cost. A server that prefers another group requests a share for it,
- * which takes one more round trip; the next handshake with that server sends a share for that group at once. A server
- * selects the client's most preferred group that is in its own list.
- * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default. */
+ * client also sends a key share for x25519, at no extra cost. A server that prefers another group requests a key share
+ * for that group, which takes one more round trip; in the next handshake with that server, the client sends a key
+ * share for that group at once. Servers of netlib select the group that the client prefers most among the groups that
+ * both sides list.
+ * @param groups the names of the groups; at most 4096 bytes. May be NULL, or empty: the default. */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
-/* ---- Servers with several names (SNI). ---- */
+/* ---- Servers with several host names (SNI). ---- */
 
-/** Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
- * the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
- * once. The callback may call the getters of the stream for which it is called, but not read, write or handshake on
- * it. A call on the engine for which it is called fails with `NETLIB_BUSY`.
- * @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
- *        client sent no name, or an IP address.
- * @param replacement in/out: `*replacement` is NULL when the callback is called. A context stored here replaces this
- *        context: its certificate, versions, application protocols and client verification are used; its callback is
- *        not called. netlib takes ownership of the reference, whatever the callback returns: store a clone
- *        (`netlib_tls_context_clone`).
- * @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
- *         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
- *         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
- *         number, 0 included, and for a replacement without an identity, it fails in the same way, and the client gets
+/** Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
+ * once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
+ * callback may run on several threads at once. It may call the getters of the stream whose handshake is made, but not
+ * read, write or handshake on that stream. A call on the engine whose handshake is made fails with `NETLIB_BUSY`.
+ * @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
+ *        returns. NULL if the client sent no name, or an IP address.
+ * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
+ *        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
+ *        client verification of the new context, but does not call the new context's callback. netlib takes ownership
+ *        of the stored reference, regardless of the callback's result: store a clone (`netlib_tls_context_clone`).
+ * @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
+ *         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
+ *         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
+ *         `netlib_error_tls_alert` returns the alert. After any other number, 0 included, and for a replacement
+ *         without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the client receives
  *         the alert internal_error (80).
  */
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
 
-/** Sets a callback with which a server chooses its context by the name that the client requests. Corresponds to
- * Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client
- * gets this context.
+/** Sets a callback with which a server chooses its context by the host name that the client requests. Corresponds to
+ * Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: no callback, so that all
+ * clients are served with the same context.
  *
- * This context also needs an identity, for clients that get no other context. A ClientHello is buffered until it is
- * complete, up to 64 KiB. On a client the setting has no effect.
- * @param callback May be NULL: none. */
+ * The context made from these options also needs a local certificate, for clients for which the callback stores no
+ * other context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no
+ * effect.
+ * @param callback the callback. May be NULL: no callback. */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
                                                 void *ctx, netlib_ctx_free_fn ctx_free);
 
-/* ---- TLS streams: a session on a descriptor. ---- */
+/* ---- TLS streams: TLS sessions on descriptors. ---- */
 
-/** A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
+/** A TLS stream: a TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
  * (`netlib_tls_wrap_callbacks`). Corresponds to OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader
- * and one writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`.
- * Shutting down counts as writing. The settings and getters may be called from any thread at any time.
+ * and one writer**: one thread may read while another thread writes; calls of a third thread fail with `NETLIB_BUSY`.
+ * Shutting down counts as writing. Setters and getters may be called from any thread at any time.
  *
- * The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
- * closes afterwards. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether
- * calls wait.
+ * The descriptor is a connected stream socket, which the stream borrows: the caller keeps the descriptor open while
+ * the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
+ * descriptor: `netlib_tls_stream_set_blocking` determines whether calls wait.
  *
  * A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
  * `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
- * session, which can continue.
+ * session: after them, the session can continue.
  *
  * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
- * down or changes a setting fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory. */
+ * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases
+ * memory. */
 struct netlib_tls_stream;
 
-/** One piece of the data of a write; as POSIX's iovec, but read-only. */
+/** A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only. */
 typedef struct netlib_slice {
     /** The bytes; NULL only if there are none. */
     const void *data;
@@ -3326,20 +3394,20 @@ typedef struct netlib_slice {
 } netlib_slice;
 
 /** Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake. By default the stream is blocking and waits without bound: see
- * `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
+ * `netlib_tls_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
+ * limit: see `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
  *
- * The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). The name
- * is a DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets. One trailing dot
- * is dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same
- * context, name and offered application protocols.
+ * `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
+ * the certificate must be for this name (RFC 9525). The name is a DNS name (Unicode is converted to IDNA by UTS 46) or
+ * an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is ignored. A
+ * stream resumes only sessions of streams with the same context, name and offered application protocols.
  *
  * Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
  * SSL_set1_host and SSL_set_tlsext_host_name.
- * @param fd a connected stream socket, borrowed. An invalid descriptor is reported by the handshake as `NETLIB_IO`.
- * @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
- *        not check names (`netlib_tls_options_set_check_hostname` with 0).
- * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, for an IP address if the context has an
+ * @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
+ * @param server_hostname the host name that the server must prove. May be NULL, or empty, only if the context does not
+ *        check host names (`netlib_tls_options_set_check_hostname` with 0).
+ * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, for an IP address if the context has an
  *         ECHConfigList, and for a listening socket; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context
  *         has no trusted certificates.
  */
@@ -3347,169 +3415,177 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
                                                  const char *server_hostname, netlib_tls_stream **stream,
                                                  netlib_error **err);
 
-/** Makes a server's stream on an accepted descriptor. Like `netlib_tls_wrap_fd`, it does no I/O. If the context has
- * application protocols and the client offers some, the two lists must have a protocol in common. Corresponds to
- * Python's `wrap_socket` with server_side=True.
- * @param context the context, with an identity.
- * @param fd as for `netlib_tls_wrap_fd`: for an invalid descriptor, the handshake fails with `NETLIB_IO`.
- * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
- *         ECHConfigList, and for a listening socket.
+/** Makes a server's stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
+ * context has application protocols and the client offers application protocols, they must have one in common.
+ * Corresponds to Python's `wrap_socket` with server_side=True.
+ * @param context the server's context, which must have a local certificate.
+ * @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, or
+ *         has an ECHConfigList, and for a listening socket.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd,
                                                    netlib_tls_stream **stream, netlib_error **err);
 
-/** Releases a stream. The call does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
- * descriptor. No other call may be using the stream. */
+/** Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_tls_stream_shutdown` before, and
+ * close the descriptor afterwards. No other call may be using the stream. */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
-/** Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
- * call in progress on another thread keeps the limit with which it began. If an event loop waits instead of the
- * stream, use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
- */
+/** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
+ * limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
+ * use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none. */
 void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit);
 
-/** Sets the longest time that a read waits for the next bytes. The timeout bounds the gap between two reads of the
- * socket, not the whole call. It also applies to reads of the handshake. Default: `NETLIB_TIMEOUT_NONE`.
- * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
- * @return `NETLIB_INVALID_ARGUMENT`. */
+/** Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
+ * two reads of the socket, not the whole call. The timeout also applies while the handshake reads. Default:
+ * `NETLIB_TIMEOUT_NONE`.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+ * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream, double seconds,
                                                                  netlib_error **err);
 
-/** Sets the longest time that a write waits until the transport accepts more bytes. Default: `NETLIB_TIMEOUT_NONE`.
- * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
- * @return `NETLIB_INVALID_ARGUMENT`. */
+/** Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
+ * `NETLIB_TIMEOUT_NONE`.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+ * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream, double seconds,
                                                                   netlib_error **err);
 
-/** Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
- * timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
- * begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
- * none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is
- * not counted.
+/** Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
+ * read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
+ * period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
+ * starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
+ * spends between its reads does not count.
  *
- * The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
- * stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
- * nothing arrives. The time until the server begins to answer is also waiting time: if it may be long, call this when
- * the answer has begun. Each call starts a new period, and so does `netlib_tls_stream_is_dropped`. For TLS in TLS, the
- * minimum applies only to the stream that is read. It does not apply while the first call makes the outer handshake:
- * use a limit for that.
- * @param bytes 0 for no minimum, whatever `seconds` is.
- * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
- * @return `NETLIB_INVALID_ARGUMENT`. */
+ * The bytes that reads return count; during the handshake, every received byte counts. For a non-blocking stream, the
+ * time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that call even if nothing
+ * arrives. The time until the server begins to respond is also waiting time: if that time may be long, set the minimum
+ * when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped` starts a new period.
+ * For TLS in TLS, the minimum applies only to the stream for which it is set. It does not apply while the first call
+ * on the inner stream makes the outer handshake: to bound that handshake, use a limit.
+ * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
+ * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream, size_t bytes,
                                                                        double seconds, netlib_error **err);
 
-/** Sets whether calls wait. Default: yes. With 0, a call that would have to wait returns `NETLIB_WANT_READ` or
- * `NETLIB_WANT_WRITE`, as OpenSSL's SSL_ERROR_WANT_READ: poll the descriptor for the event, then make the same call
- * again. During the handshake, a read may return `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll
- * for input, read until `NETLIB_WANT_READ`: plaintext may be buffered although the descriptor has no more data.
- * @return `NETLIB_INVALID_ARGUMENT`. */
+/** Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
+ * or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
+ * descriptor for the event, then make the same call again. During the handshake, a read may return
+ * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`:
+ * plaintext may be buffered although the descriptor has no more data.
+ * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
                                                              netlib_error **err);
 
-/** Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
- * anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread.
- * Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
+/** Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call this
+ * function to verify the peer before any data is sent. If another thread is making the handshake, the call waits for
+ * that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
  *
- * If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
- * it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
- * peer an alert first. In TLS 1.3, a server verifies the client's certificate after the handshake is done on the
- * client's side: the client's first read then reports a refusal.
+ * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
+ * would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
+ * numbers. Before a failing call returns, netlib sends the peer an alert. In TLS 1.3, a server verifies the client's
+ * certificate after the client has completed the handshake: if the server refuses the certificate, the client's first
+ * read fails.
  * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
- *         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
- *         when this side has no version, cipher suite or other parameter in common with the peer;
- *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+ *         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses the handshake;
+ *         `NETLIB_TLS_INCOMPATIBLE` when netlib finds no TLS version, cipher suite or other parameter in common with
+ *         the peer; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
  *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
  *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
- *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; with
- *         `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
+ *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; for a stream
+ *         of `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream, netlib_error **err);
 
-/** Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
- * records are decrypted directly into them. Corresponds to OpenSSL's SSL_read_ex.
- * @param len the room in bytes; with 0 nothing is read.
+/** Reads the bytes that are available, at least one and at most `len`. Buffers of 16 KiB or more are the fastest,
+ * because netlib decrypts records directly into them. Corresponds to OpenSSL's SSL_read_ex.
+ * @param len the size of `buf` in bytes; with 0, nothing is read.
  * @param n out: the number of bytes read.
  * @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
- *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+ *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, during the handshake,
  *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
  * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/** Returns the number of bytes that a read would return without I/O; there may be more after them. To find out, it
- * decrypts a record that has already been received. Corresponds to OpenSSL's SSL_pending. */
+/** Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
+ * To determine the number, the function decrypts a record that has already been received. Corresponds to OpenSSL's
+ * SSL_pending. */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
-/** Checks whether an idle connection can no longer carry a request and should be closed. `netlib_is_connection_dropped`
- * reports a TLS connection as dropped too often, because session tickets and key updates may arrive at any time. This
- * function processes them; it leaves data and failures to the next read.
+/** Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
+ * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
+ * may arrive at any time. `netlib_tls_stream_is_dropped` processes these messages, and leaves data and failures to the
+ * next read.
  *
  * The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
- * The check calls the callbacks of `netlib_tls_wrap_callbacks`, and for TLS in TLS it reads the outer streams. Before
- * the handshake is done, it leaves input to the handshake and reports only a connection that has ended or a handshake
- * that has failed as dropped.
- * @param dropped out: 0 or 1.
- * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection is
- *        not dropped; `NETLIB_OK`: unsolicited data; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
- *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session: a
- *        read returns that error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
- *        `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
+ * For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS, the check reads the
+ * outer streams. Before the handshake is done, the check leaves input to the handshake, and reports a connection as
+ * dropped only if the connection has ended or the handshake has failed.
+ * @param dropped out: 1 if the connection has been dropped, else 0.
+ * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
+ *        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
+ *        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
+ *        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
+ *        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
  *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
  *        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
- * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
- *         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
- *         the statuses that its callbacks report.
+ * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
+ *         stream; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; for a stream of
+ *         `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
  * @threads one call at a time, which counts as reading and as writing */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream, int32_t *dropped,
                                                            netlib_status *why, netlib_error **err);
 
-/** Writes data. A blocking stream writes all of it, a non-blocking stream as much as can be sent: `n` counts the bytes
- * that the operating system, or the callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
+/** Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
+ * bytes that the operating system, or the write callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
  * SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
- * Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
- * even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
+ * Bytes that `n` does not count may have been encrypted already, so the next write must continue with the same bytes,
+ * even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte twice.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
- * @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
- *         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than were encrypted but not counted; all
- *         that `netlib_tls_stream_handshake` returns.
+ * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
+ * @return `NETLIB_WANT_WRITE` and, during the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
+ *         shutdown; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier write has encrypted but
+ *         not counted; all that `netlib_tls_stream_handshake` returns.
  * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
 /** Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
- * share records, so that they cost no more than one piece of the same total length; a piece that fills a record is
- * encrypted in place. After a write that did not count everything, the next write must continue with the same bytes,
- * divided into pieces in any way.
+ * share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
+ * that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
+ * which may be divided into other pieces.
  * @param slices the pieces, in order.
  * @param count the number of pieces, at most 1024.
- * @param n out: the number of bytes written from all pieces; less than their sum only if non-blocking.
+ * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
+ *        non-blocking.
  * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
- *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and
- *         not empty.
+ *         for a total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not
+ *         empty.
  * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream, const netlib_slice *slices,
                                                        size_t count, size_t *n, netlib_error **err);
 
 /** Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
- * can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
- * handshake is done nothing is sent. Calling it again is harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
+ * can be written after the call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Before
+ * the handshake is done, nothing is sent. Further calls are harmless. Corresponds to OpenSSL's SSL_shutdown, called
+ * once.
  * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
- *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the failure of
- *         the session.
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the status with
+ *         which the session has failed.
  * @threads one reader and one writer at the same time */
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
 
-/** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
- * if the transport is used for something else afterwards. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's
- * SSL_shutdown, called until it returns 1.
+/** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
+ * only if the transport is used for another purpose afterwards. Corresponds to Python's `SSLSocket.unwrap` and
+ * OpenSSL's SSL_shutdown, called until it returns 1.
  *
- * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If there may be more,
- * read to the end instead. Before the handshake is done nothing is sent or awaited.
+ * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If the peer may send
+ * more data, read until `NETLIB_END_OF_STREAM` instead. Before the handshake is done, nothing is sent, and the call
+ * does not wait.
  * @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
  *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
  *         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
@@ -3520,118 +3596,125 @@ netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_
 /* ---- Negotiated parameters of a stream. ---- */
 
 /** Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
- * failed. A resumed session has the certificates of the session that it resumes. */
+ * failed. A resumed session has the certificates of the original session. */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
 /** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
  * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified.
  * Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned. */
+ * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /** Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
  * is done. Corresponds to Python's `selected_alpn_protocol`. */
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns the server's name; NULL when there is none, and before the handshake is done. On a client, it is the host
- * that the server has proved to be, in the form in which names are compared: lower case, IDNA as ASCII, no trailing
- * dot; with Encrypted Client Hello the hidden name. On a server, it is the DNS name that the client requested (SNI).
- * Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername. */
+/** Returns the server's host name; NULL when there is none, and before the handshake is done. On a client, the result
+ * is the host name that the server has proved, in the form in which names are compared: lower case, IDNA as ASCII, no
+ * trailing dot; with Encrypted Client Hello, the hidden name. On a server, the result is the DNS name that the client
+ * requested (SNI). Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername. */
 const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/** Returns the TLS version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
  * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. Corresponds to OpenSSL's SSL_version, which has
  * the same numbers. */
 enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
-/** Returns the cipher suite that was negotiated, by its name in the IANA registry, for example
- * "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name. */
+/** Returns the IANA name of the cipher suite that was negotiated, for example "TLS_AES_256_GCM_SHA384"; NULL before the
+ * handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name. */
 const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns the key exchange group, by its name in the IANA registry, for example "X25519MLKEM768" (which also resists a
+/** Returns the IANA name of the key exchange group, for example "X25519MLKEM768" (which also resists attacks with a
  * quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
  * which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name. */
 const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
 
-/** Returns 1 if the session resumes an earlier session of the same context and name (`netlib_tls_session`), without a
- * new proof of identity, else 0; 0 before the handshake is done. Corresponds to Python's `SSLSocket.session_reused`. */
+/** Returns 1 if the handshake resumed an earlier session of the same context and host name (`netlib_tls_session`), in
+ * which case the server has not proved its identity again, else 0; 0 before the handshake is done. Corresponds to
+ * Python's `SSLSocket.session_reused`. */
 int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
-/* ---- TLS streams inside another stream, or on callbacks. ---- */
+/* ---- TLS streams inside other streams, or on callbacks. ---- */
 
-/** Receives bytes from the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called only
- * during calls on the stream, on the thread of the call, one at a time, without a lock, so it may use other streams. A
- * call on its own stream fails with `NETLIB_BUSY`.
+/** Receives bytes from the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes
+ * the callback only during a call on the stream, on the thread of that call, and never twice at the same time. netlib
+ * holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own stream
+ * fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
- * @param len the room in bytes, at least 1.
- * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
- *        `SIZE_MAX`, and the callback must store a value.
- * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`.
+ * @param len the size of `buf` in bytes, at least 1.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
+ *        presets `n` to `SIZE_MAX`, and the callback must store a value.
+ * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`.
  *         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
- *         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
- *         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
+ *         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
+ *         (200 or more), the call on the stream fails with the same status, and after any other number with
+ *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
-/** Sends bytes to the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called as
- * `netlib_tls_read_fn` is, possibly while the read callback runs on another thread.
+/** Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. The rules of
+ * `netlib_tls_read_fn` for calls apply; the write callback may run while the read callback runs on another thread.
  * @param len the number of bytes, at least 1.
- * @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
- *        `SIZE_MAX`, and the callback must store a value.
- * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
- *         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
- *         failures as in `netlib_tls_read_fn`.
+ * @param n out: the number of bytes accepted, from 1 to `len`. Later calls pass the other bytes again. netlib presets
+ *        `n` to `SIZE_MAX`, and the callback must store a value.
+ * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`. Any
+ *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
+ *         no room yet; other numbers have the same effect as for `netlib_tls_read_fn`.
  */
 typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
-/** Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy.
+/** Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
  * Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake, and also the handshake of the outer stream if it is not done
- * yet. Each of the two peers proves its own name. First read exactly the proxy's answer from the outer stream: the
- * bytes after the answer belong to the inner stream.
+ * `netlib_tls_stream_handshake`, makes the handshake, and before it the handshake of the outer stream if that is not
+ * done yet. Each of the two peers proves its own host name. Before the call, read exactly the proxy's response from
+ * the outer stream: the bytes after the response belong to the inner stream.
  *
- * While the new stream exists, reads, writes, handshakes and shutdowns of the outer stream, and making another stream
- * inside it, fail with `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new stream keeps it
- * alive. The new stream's settings (blocking, limit, timeouts) apply to the transport; the settings of the outer
- * stream do not. If the new stream is non-blocking, poll the descriptor of the outermost stream.
+ * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
+ * and so does making another stream inside the outer stream. The getters of the outer stream work, and you may free
+ * the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
+ * apply to the transport; the settings of the outer stream do not. If the inner stream is non-blocking, poll the
+ * descriptor of the outermost stream.
  *
  * To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
- * for something else, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it; otherwise bytes
- * that it has read from the outer stream are lost. If the outer stream ends before the inner peer's close_notify,
- * cleanly or not, the inner stream fails with `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
+ * for another purpose afterwards, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it;
+ * otherwise bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the
+ * inner peer's close_notify, with or without a close_notify of its own, the inner stream fails with
+ * `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
  * @param outer a client's or a server's stream.
- * @param server_hostname the inner server's name, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the
- *        context does not check names.
- * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
- *         that were not counted; `NETLIB_CLOSED` when it was shut down; the failure of `outer` when it has failed;
- *         `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
+ * @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
+ *        empty, only if the context does not check host names.
+ * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
+ *         has encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status with which
+ *         `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
                                                      const char *server_hostname, netlib_tls_stream **stream,
                                                      netlib_error **err);
 
-/** Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have an
- * identity.
+/** Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
+ * local certificate.
  * @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
                                                        netlib_tls_stream **stream, netlib_error **err);
 
-/** Makes a client's stream on an application-defined transport. Corresponds to OpenSSL's BIO. The call does no I/O and
- * calls neither callback.
+/** Makes a client's stream on an application-defined transport, which consists of a read callback and a write callback.
+ * Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
  *
- * netlib cannot wait for such a transport: `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
- * the caller, even by a blocking stream, and a write may count fewer bytes than it was given. If the callbacks wait,
- * the stream waits. The limit is checked before each callback; the stream's timeouts have no effect. A callback that
- * stores no count, or a count larger than `len`, makes the session fail with `NETLIB_CALLBACK_FAILED`, which is final.
- * A failure that a callback reports is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
- * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
+ * netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
+ * `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
+ * passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
+ * timeouts have no effect. If a callback stores no count, or a count larger than `len`, the session fails with
+ * `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
+ * `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
+ *        only if the context does not check host names.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out: `netlib_tls_stream_free` calls no callback except `ctx_free`.
- * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name. */
+ * @param stream out: the stream; `netlib_tls_stream_free` calls no callback except `ctx_free`.
+ * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
                                                         const char *server_hostname, netlib_tls_read_fn read_fn,
                                                         netlib_tls_write_fn write_fn, void *ctx,
@@ -3639,272 +3722,283 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
                                                         netlib_error **err);
 
 /** Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
- * `context` must have an identity.
+ * `context` must have a local certificate.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until then.
- * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context. */
+ * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context. */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
                                                           void *ctx, netlib_ctx_free_fn ctx_free,
                                                           netlib_tls_stream **stream, netlib_error **err);
 
-/* ---- TLS engines: a session over a transport of your own. ---- */
+/* ---- TLS engines: TLS sessions over a transport of your own. ---- */
 
-/** A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. Corresponds
- * to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and
- * reads the time only to verify certificates. **Single**.
+/** A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
+ * another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system
+ * call, never waits, and reads the clock only to verify certificates. **Single**.
  *
  * Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
- * network. Drain after every other call, even after a failed one: the output may contain an alert for the peer.
- * `NETLIB_WANT_READ` means: drain, then feed more.
+ * network. Drain the engine after every other call, even after a failed call, because the output may contain an alert
+ * for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
  *
- * A failure of the session is final: every later call except drain fails with the same error. The engine's buffers are
- * bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the output of the handshake.
+ * A failure of the session is final: every later call except `netlib_tls_engine_drain` fails with the same error. The
+ * engine's buffers are bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the
+ * output of the handshake.
  *
- * An engine belongs to the process that made it: in a forked child its calls fail with `NETLIB_CLOSED`. */
+ * An engine belongs to the process that made it: in a forked child, calls on the engine fail with `NETLIB_CLOSED`. */
 struct netlib_tls_engine;
 
-/** Makes a client's engine. Its first output is available after `netlib_tls_engine_handshake`, a read or a write.
- * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
- * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, and for an IP address if the context has an
+/** Makes a client's TLS engine. The engine's first output is available after `netlib_tls_engine_handshake`, a read or a
+ * write.
+ * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
+ *        only if the context does not check host names.
+ * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, and for an IP address if the context has an
  *         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
                                                            const char *server_hostname, netlib_tls_engine **engine,
                                                            netlib_error **err);
 
-/** Makes a server's engine. The `context` must have an identity.
- * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and requests no certificate. */
+/** Makes a server's TLS engine. The `context` must have a local certificate.
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, or has pins but requests no certificate.
+ */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
                                                            netlib_tls_engine **engine, netlib_error **err);
 
-/** Releases an engine. Output that was not drained is lost. */
+/** Releases a TLS engine. Output that was not drained is lost. */
 void netlib_tls_engine_free(netlib_tls_engine *engine);
 
-/** Feeds the engine bytes from the network, as many as there is room for. A later handshake, read or write processes
- * them. If `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+/** Passes bytes from the network to an engine, as many as the engine has room for. A later handshake, read or write
+ * processes the bytes. If `n` is less than `len`, read until `NETLIB_WANT_READ` (during the handshake,
  * `netlib_tls_engine_handshake` also makes room), then feed the rest. Bytes after the peer's close_notify are accepted
  * and ignored.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes accepted.
  * @return `NETLIB_OK`, even if no byte was accepted; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
- *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
+ *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the status with which the session has
+ *         failed.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine, const void *data, size_t len,
                                                      size_t *n, netlib_error **err);
 
-/** Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
- * close_notify, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`.
- * Calling it again is harmless. */
+/** Tells an engine that the transport has ended. Data that was fed before can still be read. If the peer's close_notify
+ * was not fed, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Further
+ * calls are harmless. */
 void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
-/** Copies the bytes to be sent to the peer into `buf`, in order, and removes them from the engine.
- * @param n out: the number of bytes copied; 0 if there are none.
- * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child. */
+/** Moves output, which is the bytes to send to the peer, from an engine to `buf`, in order.
+ * @param n out: the number of bytes stored in `buf`; 0 if there is no output.
+ * @return `NETLIB_OK`, even if the session has failed or has ended; `NETLIB_CLOSED` in a forked child. */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                       netlib_error **err);
 
-/** Returns the number of bytes that wait to be drained. */
+/** Returns the number of output bytes that were not drained yet. */
 size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
 
-/** Makes the handshake with the bytes that were fed, unless it is done. Reads and writes do it implicitly. There may be
- * output to drain after every result.
- * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
+/** Makes the handshake with the bytes that were fed, unless the handshake is already done. Reads and writes make the
+ * handshake implicitly. After every result, there may be output to drain.
+ * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when the handshake needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
- *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
- *         `NETLIB_TLS_INCOMPATIBLE` if this side finds no version, cipher suite or other parameter in common;
- *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
- *         `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session during the handshake;
- *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
+ *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses the
+ *         handshake; `NETLIB_TLS_INCOMPATIBLE` if netlib finds no TLS version, cipher suite or other parameter in
+ *         common with the peer; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`);
+ *         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session
+ *         during the handshake; `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback` failed.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
 
-/** Reads at least one byte of plaintext and at most `len`, as many as the fed bytes contain. Buffers of 16 KiB or more
- * are the fastest: records are decrypted directly into them.
- * @param len the room in bytes; with 0 nothing is read.
+/** Reads the plaintext of the bytes that were fed, at least one byte and at most `len`. Buffers of 16 KiB or more are
+ * the fastest, because netlib decrypts records directly into them.
+ * @param len the size of `buf` in bytes; with 0, nothing is read.
  * @param n out: the number of bytes read.
- * @return `NETLIB_WANT_READ` when more must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
+ * @return `NETLIB_WANT_READ` when more bytes must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
  *         `NETLIB_TLS_TRUNCATED` when the transport ended without close_notify, so that data may be missing; all that
  *         `netlib_tls_engine_handshake` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/** Returns the number of bytes that a read would return without more input; there may be more after them. To find out,
- * it decrypts a record that has been fed. */
+/** Returns the number of bytes that the next read would return without more input; more bytes may be available to later
+ * reads. To determine the number, the function decrypts a record that has been fed. */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
-/** Encrypts data into the output, as much as there is room for. While 256 KiB or more of output wait to be drained, no
- * further data is accepted. So a peer that does not read costs at most this much memory plus one more piece of 64 KiB.
+/** Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output were not
+ * drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of memory plus one
+ * more piece of 64 KiB.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes written. If it is less than `len`, drain, and write the rest.
- * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written: drain first;
- *         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
- *         `netlib_tls_engine_handshake` returns.
+ * @param n out: the number of bytes written. If `n` is less than `len`, drain the engine, then write the rest.
+ * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written because the engine must
+ *         be drained first; `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown;
+ *         all that `netlib_tls_engine_handshake` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine, const void *buf, size_t len,
                                                       size_t *n, netlib_error **err);
 
-/** Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards. Reads continue until
- * `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify is appended when the handshake ends. Calling it
- * again is harmless.
- * @return `NETLIB_OK`; the failure of the session. */
+/** Appends close_notify (RFC 8446 section 6.1) to the output of an engine. Nothing can be written after the call, but
+ * data can be read until `NETLIB_END_OF_STREAM`. If the handshake is not done yet, close_notify is appended when the
+ * handshake ends. Further calls are harmless.
+ * @return `NETLIB_OK`, or the status with which the session has failed. */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
-/** Returns the same as `netlib_tls_stream_peer_certificate_count`: 0 before the handshake is done. */
+/** Returns the same for an engine as `netlib_tls_stream_peer_certificate_count` for a stream: 0 before the handshake is
+ * done. */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
-/** Returns the same as `netlib_tls_stream_peer_certificate`.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned. */
+/** Returns the same for an engine as `netlib_tls_stream_peer_certificate` for a stream.
+ * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
-/** Returns the same as `netlib_tls_stream_alpn_protocol`. */
+/** Returns the same for an engine as `netlib_tls_stream_alpn_protocol` for a stream. */
 const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same as `netlib_tls_stream_server_name`. */
+/** Returns the same for an engine as `netlib_tls_stream_server_name` for a stream. */
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
- * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. */
+/** Returns the same for an engine as `netlib_tls_stream_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
+ * `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
-/** Returns the same as `netlib_tls_stream_cipher_suite`. */
+/** Returns the same for an engine as `netlib_tls_stream_cipher_suite` for a stream. */
 const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same as `netlib_tls_stream_key_exchange_group`. */
+/** Returns the same for an engine as `netlib_tls_stream_key_exchange_group` for a stream. */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same as `netlib_tls_stream_is_resumed`. */
+/** Returns the same for an engine as `netlib_tls_stream_is_resumed` for a stream. */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Session resumption. ---- */
 
-/** A session that a client can resume with a later handshake without certificates, which is cheaper for both sides.
- * Corresponds to Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+/** A TLS session that a client can resume in a later handshake without certificates, which is cheaper for client and
+ * server. Corresponds to Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
  *
- * Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
- * (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
- * resumed only with the context that made it, for the same server name and with the same application protocols
- * offered. A session is not bound to a port, an address or a proxy: only a server that has proved the name, or that
- * shares the keys of that server, can resume it. A stream for which no session is set resumes a session that the
- * context remembers.
+ * Few applications need this handle: a context caches sessions, and its streams and engines resume them without
+ * further calls (`netlib_tls_options_set_resumption`). Take a session out of the cache to choose the connection that
+ * resumes it. A session can be resumed only with the context that made it, for the same server name and with the same
+ * application protocols offered. A session is not bound to a port, an address or a proxy: only a server that has
+ * proved the name, or that shares the keys of that server, can resume the session. A stream for which no session is
+ * set resumes a session from the context's cache.
  *
  * A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
  * 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
  * the process. A forked child has a copy of each session; use a ticket in only one of the two processes. */
 struct netlib_tls_session;
 
-/** Returns another reference to the same session. When one of them is used up, so is the other. */
+/** Returns another reference to the same session. A session that is used up through one reference is used up for all
+ * references. */
 NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
 
-/** Releases a session. When the last reference is released, the secret of the session is overwritten. */
+/** Releases a session. When the last reference is released, netlib overwrites the secret of the session. */
 void netlib_tls_session_free(netlib_tls_session *session);
 
-/** Returns the name that the server has proved (the unchecked name if the context does not check names), in the form of
- * `netlib_tls_stream_server_name`. */
+/** Returns the host name that the server of a session has proved, or the unchecked name if the context does not check
+ * host names, in the form of `netlib_tls_stream_server_name`. */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
-/** Returns the TLS version of the session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/** Returns the TLS version of a session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
  * `NETLIB_TLS_VERSION_NONE` for NULL. Corresponds to OpenSSL's SSL_SESSION_get_protocol_version. */
 enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
-/** Returns the time at which the server sent the session, in seconds since 1970-01-01 00:00:00 UTC, by the system's
- * clock. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time. */
+/** Returns the time at which the client received a session from the server, by the system's clock, in seconds since
+ * 1970-01-01 00:00:00 UTC. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time. */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
-/** Returns 1 if the session can still be resumed, else 0: it must not be used up or older than seven days, and the
- * server's certificates and CRLs must not have expired. When it is resumed, a shorter lifetime set by the server and
- * the wall clock of the options are also applied. If the session is too old by them, or if the server has forgotten
- * it, the handshake is a full one. */
+/** Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up, is not older
+ * than seven days, and the server's certificates and CRLs have not expired. The function does not consider the wall
+ * clock of the options and a shorter lifetime that the server has set. If the session has expired by these, or if the
+ * server no longer accepts the session, the handshake is a full handshake. */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
-/** Takes a session out of the context's cache: the newest session that the server has sent to this client's stream.
- * Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
+/** Takes the newest session that the server has sent to a client's stream out of the context's cache. Corresponds to
+ * Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
  *
- * TLS 1.3 servers send sessions after the handshake, usually two, with the first data: read before this call. The
- * context remembers only the latest sessions, at most 8 per name and 256 in all, so take a session soon.
- * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed the
- *        session, the context has forgotten it or does not resume sessions, or the stream verifies no name.
- * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream. */
+ * TLS 1.3 servers send sessions after the handshake, usually two together with the first data, so read data before you
+ * take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a
+ * session soon.
+ * @param session out: the session; NULL if there is none, because the server sends no session or has not sent one yet,
+ *        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
+ *        or the stream has no host name.
+ * @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream. */
 netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_tls_session **session,
                                              netlib_error **err);
 
-/** Sets the session that this client's stream resumes. Call it before the handshake. Corresponds to Python's
- * `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session that the context remembers, if there is
- * one. Setting another session, or none, replaces this default.
+/** Sets the session that a client's stream resumes. Call this function before the handshake. Corresponds to Python's
+ * `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session from the context's cache, if there is
+ * one.
  *
- * If the server does not accept the session, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS
- * 1.3 session is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is
- * unchanged.
- * @param session May be NULL: nothing is resumed, so the new connection does not reveal an earlier visit of this
- *        client. Sessions that the server sends are still remembered.
- * @param err the reason for which the session cannot be resumed here.
+ * If the server does not accept the session, the handshake is a full handshake: see `netlib_tls_stream_is_resumed`. A
+ * TLS 1.3 session is used up once it is set, and a TLS 1.2 session is used up if the handshake fails. If setting the
+ * session fails, the stream is unchanged. A later call replaces the session of an earlier call.
+ * @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
+ *        connections of the same client. Sessions that the server sends are still cached.
+ * @param err the reason why the stream cannot resume the session.
  * @return `NETLIB_INVALID_ARGUMENT` if the session was made by another context, for another server name or with other
- *         application protocols offered, or is used up or too old; and if the handshake has begun, the context does
- *         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
- *         failure of the session.
+ *         application protocols offered, or is used up or too old, and if the handshake has begun, the context does
+ *         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside the stream;
+ *         the status with which the stream has failed.
  */
 netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/** Takes a session of a client's engine, as `netlib_tls_stream_take_session` does for a stream.
- * @param session NULL if there is none.
- * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine. */
+/** Takes the newest session of a client's engine out of the context's cache, as `netlib_tls_stream_take_session` does
+ * for a stream.
+ * @param session out: the session; NULL if there is none.
+ * @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's engine. */
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_tls_session **session,
                                              netlib_error **err);
 
 /** Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: a
- * session that the context remembers.
- * @param session May be NULL: nothing is resumed.
- * @param err the reason for which the session cannot be resumed here.
- * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session. */
+ * session from the context's cache, if there is one.
+ * @param session the session. May be NULL: no session is resumed.
+ * @param err the reason why the engine cannot resume the session.
+ * @return `NETLIB_INVALID_ARGUMENT`; the status with which the engine has failed. */
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
                                             netlib_error **err);
 
-/** Returns the number of remembered sessions that a client could resume, at most 256. Corresponds to OpenSSL's
- * SSL_CTX_sess_number. */
+/** Returns the number of sessions in the context's cache that a client could resume, at most 256. Corresponds to
+ * OpenSSL's SSL_CTX_sess_number. */
 size_t netlib_tls_context_session_count(const netlib_tls_context *context);
 
-/** Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
- * handshake, in which the server proves its identity again. Sessions that were taken out remain usable. Corresponds to
- * OpenSSL's SSL_CTX_flush_sessions. */
+/** Removes all clients' sessions from the context's cache: the next connection to each server makes a full handshake,
+ * in which the server proves its identity again. Sessions that were taken out of the cache remain usable. Corresponds
+ * to OpenSSL's SSL_CTX_flush_sessions. */
 void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
 /* ---- Early data (0-RTT). ---- */
 
-/** The outcome of a session's early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`. */
+/** Outcomes of early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`. */
 enum netlib_early_data_status NETLIB_INT32 {
-    /** No early data was written. */
+    /** The application wrote no early data. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /** The server ignored the early data: write it again, if it is still wanted. As with all early data, another server
-     * may have accepted a copy. */
+    /** The server ignored the early data: if the data is still needed, write the data again. As with all early data,
+     * another server may have accepted a copy. */
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /** The server accepted the early data as the first part of the data. */
+    /** The server accepted the early data as the beginning of the application data. */
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /** The server has not answered yet. If the session has failed, the server may or may not have acted on the early
-     * data. */
+    /** The server has not accepted or ignored the early data yet. If the session has failed, the server may or may not
+     * have acted on the early data. */
     NETLIB_EARLY_DATA_UNDECIDED = 3
 };
 
 /** Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that are sent with the first message
- * of the handshake, a round trip early, when a TLS 1.3 session is resumed and its server allowed early data, as
- * OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+ * of the handshake, and so save a round trip. Early data is possible when a TLS 1.3 session is resumed whose server
+ * allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
  *
  * **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
- * times, and the server may act on it each time. Early data also has no forward secrecy. Use it only for requests
- * whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or
- * a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send
- * the same request after the handshake.
+ * times, and the server may act on it each time. Early data also has no forward secrecy. Use early data only for
+ * requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
+ * login, or a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC
+ * 8470): send the same request after the handshake.
  *
- * This setting sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer one
- * application protocol at most, because the bytes are written before a protocol is negotiated. If a server answers
- * with TLS 1.2 to a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
+ * The setting itself sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer at
+ * most one application protocol, because early data is written before a protocol is negotiated. If a server negotiates
+ * TLS 1.2 with a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
  * without early data. Servers of netlib neither allow nor accept early data.
- * @param on with 1, `netlib_tls_context_new` fails if there are several application protocols, or if resumption is
- *        off.
+ * @param on 0 or 1. With 1, `netlib_tls_context_new` fails if there are several application protocols, or if
+ *        resumption is off.
  */
 void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 
@@ -3913,119 +4007,126 @@ void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
 /** Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
- * `netlib_tls_options_set_early_data` for data that must never be sent in this way. Corresponds to OpenSSL's
+ * `netlib_tls_options_set_early_data` for data that must never be sent as early data. Corresponds to OpenSSL's
  * SSL_write_early_data.
  *
- * If early data is not possible, the call succeeds with `n` 0. It is not possible if the session is not resumed, if
- * its ticket allows no early data or no more of it, if the server has already refused it, after the handshake, and on
- * a server's stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake.
- * netlib never sends them again. For a request that may be sent in this way:
+ * If early data is not possible, the call succeeds with `n` 0. Early data is not possible if no session is resumed, if
+ * the ticket of the session allows no early data or no more early data, if the server has already refused the early
+ * data, after the handshake, and on a server's stream. Accepted bytes are encrypted, and are sent by the same call or
+ * by the next read, write or handshake. netlib never sends early data a second time. To send a request as early data:
  *
  *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
  *     netlib_tls_stream_handshake(stream, &err);
  *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
- * Check the status of each call. The handshake must come before the write, because only its result shows whether the
- * server accepted the first part: an immediate write would send the rest in either case.
+ * Check the status of each call. The handshake must come before the write, because only after the handshake is it
+ * known whether the server accepted the early data: a write before the handshake would send only the rest of the
+ * request, even if the server ignores the early data.
  *
- * Until the handshake is done, the server has proved nothing. Only a server that can decrypt the ticket, which is the
- * server of the resumed session, can read early data.
+ * Until the handshake is done, the server has not proved its identity again. Only a server that can decrypt the
+ * ticket, which is the server of the resumed session, can read early data.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes accepted; if non-blocking, call again for the rest until `n` is 0.
- * @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was accepted
- *         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
- *         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
- *         bytes accepted.
+ * @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
+ * @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte
+ *         was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+ *         `netlib_tls_stream_handshake` returns. After a failure, `netlib_tls_stream_early_data_written` returns the
+ *         number of bytes accepted.
  * @threads one reader and one writer at the same time */
 NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/** Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
- * Corresponds to OpenSSL's SSL_get_early_data_status. */
+/** Returns the outcome of a stream's early data, which is final when the handshake is done;
+ * `NETLIB_EARLY_DATA_NOT_SENT` for NULL. Corresponds to OpenSSL's SSL_get_early_data_status. */
 enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
-/** Returns the number of bytes of early data that may still be written; 0 when none may be sent. Corresponds to
- * OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first byte
- * is sent. */
+/** Returns the number of bytes of early data that may still be written; 0 when no early data is possible. Corresponds
+ * to OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first
+ * byte is sent. */
 size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
 
-/** Returns the number of bytes of early data that were written, including by calls that failed. */
+/** Returns the number of bytes of early data that were accepted, including bytes accepted by calls that failed. */
 size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 
-/** Encrypts early data into the output, as `netlib_tls_stream_write_early_data` does for a stream. See
- * `netlib_tls_options_set_early_data` for data that must never be sent in this way.
+/** Encrypts early data into the output of an engine, as `netlib_tls_stream_write_early_data` does for a stream. See
+ * `netlib_tls_options_set_early_data` for data that must never be sent as early data.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more may be sent.
- * @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was accepted because 256 KiB or
- *         more of output wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
- *         returns except `NETLIB_WANT_READ`.
+ * @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more early data is possible.
+ * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` when no byte was accepted because 256
+ *         KiB or more of output were not drained yet; `NETLIB_CLOSED` after a shutdown; all that
+ *         `netlib_tls_engine_handshake` returns except `NETLIB_WANT_READ`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/** Returns the same as `netlib_tls_stream_early_data_status`; `NETLIB_EARLY_DATA_NOT_SENT` for NULL. */
+/** Returns the same for an engine as `netlib_tls_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
+ * for NULL. */
 enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
-/** Returns the same as `netlib_tls_stream_early_data_left`; 0 when none may be sent. */
+/** Returns the same for an engine as `netlib_tls_stream_early_data_left` for a stream; 0 when no early data is
+ * possible. */
 size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
 
-/** Returns the number of bytes of early data that were written. */
+/** Returns the number of bytes of early data that the engine accepted. */
 size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
 /* ---- Encrypted Client Hello. ---- */
 
-/** The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
+/** Outcomes of Encrypted Client Hello (ECH): see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
  * SSL_ech_get1_status. */
 enum netlib_ech_status NETLIB_INT32 {
-    /** The ClientHello had no Encrypted Client Hello extension. This is also the outcome of every server's session. */
+    /** The ClientHello had no Encrypted Client Hello extension. A server's session always has this outcome. */
     NETLIB_ECH_NOT_OFFERED = 0,
-    /** The ClientHello had a meaningless extension: see `netlib_tls_options_set_ech_grease`. */
+    /** The ClientHello had an Encrypted Client Hello extension with random content: see
+     * `netlib_tls_options_set_ech_grease`. */
     NETLIB_ECH_GREASE = 1,
-    /** The server has not answered yet, or the handshake failed before the answer was complete. */
+    /** The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before that. */
     NETLIB_ECH_OFFERED = 2,
     /** The server decrypted the ClientHello: no observer has seen the server's name. */
     NETLIB_ECH_ACCEPTED = 3,
-    /** The server could not decrypt the ClientHello. No observer has seen the server's name, and there is no
-     * session. */
+    /** The server could not decrypt the ClientHello. No observer has seen the server's name, and the handshake has
+     * failed. */
     NETLIB_ECH_REJECTED = 4
 };
 
 /** Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
- * of the connection sees the list's public name instead of the server's name. A list is for one name: it is the `ech`
- * parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over TLS; otherwise the name
- * can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. Corresponds to
- * OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
+ * of the connection sees the list's public name instead of the server's name. An ECHConfigList is for one server name:
+ * it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over an
+ * encrypted connection, because otherwise an observer can read the name in the query. `netlib_tls_context_with_ech`
+ * does the same for an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with
+ * "ecl:". Default: none.
  *
- * Such a context speaks only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
- * exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the
- * context. It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a
- * HelloRetryRequest could see a ticket, which identifies the server. Therefore it also sends no early data. An
- * observer still sees the application protocols (ALPN), the public name, the server's address, and the size and time
- * of messages.
+ * A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
+ * other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`
+ * refuses the context. The context resumes no sessions (`netlib_tls_context_resumption`), because an attacker who
+ * forges a HelloRetryRequest could see a ticket, which identifies the server. Therefore the context sends no early
+ * data either. An observer still sees the application protocols (ALPN), the public name, the server's address, and the
+ * size and time of messages.
  *
- * A server that cannot decrypt the ClientHello rejects it, and there is no session. The handshake then verifies the
- * server for the public name, by the usual rules, so that pins also apply to that certificate. It sends no certificate
- * of this side, and fails with `NETLIB_TLS_ECH_REJECTED`. To continue, see `netlib_error_ech_retry_configs`.
- * @param config_list the bytes of the list, or their base64 form, as dig and curl print it. netlib uses the first
- *        supported configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384
- *        or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. For a malformed list, `netlib_tls_context_new`
- *        fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list without a supported
- *        configuration, with `NETLIB_UNSUPPORTED`. May be NULL: none.
+ * If a server cannot decrypt the ClientHello, it rejects Encrypted Client Hello. The handshake then verifies the
+ * server's certificate for the public name, by the usual rules, so that pins also apply to this certificate. The
+ * client sends no certificate, and the handshake fails with `NETLIB_TLS_ECH_REJECTED`. To try again, see
+ * `netlib_error_ech_retry_configs`.
+ * @param config_list the bytes of the ECHConfigList, or their base64 form, as dig and curl print it. netlib uses the
+ *        first supported configuration (RFC 9849 section 4), which has the version 0xfe0d and an HPKE suite of X25519,
+ *        P-256, P-384 or P-521 with the SHA-2 hash for that curve, and AES-GCM or ChaCha20-Poly1305. For a malformed
+ *        list, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list
+ *        without a supported configuration, with `NETLIB_UNSUPPORTED`. May be NULL: no Encrypted Client Hello.
  */
 void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const void *config_list, size_t len);
 
 /** Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
- * RFC 9849 section 6.2), so that clients with an ECHConfigList do not stand out. The name is not hidden, and the
- * server need not support anything. Corresponds to OpenSSL's SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease".
- * Default: no, because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it. */
+ * RFC 9849 section 6.2), so that an observer cannot distinguish them from clients with an ECHConfigList. The setting
+ * does not hide the server's name, and the server need not support Encrypted Client Hello. Corresponds to OpenSSL's
+ * SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease". Default: 0, because a context with this setting offers only
+ * TLS 1.3, so that servers without TLS 1.3 refuse the handshake. */
 void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
 
-/** Makes a context that differs only in its ECHConfigList, for one server name: see
- * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so it is cheap enough for a
- * single connection.
- * @param context the context, which is not changed.
- * @param config_list the bytes of the list, or their base64 form.
+/** Makes a context that differs from `context` only in its ECHConfigList, which is for one server name: see
+ * `netlib_tls_options_set_ech_config_list`. The call reads no file and copies no authorities, so the new context is
+ * cheap enough for a single connection.
+ * @param context the original context, which is not changed.
+ * @param config_list the bytes of the ECHConfigList, or their base64 form.
  * @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
  *         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
  *         has no trusted certificates.
@@ -4034,33 +4135,34 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_conte
                                                           size_t len, netlib_tls_context **with_ech,
                                                           netlib_error **err);
 
-/** Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
- * `netlib_tls_options_set_ech_config_list`; NULL when there is none. */
+/** Returns the bytes of a context's ECHConfigList, from `netlib_tls_context_with_ech` or
+ * `netlib_tls_options_set_ech_config_list`; NULL when the context has no ECHConfigList. */
 const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
 
-/** Returns the public name of the configuration in use, which clients send instead of the server's name; NULL when
- * there is no list. */
+/** Returns the public name in a context's ECHConfigList, which clients send in the clear instead of the server's name;
+ * NULL when the context has no ECHConfigList. */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
 /** Returns 1 if `netlib_tls_options_set_ech_grease` is on, else 0. */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
-/** Returns the outcome of Encrypted Client Hello, even after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+/** Returns the outcome of Encrypted Client Hello, even after the handshake has failed; `NETLIB_ECH_NOT_OFFERED` for
  * NULL. */
 enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
 
-/** Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL. */
+/** Returns the same for an engine as `netlib_tls_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL. */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
-/** Returns the bytes of the ECHConfigList for another try after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
- * NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech`, together with the
- * context without Encrypted Client Hello, and connect once more; a second rejection is final. If there is no list, or
- * no supported configuration in it (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the
- * application may connect without it and reveal the name. The server of the public name is authenticated only if the
- * context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody. */
+/** Returns the bytes of the ECHConfigList for another attempt after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
+ * NULL when the server sent no ECHConfigList, and for other errors. Pass the bytes to `netlib_tls_context_with_ech`,
+ * together with the context without Encrypted Client Hello, and connect once more; a second rejection is final. If
+ * there are no bytes, or they contain no supported configuration (`NETLIB_UNSUPPORTED`), the server has turned
+ * Encrypted Client Hello off: the application may connect without Encrypted Client Hello, which reveals the server's
+ * name. The server that sent the bytes is authenticated only if the context verifies certificates and host names; with
+ * `NETLIB_CERT_NONE`, anyone may have sent them. */
 const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t *len);
 
-/* ---- Certificates as text, and fingerprints. ---- */
+/* ---- Parsed certificates, and fingerprints. ---- */
 
 /** The kind of a name. Returned by `netlib_certificate_name_kind`. */
 enum netlib_certificate_name_kind NETLIB_INT32 {

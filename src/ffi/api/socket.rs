@@ -20,30 +20,31 @@ use crate::ffi::{guard, options as builder};
 use crate::socket::connect::create_connection;
 use crate::socket::connect_options::ConnectOptions;
 
-/// Connects a TCP socket to a host. It tries the host's addresses one after the other, in the order of getaddrinfo(3),
-/// until one accepts. `netlib_connect_run` races them instead. At most 64 addresses are tried; the error states how
-/// many addresses the host has.
+/// Connects a TCP socket to a host. The call tries the host's addresses one after the other, in the order of
+/// getaddrinfo(3), until a connection is made; `netlib_connect_run` races the addresses instead. At most 64 addresses
+/// are tried; the error message states how many addresses the host has.
 ///
-/// The socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey `limit`:
-/// when it ends, the call returns at once, even if the resolver or the peer hangs. An abandoned lookup finishes on its
-/// own thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run
-/// in a process: further lookups wait in a queue until their limit ends. TCP allows a socket to connect to itself if
-/// nobody listens on the port; this counts as refused.
+/// The connected socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey
+/// `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With a limit, the
+/// lookup runs on a separate thread, which blocks signals; an abandoned lookup finishes on its thread. Without a limit,
+/// the lookup runs on the calling thread. At most 64 lookup threads run in a process: further lookups wait in a queue
+/// until their limit ends. TCP allows a socket to connect to itself if no process listens on the port; netlib treats
+/// such a connection as refused.
 ///
-/// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
+/// @param host a name (RFC 1123; an internationalised name is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets.
-/// @param port 0 to 65535.
+/// @param port the port, 0 to 65535.
 /// @param fd out: the connected socket; -1 on failure.
-/// @param err the error's message names the host and the port; it has one cause for each address tried, including an
-///        attempt that a limit ended, with the address, the errno and the time that the attempt took.
+/// @param err the error message names the host and the port. The error has one cause for each address tried, including
+///        an attempt that a limit ended, with the address, the errno and the duration of the attempt.
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
-///         address; `NETLIB_CONNECT_TIMEOUT` if the last allowed address that was tried did not answer in time;
-///         `NETLIB_CONNECT_FAILED` if it failed otherwise, or if the system has no descriptor or thread left (the errno
-///         is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
-///         `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more than 63 bytes;
-///         `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that this
-///         system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the address callback or the resolve
-///         callback failed; any failure status that the resolve callback returns.
+///         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address exceeded the connect timeout;
+///         `NETLIB_CONNECT_FAILED` if this attempt failed for another reason, or if the system has no descriptor or
+///         thread left (the errno is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the
+///         limit ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of
+///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
+///         an option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
+///         address callback or the resolve callback failed; any failure status that the resolve callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_connection(
     host: *const c_char,

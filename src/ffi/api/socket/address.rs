@@ -13,77 +13,84 @@ use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr;
 
 /// Classes of addresses, as bits, according to IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09.
-/// An address has one class or more, so test with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+/// An address has one class or more, so test a class with & and not with ==. For example, 169.254.169.254 has the
+/// classes METADATA and LINK_LOCAL.
 ///
 /// An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address: IPv4-mapped (::ffff:0:0/96),
 /// IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
-/// of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network).
-/// ::ffff:127.0.0.1 is LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. An address under a network-specific NAT64
-/// prefix cannot be distinguished from a global one.
+/// of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the addresses of the client and of its server) and ISATAP (any
+/// network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: the classes LOOPBACK and SPECIAL.
+/// An address with a network-specific NAT64 prefix cannot be distinguished from a global address.
 #[repr(C)]
 pub enum netlib_address_class {
-    /// A service that gives a cloud machine its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
-    /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
-    /// OpenStack. The address also has its other class, unless that is GLOBAL.
+    /// The metadata services from which cloud machines fetch their credentials, such as 169.254.169.254, fd00:ec2::254,
+    /// 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
+    /// Akamai and OpenStack. Such an address also has the class of its network, unless that is GLOBAL.
     NETLIB_ADDRESS_CLASS_METADATA = 0x1,
-    /// This machine: 127.0.0.0/8, ::1.
+    /// The local machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
-    /// "This network": 0.0.0.0/8, ::. On many systems, connecting to 0.0.0.0 or :: reaches the machine itself.
+    /// "This network": 0.0.0.0/8, ::. On many systems, connecting to 0.0.0.0 or :: reaches the local machine.
     NETLIB_ADDRESS_CLASS_UNSPECIFIED = 0x4,
     /// Link-local addresses: 169.254.0.0/16, fe80::/10.
     NETLIB_ADDRESS_CLASS_LINK_LOCAL = 0x8,
     /// Private networks: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10
     /// (deprecated).
     NETLIB_ADDRESS_CLASS_PRIVATE = 0x10,
-    /// Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598).
+    /// Addresses that the customers of a carrier share: 100.64.0.0/10 (RFC 6598).
     NETLIB_ADDRESS_CLASS_SHARED = 0x20,
     /// Multicast groups: 224.0.0.0/4, ff00::/8.
     NETLIB_ADDRESS_CLASS_MULTICAST = 0x40,
-    /// Reserved addresses: 240.0.0.0/4 with 255.255.255.255, and the rest of IPv6 outside 2000::/3.
+    /// Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 without
+    /// another class.
     NETLIB_ADDRESS_CLASS_RESERVED = 0x80,
-    /// For documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
+    /// Addresses for documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,
-    /// For benchmarks: 198.18.0.0/15, 2001:2::/48.
+    /// Addresses for benchmarks: 198.18.0.0/15, 2001:2::/48.
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 0x200,
-    /// Used by a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23,
-    /// 2002::/16, 5f00::/16, except addresses in them that the registries call globally reachable, such as 192.0.0.9.
+    /// Addresses that a protocol uses: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64,
+    /// 2001::/23, 2002::/16, 5f00::/16, except those that the registries call globally reachable, such as 192.0.0.9.
     NETLIB_ADDRESS_CLASS_SPECIAL = 0x400,
-    /// Not an IP address, but a Unix domain socket.
+    /// Unix domain sockets, which have no IP address.
     NETLIB_ADDRESS_CLASS_UNIX = 0x800,
-    /// All other addresses. An address of this class has no other class.
+    /// All addresses without another class.
     NETLIB_ADDRESS_CLASS_GLOBAL = 0x1000,
 }
 
-/// Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
-/// sources.
+/// Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application that fetches URLs from untrusted sources should
+/// refuse all these classes.
 pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
-/// Decides whether to connect to an address. Called on the connecting thread for each attempt, before a socket is
-/// opened for it, but not for addresses whose class is refused. The attempt connects to exactly this address: no name
-/// is resolved again. An attempt that waits for a free descriptor calls the callback again for the same address. If
-/// several threads connect with the same options, they may call the callback at the same time.
+/// Decides whether to connect to an address. The callback is called on the connecting thread for each connection
+/// attempt, before a socket is opened, but not for addresses whose class is refused. The attempt connects to exactly
+/// the address that is passed to the callback: no name is resolved again. An attempt that waits for a free descriptor
+/// calls the callback again for the same address. If several threads connect with the same options, they may call the
+/// callback at the same time.
 ///
-/// The callback may call netlib. A call on the `netlib_connect` that invoked it fails with `NETLIB_BUSY`. Freeing that
-/// `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The callback should
-/// return quickly: nothing interrupts it, and the other attempts wait for it.
+/// The callback may call netlib. A call on the `netlib_connect` that invoked the callback fails with `NETLIB_BUSY`.
+/// Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The
+/// callback should return quickly: nothing interrupts a running callback, and the other attempts wait until the
+/// callback returns.
 ///
-/// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
+/// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that is then passed to connect(2); borrowed until
+///        the callback returns.
 /// @param classes the classes of the address, as bits of `netlib_address_class`.
-/// @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
-///         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
+/// @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. After any
+///         other number, 0 included, no other address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_address_fn = Option<
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> enum_netlib_verdict,
 >;
 
-/// Refuses addresses by their class. Default: none is refused. Calls accumulate: a refused class stays refused.
+/// Adds classes of addresses to which netlib refuses to connect. By default, netlib connects to addresses of every
+/// class.
 ///
-/// Each address is checked immediately before the connect, whatever its source. So a name that suddenly resolves to
-/// another address (DNS rebinding), or another spelling of an address, does not evade the check. A refused address is
-/// skipped like an address that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
-/// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
+/// Each address is checked immediately before connect(2), regardless of the resolver that found the address. So a name
+/// that suddenly resolves to another address (DNS rebinding), or an unusual spelling of an address, does not evade the
+/// check. A refused address is skipped like an address for which the attempt failed; local addresses to which sockets
+/// are bound are not checked. Refusing `NETLIB_ADDRESS_CLASS_LOOPBACK` also refuses `NETLIB_ADDRESS_CLASS_UNSPECIFIED`,
+/// because 0.0.0.0 and :: lead to the local machine.
 ///
-/// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
-///        are refused.
+/// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. For an
+///        unknown bit, connecting fails with `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut netlib_connect_options, classes: i32) {
     builder::set(options, "netlib_connect_options_refuse_addresses", |options: &mut ConnectOptions| {
@@ -91,10 +98,10 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
     });
 }
 
-/// Sets a callback that decides about each address whose class is not refused. Default: none, so that all these
-/// addresses are allowed.
+/// Sets a callback that allows or refuses each address whose class is not refused. Default: no callback, so that all
+/// addresses whose class is not refused are allowed.
 ///
-/// @param callback May be NULL: none.
+/// @param callback the callback. May be NULL: no callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
     options: *mut netlib_connect_options,
@@ -111,8 +118,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
 
 /// Determines the classes of an address.
 ///
-/// @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
-/// @param classes out: bits of `netlib_address_class`, one at least.
+/// @param address the address, as for connect(2): a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`.
+/// @param classes out: at least one bit of `netlib_address_class`.
 /// @return `NETLIB_INVALID_ARGUMENT` for another family, or if `len` is too small for the family.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_classify_address(
@@ -128,11 +135,12 @@ pub unsafe extern "C" fn netlib_classify_address(
     })
 }
 
-/// Determines the classes of an address written as text. It accepts no names, and no numbers such as "0x7f.1", which a
-/// connect resolves: see `netlib_connect_options_refuse_addresses`.
+/// Determines the classes of an address written as text. The text must not be a name, nor a number such as "0x7f.1",
+/// which getaddrinfo(3) accepts as an address. To check the address to which a host resolves, use
+/// `netlib_connect_options_refuse_addresses`.
 ///
-/// @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
-/// @param classes out: bits of `netlib_address_class`, one at least.
+/// @param text four decimal numbers (IPv4), or IPv6 with or without brackets and a zone.
+/// @param classes out: at least one bit of `netlib_address_class`.
 /// @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_classify_address_text(
@@ -147,8 +155,8 @@ pub unsafe extern "C" fn netlib_classify_address_text(
     })
 }
 
-/// Returns the name of a class as a constant, such as "link-local"; for several classes, the name of the first one in
-/// `netlib_address_class`; NULL for 0, and for unknown bits.
+/// Returns the name of an address class as a constant string, such as "link-local"; for several classes, the name of
+/// the one that comes first in `netlib_address_class`; NULL for 0, and for unknown bits.
 ///
 /// @param classes bits of `netlib_address_class`.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Settings of a connect.
+//! Connect options.
 
 use std::ffi::{c_char, c_void};
 
@@ -7,7 +7,7 @@ use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::retry::Count;
 use crate::socket::connect_options::ConnectOptions;
 
-/// Settings of a connect. **Single**.
+/// Settings for connecting to a host or to a Unix domain socket. **Single**.
 pub struct netlib_connect_options {
     _private: [u8; 0],
 }
@@ -17,7 +17,7 @@ impl Handle for netlib_connect_options {
     type Ownership = Unique;
 }
 
-/// Makes options that hold the defaults.
+/// Makes connect options that hold the defaults.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -31,11 +31,12 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the time limit for connecting to each address. A host with three addresses may take three times as long, and
-/// the name lookup is not counted. A `netlib_limit` bounds the whole connect.
+/// Sets the connect timeout: the time limit for connecting to each address. Connecting to a host with three addresses
+/// may take three times as long, and the name lookup does not count. To bound the whole operation, use a
+/// `netlib_limit`.
 ///
-/// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
-///        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
+/// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default, for the process default at the time of
+///        connecting; `NETLIB_TIMEOUT_NONE` to wait as long as the system tries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib_connect_options, timeout: f64) {
     builder::set(options, "netlib_connect_options_set_timeout", |options: &mut ConnectOptions| {
@@ -43,14 +44,14 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Sets the address and port that connections come from. The default is the system's choice. Addresses of another
-/// family than the source's count as failed; connections to Unix domain sockets have no source.
+/// Sets the local address and port to which sockets are bound. By default, the system chooses both. Attempts for
+/// addresses of another family than the local address fail. Connections to Unix domain sockets ignore the setting.
 ///
-/// With a fixed port, only one connection at a time to the same address is possible. All attempts of a race share the
-/// port, for which `SO_REUSEADDR` is set.
+/// With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
+/// the local port, for which netlib sets `SO_REUSEADDR`.
 ///
-/// @param host an address or name of this machine; "" leaves the address to the system.
-/// @param port 0 to 65535; 0 leaves the port to the system.
+/// @param host an address or name of the local machine; with "", the system chooses the address.
+/// @param port the local port, 0 to 65535; with 0, the system chooses the port.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_source_address(
     options: *mut netlib_connect_options,
@@ -62,17 +63,17 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
     });
 }
 
-/// Binds connections to a network interface, regardless of the routes: `SO_BINDTODEVICE`, or `IP_BOUND_IF` on systems
-/// that have it. Name lookups are not bound. Default: none; the routes decide.
+/// Sets the network interface to which connections are bound, regardless of the routing table: `SO_BINDTODEVICE`, or
+/// `IP_BOUND_IF` on systems that have it. Name lookups are not bound to the interface. By default, the routing table
+/// determines the interface.
 ///
-/// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
-/// interface, no-delay, keep-alive, the user timeout, and then the options of
-/// `netlib_connect_options_add_socket_option`. An option that the system refuses fails the attempt; the error names the
-/// option and has the errno: `ENODEV` for a missing interface, `EPERM` if binding to an interface needs a privilege
-/// (before Linux 5.7).
+/// Before a TCP socket is bound and connected, netlib sets its socket options in this order: the interface, no-delay,
+/// keep-alive, the user timeout, and then the options of `netlib_connect_options_add_socket_option`. If the system
+/// refuses an option, the connection attempt fails; the error names the option and has the errno: `ENODEV` for a
+/// missing interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
 ///
-/// @param name as in the list of if_nameindex(3), 1 to 15 bytes. `NETLIB_UNSUPPORTED` is reported on systems that have
-///        no such option.
+/// @param name the interface's name, as if_nameindex(3) lists it, 1 to 15 bytes. On systems without such an option,
+///        connecting fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_interface(
     options: *mut netlib_connect_options,
@@ -83,10 +84,11 @@ pub unsafe extern "C" fn netlib_connect_options_set_interface(
     });
 }
 
-/// Sets `TCP_NODELAY`, which turns Nagle's algorithm off: small packets are sent before earlier ones are acknowledged.
-/// Default: not set; the system's default is off. Turn it on in a client that writes a request in pieces.
+/// Sets `TCP_NODELAY`, which turns Nagle's algorithm off, so that a small packet is sent before earlier packets are
+/// acknowledged. Default: not set; the system's default is off. Turn `TCP_NODELAY` on in a client that writes a request
+/// in pieces.
 ///
-/// @param enable 1: send at once; 0: the system may wait for more data.
+/// @param enable 1 to send small packets at once; 0 to let the system wait for more data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netlib_connect_options, enable: i32) {
     builder::set(options, "netlib_connect_options_set_no_delay", |options: &mut ConnectOptions| {
@@ -95,18 +97,18 @@ pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netli
     });
 }
 
-/// Turns keep-alive on (`SO_KEEPALIVE`): an idle connection is probed, and fails with `ETIMEDOUT` if no probe is
-/// answered. Default: not set; the system's default is off.
+/// Turns TCP keep-alive on (`SO_KEEPALIVE`): the system probes an idle connection, which fails with `ETIMEDOUT` if no
+/// probe is answered. Default: not set; the system's default is off.
 ///
-/// Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that cannot
-/// set these values per socket, unless all three are left to the system.
+/// netlib rounds times up to whole seconds, the system's unit. On systems that cannot set these values per socket,
+/// connecting fails with `NETLIB_UNSUPPORTED`, unless all three values are the system's defaults.
 ///
-/// @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
-///        `NETLIB_TIMEOUT_DEFAULT`: the system's default, two hours on Linux.
-/// @param interval seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; `NETLIB_TIMEOUT_DEFAULT`: the
-///        system's default.
-/// @param count the number of unanswered probes in a row (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: the system's
-///        default.
+/// @param idle the seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767; or
+///        `NETLIB_TIMEOUT_DEFAULT` for the system's default, which is two hours on Linux.
+/// @param interval the seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; or
+///        `NETLIB_TIMEOUT_DEFAULT` for the system's default.
+/// @param count the number of unanswered probes in a row after which the connection fails (`TCP_KEEPCNT`): 1 to 127; or
+///        `NETLIB_NONE` for the system's default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     options: *mut netlib_connect_options,
@@ -119,15 +121,17 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     });
 }
 
-/// Sets the time that sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`:
-/// `TCP_USER_TIMEOUT`, the user timeout of RFC 5482 at this end; the peer is not informed. Default: not set; the system
-/// tries for about 15 minutes. With keep-alive, this time ends the probes instead of their count.
+/// Sets the TCP user timeout: the time that sent data may stay unacknowledged before the connection fails with
+/// `ETIMEDOUT` (`TCP_USER_TIMEOUT`, RFC 5482 without announcing the timeout to the peer). Default: not set; the system
+/// tries for about 15 minutes. With keep-alive, the user timeout ends the probes, and the number of unanswered probes
+/// is ignored.
 ///
-/// On Linux it also ends a connect that gets no answer: the attempt fails with `NETLIB_CONNECT_TIMEOUT`, at the
-/// earliest after a second, when the first packet would be sent again. `netlib_connect_options_set_timeout` is exact.
+/// On Linux, the user timeout also ends a connection attempt to which the peer does not respond: the attempt fails with
+/// `NETLIB_CONNECT_TIMEOUT`, at the earliest after a second, when the first packet would be sent again. In contrast,
+/// the timeout of `netlib_connect_options_set_timeout` is exact.
 ///
-/// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: the
-///        system's default. `NETLIB_UNSUPPORTED` is reported on systems without the option.
+/// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; or `NETLIB_TIMEOUT_DEFAULT` for the
+///        system's default. On systems without such an option, connecting fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut netlib_connect_options, seconds: f64) {
     builder::set(options, "netlib_connect_options_set_user_timeout", |options: &mut ConnectOptions| {
@@ -135,13 +139,13 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
     });
 }
 
-/// Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order added,
-/// after the options that have a setter of their own, so that added options override these. Default: none, not even
-/// `TCP_NODELAY`. On Unix domain sockets only options of the level `SOL_SOCKET` are set.
+/// Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
+/// Added options are set in the order of the calls. They follow and override the options that have a setter of their
+/// own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are set.
 ///
-/// @param level the level, as for setsockopt(2), for example `IPPROTO_TCP`.
-/// @param name the option, as for setsockopt(2), for example `TCP_NODELAY`.
-/// @param value the option's value.
+/// @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
+/// @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.
+/// @param value the value of the option.
 /// @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_add_socket_option(

@@ -1,4 +1,4 @@
-//! Custom resolvers: lists of addresses, and a resolver callback.
+//! Custom resolvers: address lists, and a resolver callback.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr::AddressList;
 
-/// Addresses to connect to, in order, 1,024 at most. **Single**.
+/// An address list: the addresses to connect to, in order, at most 1,024. **Single**.
 pub struct netlib_addresses {
     _private: [u8; 0],
 }
@@ -20,7 +20,7 @@ impl Handle for netlib_addresses {
     type Ownership = Unique;
 }
 
-/// Makes an empty list.
+/// Makes an empty address list.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -28,21 +28,23 @@ pub unsafe extern "C" fn netlib_addresses_new() -> *mut netlib_addresses {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(AddressList::default()))))
 }
 
-/// Releases a list.
+/// Releases an address list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses) {
     guard::nothing(|| handle::free(addresses));
 }
 
-/// Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
+/// Appends an address to an address list, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). An address that
+/// is added twice is tried twice.
 ///
 /// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
-///        of 0 stands for the port of the connect.
-/// @param len the length of `address` in bytes, at least what its family needs. A path ends at its NUL or after `len`
-///        bytes. An abstract name of Linux, whose first byte is NUL, ends after `len` bytes, as for connect(2).
+///        of 0 stands for the port that is passed to the connecting function.
+/// @param len the length of `address` in bytes, at least the size of its family's structure. The path of a
+///        `sockaddr_un` ends at a NUL or after `len` bytes. An abstract name of Linux, whose first byte is NUL, ends
+///        after `len` bytes, as for connect(2).
 /// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
 ///         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
-///         system without them.
+///         system that has no abstract names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_add(
     addresses: *mut netlib_addresses,
@@ -53,29 +55,31 @@ pub unsafe extern "C" fn netlib_addresses_add(
     guard::status(err, || arg_mut!(addresses).add(arg_data!(address, len)))
 }
 
-/// Returns the number of addresses in a list.
+/// Returns the number of addresses in an address list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_addresses) -> usize {
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, instead of the system's resolver. The callback must return in time: nothing
-/// interrupts it. Called at most once per connect.
+/// Finds the addresses of a host, instead of the system's resolver. The callback must return within the time that is
+/// left: nothing interrupts a running callback. The callback is called at most once per call of
+/// `netlib_create_connection` and per `netlib_connect`.
 ///
 /// The callback may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked
-/// it fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the
-/// call in progress.
+/// the callback fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no
+/// effect on the call in progress.
 ///
-/// @param host the name, in ASCII (an internationalised name is converted). It is never an address. Borrowed for the
-///        call.
-/// @param port the port of the connect.
-/// @param seconds_left the rest of the limit; `NETLIB_TIMEOUT_NONE` without a limit or a deadline.
-/// @param addresses an empty list: append the addresses with `netlib_addresses_add`, in the order of preference.
-///        Borrowed for the call: `netlib_addresses_free` does nothing.
-/// @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
-///         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
-///         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
-///         sent yet. For any other number, the connect fails with `NETLIB_CALLBACK_FAILED`.
+/// @param host the host name, never an address, in ASCII (an internationalised name is converted); borrowed until the
+///        callback returns.
+/// @param port the port to connect to.
+/// @param seconds_left the time until the limit's deadline, in seconds; `NETLIB_TIMEOUT_NONE` without a limit or a
+///        deadline.
+/// @param addresses an empty address list, to which the callback appends addresses with `netlib_addresses_add`, in the
+///        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` does nothing.
+/// @return `NETLIB_OK` after the addresses were added; if none was added, connecting fails with
+///         `NETLIB_NAME_RESOLUTION`. After a failure status of netlib (200 or more), connecting fails with the same
+///         status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because no
+///         request has been sent yet. After any other number, connecting fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_resolve_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -86,12 +90,14 @@ pub type netlib_resolve_fn = Option<
     ) -> i32,
 >;
 
-/// Sets a callback that resolves names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3). A
-/// host that is an address needs no resolver, and the system still resolves the name of a source address.
+/// Sets a callback that resolves host names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3).
+/// A host that is an address is not passed to the callback, and the system still resolves the name that
+/// `netlib_connect_options_set_source_address` sets.
 ///
-/// With an asynchronous resolver, find the addresses first, then use `netlib_connect_new_addresses`.
+/// If your resolver is asynchronous, resolve the host name first, then pass the addresses to
+/// `netlib_connect_new_addresses`.
 ///
-/// @param resolve May be NULL: the system's resolver.
+/// @param resolve the callback. May be NULL: the system's resolver.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
     options: *mut netlib_connect_options,

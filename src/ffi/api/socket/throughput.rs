@@ -9,8 +9,8 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
-/// A minimum throughput for the reads of one connection: a guard against a peer that sends a little now and then and so
-/// never exceeds a read timeout. **Single**.
+/// A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a little
+/// now and then and so never exceeds a read timeout. **Single**.
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -18,10 +18,10 @@ use crate::socket::throughput::Throughput;
 ///         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
 ///     }
 ///
-/// In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period begins. Only
-/// the time in `netlib_throughput_wait_for_read` is counted and, after it returned `NETLIB_TIMED_OUT`, the time until
-/// the next call. The time in which the caller processes data is not counted. For a TLS stream use
-/// `netlib_tls_stream_set_minimum_throughput`.
+/// In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
+/// waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
+/// `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
+/// TLS stream, use `netlib_tls_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
 }
@@ -31,11 +31,11 @@ impl Handle for netlib_throughput {
     type Ownership = Unique;
 }
 
-/// Makes a guard for one connection.
+/// Makes a throughput guard for one connection.
 ///
-/// @param bytes 0 for no minimum, whatever `seconds` is.
-/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
-/// @return `NETLIB_INVALID_ARGUMENT`.
+/// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
+/// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
+/// @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_new(
     bytes: usize,
@@ -50,18 +50,18 @@ pub unsafe extern "C" fn netlib_throughput_new(
     })
 }
 
-/// Releases a guard.
+/// Releases a throughput guard.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughput) {
     guard::nothing(|| handle::free(throughput));
 }
 
-/// Waits as `netlib_wait_for_read` does, but at most until the minimum is due.
+/// Waits as `netlib_wait_for_read` does, but at most until the current period ends.
 ///
-/// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
-///        waits until the minimum is due.
-/// @return `NETLIB_TOO_SLOW` if too little has arrived; the message states how much, and the next call begins a new
-///         period. Otherwise as `netlib_wait_for_read`.
+/// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
+///        to wait until the period ends.
+/// @return `NETLIB_TOO_SLOW` if fewer than `bytes` have arrived in the period; the error message states how many, and
+///         the next call begins a new period. All that `netlib_wait_for_read` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     throughput: *mut netlib_throughput,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     guard::status(err, || arg_mut!(throughput).wait_for_read(fd, timeout, arg_opt!(limit)))
 }
 
-/// Counts `bytes` that were read.
+/// Reports to a throughput guard that `bytes` were read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_add(throughput: *mut netlib_throughput, bytes: usize) {
     guard::nothing(|| {

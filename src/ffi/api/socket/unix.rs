@@ -14,25 +14,27 @@ use crate::socket::connect::{Connect, create_unix_connection};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::endpoint::UnixAddress;
 
-/// Connects a stream socket to a Unix domain socket, with the guarantees of `netlib_create_connection`.
+/// Connects a stream socket to a Unix domain socket. Like `netlib_create_connection`, the call obeys `limit` and
+/// returns a blocking socket that exec closes.
 ///
-/// Of the options, the timeout, the address policy and socket options of the level `SOL_SOCKET` apply. The source
-/// address and options of other levels, such as `TCP_NODELAY`, are for IP and are ignored.
+/// The following options apply: the connect timeout, the address policy, and socket options of the level `SOL_SOCKET`.
+/// All other options, such as the source address and `TCP_NODELAY`, are for IP and are ignored.
 ///
-/// Linux does not report when a full backlog has room, so netlib tries again every 5 ms, until the timeout passes or
-/// the limit ends.
+/// If the backlog of the listening socket is full, netlib tries again every 5 ms until the timeout passes or the limit
+/// ends, because Linux does not report when the backlog has room.
 ///
 /// @param path the socket's path, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
-///        has at most 108 bytes including the NUL. Bytes may have any value.
+///        has at most 108 bytes including the NUL. The bytes need not be UTF-8.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
 /// @param fd out: the connected socket; -1 on failure.
-/// @param err the error's message contains the path; an abstract name is written as "@name", an unprintable byte as
-///        "\xff".
-/// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
-///         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
-///         `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if
-///         the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, contains a NUL or only
-///         NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system without them.
+/// @param err the error message contains the path. An abstract name is written as "@name", and an unprintable byte as
+///        an escape such as "\xff".
+/// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if no process listens, or
+///         another errno; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
+///         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or
+///         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
+///         long, contains a NUL or only NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name
+///         on a system that has no abstract names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_unix_connection(
     path: *const c_char,
@@ -52,14 +54,15 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
     })
 }
 
-/// Makes a connect to a Unix domain socket, for an event loop. To race it against other addresses, add its
-/// `sockaddr_un` to a list for `netlib_connect_new_addresses`.
+/// Makes a connect operation for a Unix domain socket, for use in an event loop. To race a Unix domain socket against
+/// other addresses, add its `sockaddr_un` to the address list of `netlib_connect_new_addresses`.
 ///
-/// While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
+/// While the backlog of the listening socket is full, there is no descriptor to wait for, only the timer of
+/// `netlib_connect_wait_seconds`.
 ///
-/// @param path as for `netlib_create_unix_connection`.
+/// @param path the path or abstract name, as for `netlib_create_unix_connection`.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
-/// @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
+/// @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new_unix(
     path: *const c_char,

@@ -9,16 +9,16 @@ use crate::ffi::guard;
 use crate::ffi::out::outs;
 use crate::socket::{self, sys, wait};
 
-/// Waits until a descriptor can be read without blocking, with poll(2), so that descriptors above 1023 work.
+/// Waits until a descriptor can be read without blocking. netlib waits with poll(2), so descriptors above 1023 work.
 ///
-/// An end of stream, a hang-up and an error count as readable: the next read reports which one it is. A signal handler
-/// that runs meanwhile does not shorten the wait.
+/// A descriptor is also readable at the end of the stream, after a hang-up and after an error; the next read reports
+/// which of these happened. A signal handler that runs during the call does not shorten the wait.
 ///
-/// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
-///        waits without bound.
+/// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
+///        to wait without bound.
 /// @return `NETLIB_OK` when readable; `NETLIB_TIMED_OUT` if the timeout passed first; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for an invalid timeout;
-///         `NETLIB_IO` if `fd` is not open (errno `EBADF`), or poll failed.
+///         `NETLIB_IO` if `fd` is not open (errno `EBADF`), or if poll(2) failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_read(
     fd: c_int,
@@ -29,12 +29,12 @@ pub unsafe extern "C" fn netlib_wait_for_read(
     guard::status(err, || wait::wait_for(fd, sys::POLL_IN, timeout, arg_opt!(limit)))
 }
 
-/// Waits until a descriptor can be written without blocking, with poll(2), so that descriptors above 1023 work.
+/// Waits until a descriptor can be written without blocking. netlib waits with poll(2), so descriptors above 1023 work.
 ///
-/// A hang-up and an error count as writable: the next write reports which one it is. A socket that is connecting
-/// becomes writable when it is connected or has failed.
+/// A descriptor is also writable after a hang-up and after an error; the next write reports which of these happened. A
+/// socket that is connecting becomes writable when it is connected or has failed.
 ///
-/// @return as `netlib_wait_for_read`, with the same `timeout` and `fd`; `NETLIB_OK` means writable.
+/// @return all that `netlib_wait_for_read` returns for the same `fd` and `timeout`; `NETLIB_OK` means writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_write(
     fd: c_int,
@@ -45,16 +45,16 @@ pub unsafe extern "C" fn netlib_wait_for_write(
     guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)))
 }
 
-/// Checks whether an idle connection can no longer carry a request and should be closed.
+/// Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
 ///
-/// An idle HTTP/1 peer sends nothing, so anything to read means that the connection is dropped: the end of the stream,
-/// an error, or unsolicited data. The check does not block. With TLS, other records may arrive: use
+/// An idle HTTP/1 peer sends nothing, so a readable connection counts as dropped: the end of the stream, an error or
+/// unsolicited data has arrived. The check does not block. For TLS connections, on which other records may arrive, use
 /// `netlib_tls_stream_is_dropped`.
 ///
-/// @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, as does any
-///        negative number except `NETLIB_FD_MANAGED`, which stands for a connection that the application's platform
-///        manages, and is never reported as dropped.
-/// @param dropped out: 0 or 1.
+/// @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, and so does a
+///        negative number, except `NETLIB_FD_MANAGED`, which stands for a connection managed by the application's
+///        platform and is never reported as dropped.
+/// @param dropped out: 1 if the connection has been dropped, else 0.
 /// @return `NETLIB_IO` if the system could not check the descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_connection_dropped(

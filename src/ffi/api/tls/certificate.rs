@@ -1,4 +1,4 @@
-//! Certificates as text, and fingerprints.
+//! Parsed certificates, and fingerprints.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;

@@ -13,18 +13,18 @@ use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 
-/// The outcome of a session's early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`.
+/// Outcomes of early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`.
 #[repr(C)]
 pub enum netlib_early_data_status {
-    /// No early data was written.
+    /// The application wrote no early data.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /// The server ignored the early data: write it again, if it is still wanted. As with all early data, another server
-    /// may have accepted a copy.
+    /// The server ignored the early data: if the data is still needed, write the data again. As with all early data,
+    /// another server may have accepted a copy.
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /// The server accepted the early data as the first part of the data.
+    /// The server accepted the early data as the beginning of the application data.
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /// The server has not answered yet. If the session has failed, the server may or may not have acted on the early
-    /// data.
+    /// The server has not accepted or ignored the early data yet. If the session has failed, the server may or may not
+    /// have acted on the early data.
     NETLIB_EARLY_DATA_UNDECIDED = 3,
 }
 
@@ -37,22 +37,22 @@ const _: () = {
 };
 
 /// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that are sent with the first message
-/// of the handshake, a round trip early, when a TLS 1.3 session is resumed and its server allowed early data, as
-/// OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+/// of the handshake, and so save a round trip. Early data is possible when a TLS 1.3 session is resumed whose server
+/// allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
 ///
 /// **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
-/// times, and the server may act on it each time. Early data also has no forward secrecy. Use it only for requests
-/// whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or
-/// a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send
-/// the same request after the handshake.
+/// times, and the server may act on it each time. Early data also has no forward secrecy. Use early data only for
+/// requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
+/// login, or a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC
+/// 8470): send the same request after the handshake.
 ///
-/// This setting sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer one
-/// application protocol at most, because the bytes are written before a protocol is negotiated. If a server answers
-/// with TLS 1.2 to a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
+/// The setting itself sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer at
+/// most one application protocol, because early data is written before a protocol is negotiated. If a server negotiates
+/// TLS 1.2 with a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
 /// without early data. Servers of netlib neither allow nor accept early data.
 ///
-/// @param on with 1, `netlib_tls_context_new` fails if there are several application protocols, or if resumption is
-///        off.
+/// @param on 0 or 1. With 1, `netlib_tls_context_new` fails if there are several application protocols, or if
+///        resumption is off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_early_data", |options: &mut TlsOptions| {
@@ -69,31 +69,32 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 }
 
 /// Writes early data, as much as the server allowed, on a client's stream whose handshake is not done. See
-/// `netlib_tls_options_set_early_data` for data that must never be sent in this way. Corresponds to OpenSSL's
+/// `netlib_tls_options_set_early_data` for data that must never be sent as early data. Corresponds to OpenSSL's
 /// SSL_write_early_data.
 ///
-/// If early data is not possible, the call succeeds with `n` 0. It is not possible if the session is not resumed, if
-/// its ticket allows no early data or no more of it, if the server has already refused it, after the handshake, and on
-/// a server's stream. Accepted bytes are encrypted and sent with this call or with the next read, write or handshake.
-/// netlib never sends them again. For a request that may be sent in this way:
+/// If early data is not possible, the call succeeds with `n` 0. Early data is not possible if no session is resumed, if
+/// the ticket of the session allows no early data or no more early data, if the server has already refused the early
+/// data, after the handshake, and on a server's stream. Accepted bytes are encrypted, and are sent by the same call or
+/// by the next read, write or handshake. netlib never sends early data a second time. To send a request as early data:
 ///
 ///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_tls_stream_handshake(stream, &err);
 ///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// Check the status of each call. The handshake must come before the write, because only its result shows whether the
-/// server accepted the first part: an immediate write would send the rest in either case.
+/// Check the status of each call. The handshake must come before the write, because only after the handshake is it
+/// known whether the server accepted the early data: a write before the handshake would send only the rest of the
+/// request, even if the server ignores the early data.
 ///
-/// Until the handshake is done, the server has proved nothing. Only a server that can decrypt the ticket, which is the
-/// server of the resumed session, can read early data.
+/// Until the handshake is done, the server has not proved its identity again. Only a server that can decrypt the
+/// ticket, which is the server of the resumed session, can read early data.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes accepted; if non-blocking, call again for the rest until `n` is 0.
-/// @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if non-blocking and nothing was accepted
-///         because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
-///         `netlib_tls_stream_handshake` returns, after which `netlib_tls_stream_early_data_written` has the number of
-///         bytes accepted.
+/// @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
+/// @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte
+///         was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+///         `netlib_tls_stream_handshake` returns. After a failure, `netlib_tls_stream_early_data_written` returns the
+///         number of bytes accepted.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
@@ -111,8 +112,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
     })
 }
 
-/// Returns the outcome of the early data, final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
-/// Corresponds to OpenSSL's SSL_get_early_data_status.
+/// Returns the outcome of a stream's early data, which is final when the handshake is done;
+/// `NETLIB_EARLY_DATA_NOT_SENT` for NULL. Corresponds to OpenSSL's SSL_get_early_data_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     stream: *const netlib_tls_stream,
@@ -120,28 +121,28 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
 
-/// Returns the number of bytes of early data that may still be written; 0 when none may be sent. Corresponds to
-/// OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first byte
-/// is sent.
+/// Returns the number of bytes of early data that may still be written; 0 when no early data is possible. Corresponds
+/// to OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first
+/// byte is sent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_left)
 }
 
-/// Returns the number of bytes of early data that were written, including by calls that failed.
+/// Returns the number of bytes of early data that were accepted, including bytes accepted by calls that failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
 }
 
-/// Encrypts early data into the output, as `netlib_tls_stream_write_early_data` does for a stream. See
-/// `netlib_tls_options_set_early_data` for data that must never be sent in this way.
+/// Encrypts early data into the output of an engine, as `netlib_tls_stream_write_early_data` does for a stream. See
+/// `netlib_tls_options_set_early_data` for data that must never be sent as early data.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more may be sent.
-/// @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was accepted because 256 KiB or
-///         more of output wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
-///         returns except `NETLIB_WANT_READ`.
+/// @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more early data is possible.
+/// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` when no byte was accepted because 256
+///         KiB or more of output were not drained yet; `NETLIB_CLOSED` after a shutdown; all that
+///         `netlib_tls_engine_handshake` returns except `NETLIB_WANT_READ`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     engine: *mut netlib_tls_engine,
@@ -158,7 +159,8 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     })
 }
 
-/// Returns the same as `netlib_tls_stream_early_data_status`; `NETLIB_EARLY_DATA_NOT_SENT` for NULL.
+/// Returns the same for an engine as `netlib_tls_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
+/// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     engine: *const netlib_tls_engine,
@@ -166,13 +168,14 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
-/// Returns the same as `netlib_tls_stream_early_data_left`; 0 when none may be sent.
+/// Returns the same for an engine as `netlib_tls_stream_early_data_left` for a stream; 0 when no early data is
+/// possible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_left)
 }
 
-/// Returns the number of bytes of early data that were written.
+/// Returns the number of bytes of early data that the engine accepted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_written(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_written)

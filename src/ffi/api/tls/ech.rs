@@ -14,45 +14,48 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 
-/// The outcome of Encrypted Client Hello in a session: see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
+/// Outcomes of Encrypted Client Hello (ECH): see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
 /// SSL_ech_get1_status.
 #[repr(C)]
 pub enum netlib_ech_status {
-    /// The ClientHello had no Encrypted Client Hello extension. This is also the outcome of every server's session.
+    /// The ClientHello had no Encrypted Client Hello extension. A server's session always has this outcome.
     NETLIB_ECH_NOT_OFFERED = 0,
-    /// The ClientHello had a meaningless extension: see `netlib_tls_options_set_ech_grease`.
+    /// The ClientHello had an Encrypted Client Hello extension with random content: see
+    /// `netlib_tls_options_set_ech_grease`.
     NETLIB_ECH_GREASE = 1,
-    /// The server has not answered yet, or the handshake failed before the answer was complete.
+    /// The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before that.
     NETLIB_ECH_OFFERED = 2,
     /// The server decrypted the ClientHello: no observer has seen the server's name.
     NETLIB_ECH_ACCEPTED = 3,
-    /// The server could not decrypt the ClientHello. No observer has seen the server's name, and there is no
-    /// session.
+    /// The server could not decrypt the ClientHello. No observer has seen the server's name, and the handshake has
+    /// failed.
     NETLIB_ECH_REJECTED = 4,
 }
 
 /// Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
-/// of the connection sees the list's public name instead of the server's name. A list is for one name: it is the `ech`
-/// parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over TLS; otherwise the name
-/// can be read in the query. `netlib_tls_context_with_ech` does the same for an existing context. Corresponds to
-/// OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
+/// of the connection sees the list's public name instead of the server's name. An ECHConfigList is for one server name:
+/// it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over an
+/// encrypted connection, because otherwise an observer can read the name in the query. `netlib_tls_context_with_ech`
+/// does the same for an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with
+/// "ecl:". Default: none.
 ///
-/// Such a context speaks only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
-/// exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd` refuses the
-/// context. It resumes no sessions (`netlib_tls_context_resumption`), because an attacker who forges a
-/// HelloRetryRequest could see a ticket, which identifies the server. Therefore it also sends no early data. An
-/// observer still sees the application protocols (ALPN), the public name, the server's address, and the size and time
-/// of messages.
+/// A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
+/// other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`
+/// refuses the context. The context resumes no sessions (`netlib_tls_context_resumption`), because an attacker who
+/// forges a HelloRetryRequest could see a ticket, which identifies the server. Therefore the context sends no early
+/// data either. An observer still sees the application protocols (ALPN), the public name, the server's address, and the
+/// size and time of messages.
 ///
-/// A server that cannot decrypt the ClientHello rejects it, and there is no session. The handshake then verifies the
-/// server for the public name, by the usual rules, so that pins also apply to that certificate. It sends no certificate
-/// of this side, and fails with `NETLIB_TLS_ECH_REJECTED`. To continue, see `netlib_error_ech_retry_configs`.
+/// If a server cannot decrypt the ClientHello, it rejects Encrypted Client Hello. The handshake then verifies the
+/// server's certificate for the public name, by the usual rules, so that pins also apply to this certificate. The
+/// client sends no certificate, and the handshake fails with `NETLIB_TLS_ECH_REJECTED`. To try again, see
+/// `netlib_error_ech_retry_configs`.
 ///
-/// @param config_list the bytes of the list, or their base64 form, as dig and curl print it. netlib uses the first
-///        supported configuration (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519, P-256, P-384
-///        or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. For a malformed list, `netlib_tls_context_new`
-///        fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list without a supported
-///        configuration, with `NETLIB_UNSUPPORTED`. May be NULL: none.
+/// @param config_list the bytes of the ECHConfigList, or their base64 form, as dig and curl print it. netlib uses the
+///        first supported configuration (RFC 9849 section 4), which has the version 0xfe0d and an HPKE suite of X25519,
+///        P-256, P-384 or P-521 with the SHA-2 hash for that curve, and AES-GCM or ChaCha20-Poly1305. For a malformed
+///        list, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list
+///        without a supported configuration, with `NETLIB_UNSUPPORTED`. May be NULL: no Encrypted Client Hello.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     options: *mut netlib_tls_options,
@@ -65,9 +68,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
 }
 
 /// Sets whether clients without an ECHConfigList send an extension that looks like an encrypted ClientHello (GREASE,
-/// RFC 9849 section 6.2), so that clients with an ECHConfigList do not stand out. The name is not hidden, and the
-/// server need not support anything. Corresponds to OpenSSL's SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease".
-/// Default: no, because such a context speaks only TLS 1.3, and servers without TLS 1.3 refuse it.
+/// RFC 9849 section 6.2), so that an observer cannot distinguish them from clients with an ECHConfigList. The setting
+/// does not hide the server's name, and the server need not support Encrypted Client Hello. Corresponds to OpenSSL's
+/// SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease". Default: 0, because a context with this setting offers only
+/// TLS 1.3, so that servers without TLS 1.3 refuse the handshake.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
@@ -76,12 +80,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
     });
 }
 
-/// Makes a context that differs only in its ECHConfigList, for one server name: see
-/// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so it is cheap enough for a
-/// single connection.
+/// Makes a context that differs from `context` only in its ECHConfigList, which is for one server name: see
+/// `netlib_tls_options_set_ech_config_list`. The call reads no file and copies no authorities, so the new context is
+/// cheap enough for a single connection.
 ///
-/// @param context the context, which is not changed.
-/// @param config_list the bytes of the list, or their base64 form.
+/// @param context the original context, which is not changed.
+/// @param config_list the bytes of the ECHConfigList, or their base64 form.
 /// @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
 ///         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
 ///         has no trusted certificates.
@@ -101,8 +105,8 @@ pub unsafe extern "C" fn netlib_tls_context_with_ech(
     })
 }
 
-/// Returns the bytes of the ECHConfigList in use, from `netlib_tls_context_with_ech` or
-/// `netlib_tls_options_set_ech_config_list`; NULL when there is none.
+/// Returns the bytes of a context's ECHConfigList, from `netlib_tls_context_with_ech` or
+/// `netlib_tls_options_set_ech_config_list`; NULL when the context has no ECHConfigList.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     context: *const netlib_tls_context,
@@ -111,8 +115,8 @@ pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     lend_bytes(context, len, Context::ech_config_list)
 }
 
-/// Returns the public name of the configuration in use, which clients send instead of the server's name; NULL when
-/// there is no list.
+/// Returns the public name in a context's ECHConfigList, which clients send in the clear instead of the server's name;
+/// NULL when the context has no ECHConfigList.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     context: *const netlib_tls_context,
@@ -127,25 +131,26 @@ pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tl
     read_bool(context, false, Context::ech_grease)
 }
 
-/// Returns the outcome of Encrypted Client Hello, even after a failure of the handshake; `NETLIB_ECH_NOT_OFFERED` for
+/// Returns the outcome of Encrypted Client Hello, even after the handshake has failed; `NETLIB_ECH_NOT_OFFERED` for
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> enum_netlib_ech_status {
     read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
 }
 
-/// Returns the same as `netlib_tls_stream_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
+/// Returns the same for an engine as `netlib_tls_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> enum_netlib_ech_status {
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)
 }
 
-/// Returns the bytes of the ECHConfigList for another try after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
-/// NULL when the server sent none, and for other errors. Pass it to `netlib_tls_context_with_ech`, together with the
-/// context without Encrypted Client Hello, and connect once more; a second rejection is final. If there is no list, or
-/// no supported configuration in it (`NETLIB_UNSUPPORTED`), the server has turned Encrypted Client Hello off: the
-/// application may connect without it and reveal the name. The server of the public name is authenticated only if the
-/// context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+/// Returns the bytes of the ECHConfigList for another attempt after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
+/// NULL when the server sent no ECHConfigList, and for other errors. Pass the bytes to `netlib_tls_context_with_ech`,
+/// together with the context without Encrypted Client Hello, and connect once more; a second rejection is final. If
+/// there are no bytes, or they contain no supported configuration (`NETLIB_UNSUPPORTED`), the server has turned
+/// Encrypted Client Hello off: the application may connect without Encrypted Client Hello, which reveals the server's
+/// name. The server that sent the bytes is authenticated only if the context verifies certificates and host names; with
+/// `NETLIB_CERT_NONE`, anyone may have sent them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_ech_retry_configs(error: *const netlib_error, len: *mut usize) -> *const u8 {
     lend_bytes(error, len, |error| error.ech_retry_configs())

@@ -1,4 +1,4 @@
-//! TLS engines: a session over a transport of your own.
+//! TLS engines: TLS sessions over a transport of your own.
 
 use std::ffi::{c_char, c_void};
 
@@ -11,18 +11,19 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
-/// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. Corresponds
-/// to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system call, waits for nothing, and
-/// reads the time only to verify certificates. **Single**.
+/// A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
+/// another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system
+/// call, never waits, and reads the clock only to verify certificates. **Single**.
 ///
 /// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
-/// network. Drain after every other call, even after a failed one: the output may contain an alert for the peer.
-/// `NETLIB_WANT_READ` means: drain, then feed more.
+/// network. Drain the engine after every other call, even after a failed call, because the output may contain an alert
+/// for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
 ///
-/// A failure of the session is final: every later call except drain fails with the same error. The engine's buffers are
-/// bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the output of the handshake.
+/// A failure of the session is final: every later call except `netlib_tls_engine_drain` fails with the same error. The
+/// engine's buffers are bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the
+/// output of the handshake.
 ///
-/// An engine belongs to the process that made it: in a forked child its calls fail with `NETLIB_CLOSED`.
+/// An engine belongs to the process that made it: in a forked child, calls on the engine fail with `NETLIB_CLOSED`.
 pub struct netlib_tls_engine {
     _private: [u8; 0],
 }
@@ -32,10 +33,12 @@ impl Handle for netlib_tls_engine {
     type Ownership = Unique;
 }
 
-/// Makes a client's engine. Its first output is available after `netlib_tls_engine_handshake`, a read or a write.
+/// Makes a client's TLS engine. The engine's first output is available after `netlib_tls_engine_handshake`, a read or a
+/// write.
 ///
-/// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
-/// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, and for an IP address if the context has an
+/// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
+///        only if the context does not check host names.
+/// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, and for an IP address if the context has an
 ///         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context has no trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_client(
@@ -53,9 +56,9 @@ pub unsafe extern "C" fn netlib_tls_engine_new_client(
     })
 }
 
-/// Makes a server's engine. The `context` must have an identity.
+/// Makes a server's TLS engine. The `context` must have a local certificate.
 ///
-/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and requests no certificate.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, or has pins but requests no certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_server(
     context: *const netlib_tls_context,
@@ -70,21 +73,22 @@ pub unsafe extern "C" fn netlib_tls_engine_new_server(
     })
 }
 
-/// Releases an engine. Output that was not drained is lost.
+/// Releases a TLS engine. Output that was not drained is lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) {
     guard::nothing(|| handle::free(engine));
 }
 
-/// Feeds the engine bytes from the network, as many as there is room for. A later handshake, read or write processes
-/// them. If `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+/// Passes bytes from the network to an engine, as many as the engine has room for. A later handshake, read or write
+/// processes the bytes. If `n` is less than `len`, read until `NETLIB_WANT_READ` (during the handshake,
 /// `netlib_tls_engine_handshake` also makes room), then feed the rest. Bytes after the peer's close_notify are accepted
 /// and ignored.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes accepted.
 /// @return `NETLIB_OK`, even if no byte was accepted; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
-///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
+///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the status with which the session has
+///         failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed(
     engine: *mut netlib_tls_engine,
@@ -100,9 +104,9 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
     })
 }
 
-/// Reports that the transport has ended. Bytes fed before can still be read. If they do not include the peer's
-/// close_notify, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`.
-/// Calling it again is harmless.
+/// Tells an engine that the transport has ended. Data that was fed before can still be read. If the peer's close_notify
+/// was not fed, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Further
+/// calls are harmless.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engine) {
     guard::value((), || {
@@ -111,10 +115,10 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engi
     });
 }
 
-/// Copies the bytes to be sent to the peer into `buf`, in order, and removes them from the engine.
+/// Moves output, which is the bytes to send to the peer, from an engine to `buf`, in order.
 ///
-/// @param n out: the number of bytes copied; 0 if there are none.
-/// @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
+/// @param n out: the number of bytes stored in `buf`; 0 if there is no output.
+/// @return `NETLIB_OK`, even if the session has failed or has ended; `NETLIB_CLOSED` in a forked child.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_drain(
     engine: *mut netlib_tls_engine,
@@ -130,22 +134,22 @@ pub unsafe extern "C" fn netlib_tls_engine_drain(
     })
 }
 
-/// Returns the number of bytes that wait to be drained.
+/// Returns the number of output bytes that were not drained yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::output_pending)
 }
 
-/// Makes the handshake with the bytes that were fed, unless it is done. Reads and writes do it implicitly. There may be
-/// output to drain after every result.
+/// Makes the handshake with the bytes that were fed, unless the handshake is already done. Reads and writes make the
+/// handshake implicitly. After every result, there may be output to drain.
 ///
-/// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
+/// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when the handshake needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
-///         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
-///         `NETLIB_TLS_INCOMPATIBLE` if this side finds no version, cipher suite or other parameter in common;
-///         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
-///         `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session during the handshake;
-///         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
+///         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses the
+///         handshake; `NETLIB_TLS_INCOMPATIBLE` if netlib finds no TLS version, cipher suite or other parameter in
+///         common with the peer; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`);
+///         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session
+///         during the handshake; `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback` failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_handshake(
@@ -155,12 +159,12 @@ pub unsafe extern "C" fn netlib_tls_engine_handshake(
     guard::status(err, || Ok(arg_mut!(engine).handshake()?.status()))
 }
 
-/// Reads at least one byte of plaintext and at most `len`, as many as the fed bytes contain. Buffers of 16 KiB or more
-/// are the fastest: records are decrypted directly into them.
+/// Reads the plaintext of the bytes that were fed, at least one byte and at most `len`. Buffers of 16 KiB or more are
+/// the fastest, because netlib decrypts records directly into them.
 ///
-/// @param len the room in bytes; with 0 nothing is read.
+/// @param len the size of `buf` in bytes; with 0, nothing is read.
 /// @param n out: the number of bytes read.
-/// @return `NETLIB_WANT_READ` when more must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
+/// @return `NETLIB_WANT_READ` when more bytes must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
 ///         `NETLIB_TLS_TRUNCATED` when the transport ended without close_notify, so that data may be missing; all that
 ///         `netlib_tls_engine_handshake` returns.
 #[unsafe(no_mangle)]
@@ -179,21 +183,22 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
     })
 }
 
-/// Returns the number of bytes that a read would return without more input; there may be more after them. To find out,
-/// it decrypts a record that has been fed.
+/// Returns the number of bytes that the next read would return without more input; more bytes may be available to later
+/// reads. To determine the number, the function decrypts a record that has been fed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
     guard::value(0, || Ok(arg_mut!(engine).pending()))
 }
 
-/// Encrypts data into the output, as much as there is room for. While 256 KiB or more of output wait to be drained, no
-/// further data is accepted. So a peer that does not read costs at most this much memory plus one more piece of 64 KiB.
+/// Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output were not
+/// drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of memory plus one
+/// more piece of 64 KiB.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes written. If it is less than `len`, drain, and write the rest.
-/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written: drain first;
-///         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
-///         `netlib_tls_engine_handshake` returns.
+/// @param n out: the number of bytes written. If `n` is less than `len`, drain the engine, then write the rest.
+/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written because the engine must
+///         be drained first; `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown;
+///         all that `netlib_tls_engine_handshake` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_write(
     engine: *mut netlib_tls_engine,
@@ -210,11 +215,11 @@ pub unsafe extern "C" fn netlib_tls_engine_write(
     })
 }
 
-/// Appends close_notify (RFC 8446 section 6.1) to the output. Nothing can be written afterwards. Reads continue until
-/// `NETLIB_END_OF_STREAM`. Before the handshake is done, close_notify is appended when the handshake ends. Calling it
-/// again is harmless.
+/// Appends close_notify (RFC 8446 section 6.1) to the output of an engine. Nothing can be written after the call, but
+/// data can be read until `NETLIB_END_OF_STREAM`. If the handshake is not done yet, close_notify is appended when the
+/// handshake ends. Further calls are harmless.
 ///
-/// @return `NETLIB_OK`; the failure of the session.
+/// @return `NETLIB_OK`, or the status with which the session has failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     engine: *mut netlib_tls_engine,
@@ -223,15 +228,16 @@ pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     guard::status(err, || arg_mut!(engine).shutdown())
 }
 
-/// Returns the same as `netlib_tls_stream_peer_certificate_count`: 0 before the handshake is done.
+/// Returns the same for an engine as `netlib_tls_stream_peer_certificate_count` for a stream: 0 before the handshake is
+/// done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// Returns the same as `netlib_tls_stream_peer_certificate`.
+/// Returns the same for an engine as `netlib_tls_stream_peer_certificate` for a stream.
 ///
-/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+/// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     engine: *const netlib_tls_engine,
@@ -241,7 +247,7 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// Returns the same as `netlib_tls_stream_alpn_protocol`.
+/// Returns the same for an engine as `netlib_tls_stream_alpn_protocol` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     engine: *const netlib_tls_engine,
@@ -250,7 +256,7 @@ pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
 }
 
-/// Returns the same as `netlib_tls_stream_server_name`.
+/// Returns the same for an engine as `netlib_tls_stream_server_name` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_server_name(
     engine: *const netlib_tls_engine,
@@ -259,8 +265,8 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
     lend_text(engine, len, |engine| engine.session()?.server_name())
 }
 
-/// Returns the same as `netlib_tls_stream_version`: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
-/// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
+/// Returns the same for an engine as `netlib_tls_stream_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
+/// `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
     read(engine, 0, |engine| {
@@ -268,7 +274,7 @@ pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_eng
     })
 }
 
-/// Returns the same as `netlib_tls_stream_cipher_suite`.
+/// Returns the same for an engine as `netlib_tls_stream_cipher_suite` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
@@ -277,7 +283,7 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite)
 }
 
-/// Returns the same as `netlib_tls_stream_key_exchange_group`.
+/// Returns the same for an engine as `netlib_tls_stream_key_exchange_group` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
@@ -286,7 +292,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     lend_text(engine, len, |engine| engine.negotiated()?.key_exchange_group)
 }
 
-/// Returns the same as `netlib_tls_stream_is_resumed`.
+/// Returns the same for an engine as `netlib_tls_stream_is_resumed` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
     read_bool(engine, false, |engine| engine.negotiated().is_some_and(|agreed| agreed.is_resumed))

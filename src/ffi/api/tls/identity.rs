@@ -1,4 +1,4 @@
-//! The certificate and key of this side.
+//! The local certificate and private key.
 
 use std::ffi::{c_char, c_void};
 
@@ -7,32 +7,36 @@ use crate::ffi::args::{arg_bytes, arg_bytes_opt, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// Sets the certificate of this side and its private key, from files. A server needs both; a client sends the
-/// certificate to a server that requests a certificate. Corresponds to Python's `load_cert_chain`, and to curl's --cert
-/// and --key. Default: none.
+/// Sets the identity, which is the local certificate and its private key, from files. A server needs an identity; a
+/// client sends the certificate only to a server that requests one. Corresponds to Python's `load_cert_chain`, and to
+/// curl's --cert and --key. Default: none.
 ///
-/// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. An
-/// encrypted key needs `netlib_tls_options_set_key_password`: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
-/// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with the schemes of PKCS#12 (SHA-1 with 3DES or RC2),
-/// or traditional PEM encryption, a DEK-Info with one of the ciphers of PBES2. If the PEM has several keys, the first
-/// is used; other sections, such as EC PARAMETERS, are skipped.
+/// The key is an RSA key of 2048 to 8192 bits, an EC key on P-256, P-384 or P-521, or an Ed25519 key, in the format
+/// PKCS#8, PKCS#1 or SEC1. An encrypted key needs `netlib_tls_options_set_key_password`. The supported encryptions are
+/// PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), PKCS#8
+/// with the schemes of PKCS#12 (SHA-1 with 3DES or RC2), and traditional PEM encryption (a DEK-Info header with one of
+/// the ciphers of PBES2). If the PEM contains several keys, netlib uses the first; other sections, such as EC
+/// PARAMETERS, are skipped.
 ///
-/// Both may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them; the format is
-/// detected automatically. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to
-/// SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file without a MAC is accepted. netlib
-/// uses the first key that has a matching certificate, that certificate (if several match, the one with the key's
-/// localKeyID), and those of its issuers that are in the file, in any order. Everything else in the file is skipped.
+/// Certificate and key may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them;
+/// the format is detected automatically. For a PKCS#12 file, pass NULL as `key_path`, and set the password of the file.
+/// The MAC of the file, with SHA-1 to SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file
+/// without a MAC is accepted. netlib uses the first key that has a matching certificate, the matching certificate (if
+/// several match, the one with the key's localKeyID), and the certificates of its issuers, which may be in the file in
+/// any order. Everything else in the file is skipped.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without one, `NETLIB_INVALID_ARGUMENT` for a
-/// separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another kind, with another encryption, or
-/// whose decryption takes more than 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or
-/// N*r*p = 2,097,152 of scrypt.
+/// `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
+/// `NETLIB_INVALID_ARGUMENT` for a separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another
+/// kind, a key with another encryption, or a key whose decryption takes more than 2,000,000 iterations of PBKDF2
+/// (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
 ///
-/// @param chain_path the file with this side's certificate, then the certificates that lead to an authority, in PEM or
-///        DER; or the PKCS#12 file. Up to 16 MiB, or a pipe that ends within 5 seconds.
-/// @param key_path the file with the key, with the same limits. May be NULL: the key is in the same file.
+/// @param chain_path the path of the file with the local certificate, followed by the certificates that lead to an
+///        authority, in PEM or DER; or the path of the PKCS#12 file. The file has up to 16 MiB, and may be a pipe that
+///        ends within 5 seconds.
+/// @param key_path the path of the file with the private key, with the same limits. May be NULL: the key is in the file
+///        of `chain_path`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     options: *mut netlib_tls_options,
@@ -47,14 +51,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     });
 }
 
-/// Sets the certificate of this side and its private key from memory, as `netlib_tls_options_set_identity_files` does
-/// from files. Default: none. Corresponds to OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for
-/// PKCS#12 to PKCS12_parse.
+/// Sets the identity, which is the local certificate and its private key, from memory, as
+/// `netlib_tls_options_set_identity_files` does from files. Default: none. Corresponds to OpenSSL's
+/// SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
 ///
-/// @param chain this side's certificate, then the certificates that lead to an authority, in PEM, or in DER one after
-///        the other; or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
-/// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
-///        `chain`.
+/// @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
+///        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the options
+///        are freed.
+/// @param key the private key, in PEM or DER; up to 16 MiB. netlib copies the key, and wipes the copy when the options
+///        are freed. May be NULL: the key is in `chain`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity(
     options: *mut netlib_tls_options,
@@ -73,12 +78,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 /// Corresponds to the `password` of Python's `load_cert_chain` and to curl's --pass. Default: none. The password is
 /// ignored when nothing is encrypted.
 ///
-/// The schemes of PKCS#12 take the password as text. netlib reads it as UTF-8, as OpenSSL does. If it is not UTF-8, or
-/// does not open the file as UTF-8, each byte is read as one character, as in older programs. An empty password, or
-/// none, opens a file that was made with either.
+/// The encryption schemes of PKCS#12 use the password as text. netlib first decodes the password as UTF-8, as OpenSSL
+/// does. If the password is not UTF-8, or does not open the file, netlib then decodes each byte as one character, as
+/// older programs do. A file that was made without a password opens with an empty password, and a file that was made
+/// with an empty password opens without one.
 ///
-/// @param password any bytes, up to 1024; an empty password is also a password. It is wiped when the options are freed.
-///        May be NULL: none.
+/// @param password the password: any bytes, up to 1024. An empty password is also a password. netlib wipes its copy
+///        when the options are freed. May be NULL: no password.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,

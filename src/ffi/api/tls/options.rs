@@ -8,26 +8,26 @@ use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// TLS versions, with the numbers on the wire, as Python's `ssl.TLSVersion`.
+/// TLS versions, with their numbers in TLS messages. Corresponds to Python's `ssl.TLSVersion`.
 #[repr(C)]
 pub enum netlib_tls_version {
     /// The oldest version that netlib offers.
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /// The newest version that netlib offers.
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
-    /// No version is negotiated yet. This is a result only, not a setting.
+    /// No version has been negotiated yet. Getters return this value; setters refuse it.
     NETLIB_TLS_VERSION_NONE = 0,
-    /// TLS 1.2 (RFC 5246) with AEAD cipher suites only, and the extended master secret of RFC 7627 if the peer has
-    /// it.
+    /// TLS 1.2 (RFC 5246), only with AEAD cipher suites, and with the extended master secret of RFC 7627 if the peer
+    /// supports it.
     NETLIB_TLS_VERSION_1_2 = 0x0303,
     /// TLS 1.3 (RFC 8446).
     NETLIB_TLS_VERSION_1_3 = 0x0304,
 }
 
-/// Sets the oldest version that is accepted. Corresponds to Python's `minimum_version` and urllib3's
-/// ssl_minimum_version. Default: TLS 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to
-/// TLS 1.2, the oldest version that netlib speaks; `netlib_tls_context_minimum_version` then returns TLS 1.2. A minimum
-/// above the maximum is reported by `netlib_tls_context_new`.
+/// Sets the oldest TLS version that is accepted. Corresponds to Python's `minimum_version` and urllib3's
+/// ssl_minimum_version. Default: TLS 1.2. The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) set TLS 1.2,
+/// the oldest version that netlib supports; `netlib_tls_context_minimum_version` then returns TLS 1.2. If the minimum
+/// is above the maximum, `netlib_tls_context_new` fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     options: *mut netlib_tls_options,
@@ -38,9 +38,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     });
 }
 
-/// Sets the newest version that is offered. Corresponds to Python's `maximum_version` and urllib3's
+/// Sets the newest TLS version that is offered. Corresponds to Python's `maximum_version` and urllib3's
 /// ssl_maximum_version. Default: TLS 1.3. For SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770), which netlib does not
-/// speak, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// support, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     options: *mut netlib_tls_options,
@@ -51,12 +51,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     });
 }
 
-/// Adds an application protocol (ALPN, RFC 7301), the most preferred first. Corresponds to Python's
+/// Adds an application protocol (ALPN, RFC 7301). Add the most preferred protocol first. Corresponds to Python's
 /// `set_alpn_protocols`, but takes one name per call: it refuses "h2,http/1.1" and the length-prefixed list of
 /// OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
 ///
-/// @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma; all names together at
-///        most 8192 bytes.
+/// @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma. All names together have
+///        at most 8192 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     options: *mut netlib_tls_options,
@@ -67,10 +67,11 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     });
 }
 
-/// Sets whether sessions are remembered and resumed, in TLS 1.2 and 1.3, by clients and servers. Corresponds to
-/// OpenSSL's SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF and also turns off session tickets.
-/// Default: yes, between streams of one context and server name; see `netlib_tls_session`. TLS 1.3 servers send
-/// sessions after the handshake: a client that never reads gets none.
+/// Sets whether clients and servers cache and resume sessions, in TLS 1.2 and 1.3. Corresponds to OpenSSL's
+/// SSL_CTX_set_session_cache_mode; 0 corresponds to SSL_SESS_CACHE_OFF and also turns off session tickets. Default: 1,
+/// so that a stream resumes a session of another stream with the same context and server name; see
+/// `netlib_tls_session`. TLS 1.3 servers send sessions after the handshake, so a client that never reads receives no
+/// session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_resumption", |options: &mut TlsOptions| {
@@ -79,10 +80,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
     });
 }
 
-/// Sets whether TLS 1.2 has session tickets (RFC 5077). Corresponds to OpenSSL's SSL_OP_NO_TICKET with the opposite
-/// value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins. Default:
-/// no, as in urllib3, because such tickets are sent in the clear, under a key that outlives many sessions; TLS 1.2
-/// sessions are then resumed by their id. The tickets of TLS 1.3 are not affected.
+/// Sets whether session tickets (RFC 5077) are used in TLS 1.2. Corresponds to OpenSSL's SSL_OP_NO_TICKET with the
+/// opposite value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins.
+/// Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key that outlives many
+/// sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {
@@ -91,17 +92,18 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
     });
 }
 
-/// Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt a capture.
-/// Anyone who can read the file can read the sessions. Corresponds to Python's `keylog_filename`. Default: the file
-/// that the environment variable SSLKEYLOGFILE names, if any, as in urllib3, but without expansion of "$" in it; see
-/// `netlib_tls_options_set_use_environment`.
+/// Sets the key log file, to which netlib appends the secrets of the context's sessions, so that a program such as
+/// Wireshark can decrypt captured traffic. Anyone who can read the key log file can decrypt the sessions. Corresponds
+/// to Python's `keylog_filename`. Default: the file that the environment variable SSLKEYLOGFILE names, if any, as in
+/// urllib3, but without expansion of "$" in the name; see `netlib_tls_options_set_use_environment`.
 ///
-/// `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
-/// streams. A new file can be read and written by its owner only. The lines are those of NSS' key log format, each in
-/// one write(2); a line that cannot be written does not end the session. A pipe must have a reader; netlib does not
-/// wait for it, so lines for which the pipe has no room are lost.
+/// `netlib_tls_context_new` opens the key log file, or fails with `NETLIB_IO`; the file stays open as long as the
+/// context or one of its streams exists. netlib creates the file so that only its owner can read and write it. netlib
+/// writes the lines of NSS' key log format, each with one write(2); a line that cannot be written does not end the
+/// session. A pipe must have a reader; netlib does not wait for the reader, so lines for which the pipe has no room are
+/// lost.
 ///
-/// @param path the file. May be NULL: secrets are written nowhere, even if SSLKEYLOGFILE is set.
+/// @param path the path of the file. May be NULL: no secrets are written, even if SSLKEYLOGFILE is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_set_keylog_file", |options: &mut TlsOptions| {
@@ -111,9 +113,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
 }
 
 /// Sets whether the environment variables SSL_CERT_FILE and SSL_CERT_DIR name the system's authorities, as in OpenSSL,
-/// and whether SSLKEYLOGFILE names the file to which secrets are written. Default: yes, except in a program with raised
-/// privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads these variables. It fails with
-/// `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set and neither leads to a certificate.
+/// and whether SSLKEYLOGFILE names the file to which secrets are written. Default: 1, except in a program with raised
+/// privileges (see secure_getenv(3)). Only `netlib_tls_context_new` reads the environment variables.
+/// `netlib_tls_context_new` fails with `NETLIB_NO_TRUST_ANCHORS` if SSL_CERT_FILE or SSL_CERT_DIR is set, but no
+/// certificate is found in the files and directories that they name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_use_environment(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_use_environment", |options: &mut TlsOptions| {

@@ -14,15 +14,15 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::{Context, SavedSession};
 
-/// A session that a client can resume with a later handshake without certificates, which is cheaper for both sides.
-/// Corresponds to Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+/// A TLS session that a client can resume in a later handshake without certificates, which is cheaper for client and
+/// server. Corresponds to Python's `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
 ///
-/// Few applications need this handle: a context remembers sessions by itself, and its streams and engines resume them
-/// (`netlib_tls_options_set_resumption`). Take a session out to choose the connection that resumes it. A session can be
-/// resumed only with the context that made it, for the same server name and with the same application protocols
-/// offered. A session is not bound to a port, an address or a proxy: only a server that has proved the name, or that
-/// shares the keys of that server, can resume it. A stream for which no session is set resumes a session that the
-/// context remembers.
+/// Few applications need this handle: a context caches sessions, and its streams and engines resume them without
+/// further calls (`netlib_tls_options_set_resumption`). Take a session out of the cache to choose the connection that
+/// resumes it. A session can be resumed only with the context that made it, for the same server name and with the same
+/// application protocols offered. A session is not bound to a port, an address or a proxy: only a server that has
+/// proved the name, or that shares the keys of that server, can resume the session. A stream for which no session is
+/// set resumes a session from the context's cache.
 ///
 /// A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
 /// 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
@@ -36,20 +36,21 @@ impl Handle for netlib_tls_session {
     type Ownership = Shared;
 }
 
-/// Returns another reference to the same session. When one of them is used up, so is the other.
+/// Returns another reference to the same session. A session that is used up through one reference is used up for all
+/// references.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_session) -> *mut netlib_tls_session {
     handle::clone(session)
 }
 
-/// Releases a session. When the last reference is released, the secret of the session is overwritten.
+/// Releases a session. When the last reference is released, netlib overwrites the secret of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_session) {
     guard::nothing(|| handle::free(session));
 }
 
-/// Returns the name that the server has proved (the unchecked name if the context does not check names), in the form of
-/// `netlib_tls_stream_server_name`.
+/// Returns the host name that the server of a session has proved, or the unchecked name if the context does not check
+/// host names, in the form of `netlib_tls_stream_server_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_server_name(
     session: *const netlib_tls_session,
@@ -58,38 +59,40 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
     lend_text(session, len, |session| Some(session.server_name()))
 }
 
-/// Returns the TLS version of the session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/// Returns the TLS version of a session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
 /// `NETLIB_TLS_VERSION_NONE` for NULL. Corresponds to OpenSSL's SSL_SESSION_get_protocol_version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
 }
 
-/// Returns the time at which the server sent the session, in seconds since 1970-01-01 00:00:00 UTC, by the system's
-/// clock. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time.
+/// Returns the time at which the client received a session from the server, by the system's clock, in seconds since
+/// 1970-01-01 00:00:00 UTC. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
 }
 
-/// Returns 1 if the session can still be resumed, else 0: it must not be used up or older than seven days, and the
-/// server's certificates and CRLs must not have expired. When it is resumed, a shorter lifetime set by the server and
-/// the wall clock of the options are also applied. If the session is too old by them, or if the server has forgotten
-/// it, the handshake is a full one.
+/// Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up, is not older
+/// than seven days, and the server's certificates and CRLs have not expired. The function does not consider the wall
+/// clock of the options and a shorter lifetime that the server has set. If the session has expired by these, or if the
+/// server no longer accepts the session, the handshake is a full handshake.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
     read_bool(session, false, SavedSession::is_resumable)
 }
 
-/// Takes a session out of the context's cache: the newest session that the server has sent to this client's stream.
-/// Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
+/// Takes the newest session that the server has sent to a client's stream out of the context's cache. Corresponds to
+/// Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
 ///
-/// TLS 1.3 servers send sessions after the handshake, usually two, with the first data: read before this call. The
-/// context remembers only the latest sessions, at most 8 per name and 256 in all, so take a session soon.
+/// TLS 1.3 servers send sessions after the handshake, usually two together with the first data, so read data before you
+/// take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a
+/// session soon.
 ///
-/// @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed the
-///        session, the context has forgotten it or does not resume sessions, or the stream verifies no name.
-/// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
+/// @param session out: the session; NULL if there is none, because the server sends no session or has not sent one yet,
+///        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
+///        or the stream has no host name.
+/// @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_take_session(
     stream: *mut netlib_tls_stream,
@@ -105,21 +108,21 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
     })
 }
 
-/// Sets the session that this client's stream resumes. Call it before the handshake. Corresponds to Python's
-/// `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session that the context remembers, if there is
-/// one. Setting another session, or none, replaces this default.
+/// Sets the session that a client's stream resumes. Call this function before the handshake. Corresponds to Python's
+/// `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session from the context's cache, if there is
+/// one.
 ///
-/// If the server does not accept the session, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS
-/// 1.3 session is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is
-/// unchanged.
+/// If the server does not accept the session, the handshake is a full handshake: see `netlib_tls_stream_is_resumed`. A
+/// TLS 1.3 session is used up once it is set, and a TLS 1.2 session is used up if the handshake fails. If setting the
+/// session fails, the stream is unchanged. A later call replaces the session of an earlier call.
 ///
-/// @param session May be NULL: nothing is resumed, so the new connection does not reveal an earlier visit of this
-///        client. Sessions that the server sends are still remembered.
-/// @param err the reason for which the session cannot be resumed here.
+/// @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
+///        connections of the same client. Sessions that the server sends are still cached.
+/// @param err the reason why the stream cannot resume the session.
 /// @return `NETLIB_INVALID_ARGUMENT` if the session was made by another context, for another server name or with other
-///         application protocols offered, or is used up or too old; and if the handshake has begun, the context does
-///         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
-///         failure of the session.
+///         application protocols offered, or is used up or too old, and if the handshake has begun, the context does
+///         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside the stream;
+///         the status with which the stream has failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_session(
     stream: *mut netlib_tls_stream,
@@ -132,10 +135,11 @@ pub unsafe extern "C" fn netlib_tls_stream_set_session(
     })
 }
 
-/// Takes a session of a client's engine, as `netlib_tls_stream_take_session` does for a stream.
+/// Takes the newest session of a client's engine out of the context's cache, as `netlib_tls_stream_take_session` does
+/// for a stream.
 ///
-/// @param session NULL if there is none.
-/// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
+/// @param session out: the session; NULL if there is none.
+/// @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's engine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_take_session(
     engine: *mut netlib_tls_engine,
@@ -152,11 +156,11 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
 }
 
 /// Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: a
-/// session that the context remembers.
+/// session from the context's cache, if there is one.
 ///
-/// @param session May be NULL: nothing is resumed.
-/// @param err the reason for which the session cannot be resumed here.
-/// @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
+/// @param session the session. May be NULL: no session is resumed.
+/// @param err the reason why the engine cannot resume the session.
+/// @return `NETLIB_INVALID_ARGUMENT`; the status with which the engine has failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_set_session(
     engine: *mut netlib_tls_engine,
@@ -169,16 +173,16 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
     })
 }
 
-/// Returns the number of remembered sessions that a client could resume, at most 256. Corresponds to OpenSSL's
-/// SSL_CTX_sess_number.
+/// Returns the number of sessions in the context's cache that a client could resume, at most 256. Corresponds to
+/// OpenSSL's SSL_CTX_sess_number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::session_count)
 }
 
-/// Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
-/// handshake, in which the server proves its identity again. Sessions that were taken out remain usable. Corresponds to
-/// OpenSSL's SSL_CTX_flush_sessions.
+/// Removes all clients' sessions from the context's cache: the next connection to each server makes a full handshake,
+/// in which the server proves its identity again. Sessions that were taken out of the cache remain usable. Corresponds
+/// to OpenSSL's SSL_CTX_flush_sessions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_forget_sessions(context: *const netlib_tls_context) {
     read(context, (), Context::forget_sessions);

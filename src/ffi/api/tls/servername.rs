@@ -1,4 +1,4 @@
-//! Servers with several names (SNI).
+//! Servers with several host names (SNI).
 
 use std::ffi::{c_char, c_void};
 
@@ -9,21 +9,22 @@ use crate::ffi::options as builder;
 use crate::ffi::tls_callbacks;
 use crate::tls::TlsOptions;
 
-/// Chooses the context by the name that a client requests (SNI, RFC 6066 section 3). Called once per handshake, when
-/// the ClientHello is complete, on the thread that makes the handshake, without a lock. May run on several threads at
-/// once. The callback may call the getters of the stream for which it is called, but not read, write or handshake on
-/// it. A call on the engine for which it is called fails with `NETLIB_BUSY`.
+/// Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
+/// once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
+/// callback may run on several threads at once. It may call the getters of the stream whose handshake is made, but not
+/// read, write or handshake on that stream. A call on the engine whose handshake is made fails with `NETLIB_BUSY`.
 ///
-/// @param server_name borrowed until the callback returns: a DNS name in lower case, in its ASCII form. NULL if the
-///        client sent no name, or an IP address.
-/// @param replacement in/out: `*replacement` is NULL when the callback is called. A context stored here replaces this
-///        context: its certificate, versions, application protocols and client verification are used; its callback is
-///        not called. netlib takes ownership of the reference, whatever the callback returns: store a clone
-///        (`netlib_tls_context_clone`).
-/// @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
-///         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
-///         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
-///         number, 0 included, and for a replacement without an identity, it fails in the same way, and the client gets
+/// @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
+///        returns. NULL if the client sent no name, or an IP address.
+/// @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
+///        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
+///        client verification of the new context, but does not call the new context's callback. netlib takes ownership
+///        of the stored reference, regardless of the callback's result: store a clone (`netlib_tls_context_clone`).
+/// @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
+///         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
+///         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
+///         `netlib_error_tls_alert` returns the alert. After any other number, 0 included, and for a replacement
+///         without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the client receives
 ///         the alert internal_error (80).
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
@@ -33,14 +34,15 @@ pub type netlib_tls_servername_fn = Option<
     ) -> enum_netlib_verdict,
 >;
 
-/// Sets a callback with which a server chooses its context by the name that the client requests. Corresponds to
-/// Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: none, so that every client
-/// gets this context.
+/// Sets a callback with which a server chooses its context by the host name that the client requests. Corresponds to
+/// Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: no callback, so that all
+/// clients are served with the same context.
 ///
-/// This context also needs an identity, for clients that get no other context. A ClientHello is buffered until it is
-/// complete, up to 64 KiB. On a client the setting has no effect.
+/// The context made from these options also needs a local certificate, for clients for which the callback stores no
+/// other context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no
+/// effect.
 ///
-/// @param callback May be NULL: none.
+/// @param callback the callback. May be NULL: no callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_servername_callback(
     options: *mut netlib_tls_options,

@@ -7,7 +7,7 @@ use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 
 /// Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
-/// failed. A resumed session has the certificates of the session that it resumes.
+/// failed. A resumed session has the certificates of the original session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
@@ -17,7 +17,7 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
 /// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified.
 /// Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
 ///
-/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+/// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
     stream: *const netlib_tls_stream,
@@ -37,10 +37,10 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
 }
 
-/// Returns the server's name; NULL when there is none, and before the handshake is done. On a client, it is the host
-/// that the server has proved to be, in the form in which names are compared: lower case, IDNA as ASCII, no trailing
-/// dot; with Encrypted Client Hello the hidden name. On a server, it is the DNS name that the client requested (SNI).
-/// Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+/// Returns the server's host name; NULL when there is none, and before the handshake is done. On a client, the result
+/// is the host name that the server has proved, in the form in which names are compared: lower case, IDNA as ASCII, no
+/// trailing dot; with Encrypted Client Hello, the hidden name. On a server, the result is the DNS name that the client
+/// requested (SNI). Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_server_name(
     stream: *const netlib_tls_stream,
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
     lend_text(stream, len, |stream| stream.session()?.server_name())
 }
 
-/// Returns the version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
+/// Returns the TLS version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
 /// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. Corresponds to OpenSSL's SSL_version, which has
 /// the same numbers.
 #[unsafe(no_mangle)]
@@ -59,8 +59,8 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
     })
 }
 
-/// Returns the cipher suite that was negotiated, by its name in the IANA registry, for example
-/// "TLS_AES_256_GCM_SHA384"; NULL before the handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name.
+/// Returns the IANA name of the cipher suite that was negotiated, for example "TLS_AES_256_GCM_SHA384"; NULL before the
+/// handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite)
 }
 
-/// Returns the key exchange group, by its name in the IANA registry, for example "X25519MLKEM768" (which also resists a
+/// Returns the IANA name of the key exchange group, for example "X25519MLKEM768" (which also resists attacks with a
 /// quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
 /// which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name.
 #[unsafe(no_mangle)]
@@ -80,8 +80,9 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.negotiated()?.key_exchange_group)
 }
 
-/// Returns 1 if the session resumes an earlier session of the same context and name (`netlib_tls_session`), without a
-/// new proof of identity, else 0; 0 before the handshake is done. Corresponds to Python's `SSLSocket.session_reused`.
+/// Returns 1 if the handshake resumed an earlier session of the same context and host name (`netlib_tls_session`), in
+/// which case the server has not proved its identity again, else 0; 0 before the handshake is done. Corresponds to
+/// Python's `SSLSocket.session_reused`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
     read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))

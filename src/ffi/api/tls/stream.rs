@@ -1,4 +1,4 @@
-//! TLS streams: a session on a descriptor.
+//! TLS streams: TLS sessions on descriptors.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -17,21 +17,22 @@ use crate::status::Status;
 use crate::timeout;
 use crate::tls::Stream;
 
-/// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
+/// A TLS stream: a TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
 /// (`netlib_tls_wrap_callbacks`). Corresponds to OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader
-/// and one writer**: one thread may read while another one writes; for a third thread, calls fail with `NETLIB_BUSY`.
-/// Shutting down counts as writing. The settings and getters may be called from any thread at any time.
+/// and one writer**: one thread may read while another thread writes; calls of a third thread fail with `NETLIB_BUSY`.
+/// Shutting down counts as writing. Setters and getters may be called from any thread at any time.
 ///
-/// The descriptor is borrowed: a connected stream socket that the caller keeps open while the stream is used, and
-/// closes afterwards. Its O_NONBLOCK is neither changed nor read: `netlib_tls_stream_set_blocking` determines whether
-/// calls wait.
+/// The descriptor is a connected stream socket, which the stream borrows: the caller keeps the descriptor open while
+/// the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
+/// descriptor: `netlib_tls_stream_set_blocking` determines whether calls wait.
 ///
 /// A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
 /// `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
-/// session, which can continue.
+/// session: after them, the session can continue.
 ///
 /// A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
-/// down or changes a setting fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
+/// down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases
+/// memory.
 pub struct netlib_tls_stream {
     _private: [u8; 0],
 }
@@ -41,7 +42,7 @@ impl Handle for netlib_tls_stream {
     type Ownership = Shared;
 }
 
-/// One piece of the data of a write; as POSIX's iovec, but read-only.
+/// A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only.
 #[repr(C)]
 pub struct netlib_slice {
     /// The bytes; NULL only if there are none.
@@ -51,21 +52,21 @@ pub struct netlib_slice {
 }
 
 /// Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake. By default the stream is blocking and waits without bound: see
-/// `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
+/// `netlib_tls_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
+/// limit: see `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
 ///
-/// The name selects the server's certificate (SNI, RFC 6066 section 3) and is checked against it (RFC 9525). The name
-/// is a DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets. One trailing dot
-/// is dropped, and a zone id (fe80::1%eth0) is ignored. Sessions are resumed only between streams with the same
-/// context, name and offered application protocols.
+/// `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
+/// the certificate must be for this name (RFC 9525). The name is a DNS name (Unicode is converted to IDNA by UTS 46) or
+/// an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is ignored. A
+/// stream resumes only sessions of streams with the same context, name and offered application protocols.
 ///
 /// Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
 /// SSL_set1_host and SSL_set_tlsext_host_name.
 ///
-/// @param fd a connected stream socket, borrowed. An invalid descriptor is reported by the handshake as `NETLIB_IO`.
-/// @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
-///        not check names (`netlib_tls_options_set_check_hostname` with 0).
-/// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing name, for an IP address if the context has an
+/// @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
+/// @param server_hostname the host name that the server must prove. May be NULL, or empty, only if the context does not
+///        check host names (`netlib_tls_options_set_check_hostname` with 0).
+/// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, for an IP address if the context has an
 ///         ECHConfigList, and for a listening socket; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context
 ///         has no trusted certificates.
 #[unsafe(no_mangle)]
@@ -85,14 +86,14 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
     })
 }
 
-/// Makes a server's stream on an accepted descriptor. Like `netlib_tls_wrap_fd`, it does no I/O. If the context has
-/// application protocols and the client offers some, the two lists must have a protocol in common. Corresponds to
-/// Python's `wrap_socket` with server_side=True.
+/// Makes a server's stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
+/// context has application protocols and the client offers application protocols, they must have one in common.
+/// Corresponds to Python's `wrap_socket` with server_side=True.
 ///
-/// @param context the context, with an identity.
-/// @param fd as for `netlib_tls_wrap_fd`: for an invalid descriptor, the handshake fails with `NETLIB_IO`.
-/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and requests no certificate, or has an
-///         ECHConfigList, and for a listening socket.
+/// @param context the server's context, which must have a local certificate.
+/// @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, or
+///         has an ECHConfigList, and for a listening socket.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_fd(
     context: *const netlib_tls_context,
@@ -108,27 +109,28 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
     })
 }
 
-/// Releases a stream. The call does no I/O: `netlib_tls_stream_shutdown` sends close_notify, and the caller closes the
-/// descriptor. No other call may be using the stream.
+/// Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_tls_stream_shutdown` before, and
+/// close the descriptor afterwards. No other call may be using the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
     guard::nothing(|| handle::free(stream));
 }
 
-/// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; a
-/// call in progress on another thread keeps the limit with which it began. If an event loop waits instead of the
-/// stream, use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
+/// Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
+/// limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
+/// use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
     // This fails only after a panic in an earlier call, which every other call reports.
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 
-/// Sets the longest time that a read waits for the next bytes. The timeout bounds the gap between two reads of the
-/// socket, not the whole call. It also applies to reads of the handshake. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
+/// two reads of the socket, not the whole call. The timeout also applies while the handshake reads. Default:
+/// `NETLIB_TIMEOUT_NONE`.
 ///
-/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
-/// @return `NETLIB_INVALID_ARGUMENT`.
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+/// @return `NETLIB_INVALID_ARGUMENT` for any other number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
     stream: *mut netlib_tls_stream,
@@ -138,10 +140,11 @@ pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
     guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets the longest time that a write waits until the transport accepts more bytes. Default: `NETLIB_TIMEOUT_NONE`.
+/// Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
+/// `NETLIB_TIMEOUT_NONE`.
 ///
-/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the current process default.
-/// @return `NETLIB_INVALID_ARGUMENT`.
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+/// @return `NETLIB_INVALID_ARGUMENT` for any other number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     stream: *mut netlib_tls_stream,
@@ -151,22 +154,22 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets a minimum throughput for reads, against a peer that sends a little now and then and so never exceeds the read
-/// timeout. In each period of `seconds` of waiting, `bytes` must arrive; once they have arrived, the next period
-/// begins. Otherwise the waiting read fails with `NETLIB_TOO_SLOW`; calling it again starts a new period. Default:
-/// none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application spends between its reads is
-/// not counted.
+/// Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
+/// read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
+/// period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
+/// starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
+/// spends between its reads does not count.
 ///
-/// The bytes that reads return are counted; during the handshake, every received byte is counted. For a non-blocking
-/// stream, the time from `NETLIB_WANT_READ` to the next call is the waiting time; use a timer to make that call if
-/// nothing arrives. The time until the server begins to answer is also waiting time: if it may be long, call this when
-/// the answer has begun. Each call starts a new period, and so does `netlib_tls_stream_is_dropped`. For TLS in TLS, the
-/// minimum applies only to the stream that is read. It does not apply while the first call makes the outer handshake:
-/// use a limit for that.
+/// The bytes that reads return count; during the handshake, every received byte counts. For a non-blocking stream, the
+/// time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that call even if nothing
+/// arrives. The time until the server begins to respond is also waiting time: if that time may be long, set the minimum
+/// when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped` starts a new period.
+/// For TLS in TLS, the minimum applies only to the stream for which it is set. It does not apply while the first call
+/// on the inner stream makes the outer handshake: to bound that handshake, use a limit.
 ///
-/// @param bytes 0 for no minimum, whatever `seconds` is.
-/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
-/// @return `NETLIB_INVALID_ARGUMENT`.
+/// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
+/// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
+/// @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
     stream: *mut netlib_tls_stream,
@@ -177,12 +180,13 @@ pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
     guard::status(err, || arg!(stream).set_minimum_throughput(Throughput::new(bytes, seconds)?))
 }
 
-/// Sets whether calls wait. Default: yes. With 0, a call that would have to wait returns `NETLIB_WANT_READ` or
-/// `NETLIB_WANT_WRITE`, as OpenSSL's SSL_ERROR_WANT_READ: poll the descriptor for the event, then make the same call
-/// again. During the handshake, a read may return `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll
-/// for input, read until `NETLIB_WANT_READ`: plaintext may be buffered although the descriptor has no more data.
+/// Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
+/// or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
+/// descriptor for the event, then make the same call again. During the handshake, a read may return
+/// `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`:
+/// plaintext may be buffered although the descriptor has no more data.
 ///
-/// @return `NETLIB_INVALID_ARGUMENT`.
+/// @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
     stream: *mut netlib_tls_stream,
@@ -192,25 +196,26 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
     guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
 }
 
-/// Makes the handshake, unless it is done. Reads and writes do it implicitly; call it to verify the peer before
-/// anything is sent. A thread that needs the handshake while another thread makes it waits for the other thread.
-/// Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
+/// Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call this
+/// function to verify the peer before any data is sent. If another thread is making the handshake, the call waits for
+/// that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
 ///
-/// If it fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that would change
-/// it, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` give the reason as numbers. netlib sends the
-/// peer an alert first. In TLS 1.3, a server verifies the client's certificate after the handshake is done on the
-/// client's side: the client's first read then reports a refusal.
+/// If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
+/// would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
+/// numbers. Before a failing call returns, netlib sends the peer an alert. In TLS 1.3, a server verifies the client's
+/// certificate after the client has completed the handshake: if the server refuses the certificate, the client's first
+/// read fails.
 ///
 /// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
 ///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
-///         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
-///         when this side has no version, cipher suite or other parameter in common with the peer;
-///         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+///         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses the handshake;
+///         `NETLIB_TLS_INCOMPATIBLE` when netlib finds no TLS version, cipher suite or other parameter in common with
+///         the peer; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
 ///         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
 ///         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
-///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; with
-///         `netlib_tls_wrap_callbacks`, the statuses that its callbacks report.
+///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; for a stream
+///         of `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_handshake(
     stream: *mut netlib_tls_stream,
@@ -219,13 +224,13 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
     guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).handshake()?.status()))
 }
 
-/// Reads at least one byte and at most `len`, as many as are available. Buffers of 16 KiB or more are the fastest:
-/// records are decrypted directly into them. Corresponds to OpenSSL's SSL_read_ex.
+/// Reads the bytes that are available, at least one and at most `len`. Buffers of 16 KiB or more are the fastest,
+/// because netlib decrypts records directly into them. Corresponds to OpenSSL's SSL_read_ex.
 ///
-/// @param len the room in bytes; with 0 nothing is read.
+/// @param len the size of `buf` in bytes; with 0, nothing is read.
 /// @param n out: the number of bytes read.
 /// @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
-///         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+///         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, during the handshake,
 ///         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
@@ -244,33 +249,35 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
     })
 }
 
-/// Returns the number of bytes that a read would return without I/O; there may be more after them. To find out, it
-/// decrypts a record that has already been received. Corresponds to OpenSSL's SSL_pending.
+/// Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
+/// To determine the number, the function decrypts a record that has already been received. Corresponds to OpenSSL's
+/// SSL_pending.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::pending)
 }
 
-/// Checks whether an idle connection can no longer carry a request and should be closed. `netlib_is_connection_dropped`
-/// reports a TLS connection as dropped too often, because session tickets and key updates may arrive at any time. This
-/// function processes them; it leaves data and failures to the next read.
+/// Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
+/// `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
+/// may arrive at any time. `netlib_tls_stream_is_dropped` processes these messages, and leaves data and failures to the
+/// next read.
 ///
 /// The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
-/// The check calls the callbacks of `netlib_tls_wrap_callbacks`, and for TLS in TLS it reads the outer streams. Before
-/// the handshake is done, it leaves input to the handshake and reports only a connection that has ended or a handshake
-/// that has failed as dropped.
+/// For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS, the check reads the
+/// outer streams. Before the handshake is done, the check leaves input to the handshake, and reports a connection as
+/// dropped only if the connection has ended or the handshake has failed.
 ///
-/// @param dropped out: 0 or 1.
-/// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection is
-///        not dropped; `NETLIB_OK`: unsolicited data; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
-///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session: a
-///        read returns that error; `NETLIB_IO` if the descriptor is not open. If a read would wait,
-///        `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
+/// @param dropped out: 1 if the connection has been dropped, else 0.
+/// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
+///        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
+///        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
+///        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
+///        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
 ///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
 ///        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
-/// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside this
-///         one; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; with `netlib_tls_wrap_callbacks`,
-///         the statuses that its callbacks report.
+/// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
+///         stream; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; for a stream of
+///         `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
 /// @threads one call at a time, which counts as reading and as writing
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
@@ -291,18 +298,18 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     })
 }
 
-/// Writes data. A blocking stream writes all of it, a non-blocking stream as much as can be sent: `n` counts the bytes
-/// that the operating system, or the callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
+/// Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
+/// bytes that the operating system, or the write callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
 /// SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
-/// Bytes that are not counted may have been encrypted already, so the next write must continue with the same bytes,
-/// even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
+/// Bytes that `n` does not count may have been encrypted already, so the next write must continue with the same bytes,
+/// even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte twice.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes written; less than `len` only if non-blocking; 0 after a failure.
-/// @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
-///         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than were encrypted but not counted; all
-///         that `netlib_tls_stream_handshake` returns.
+/// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
+/// @return `NETLIB_WANT_WRITE` and, during the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
+///         shutdown; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier write has encrypted but
+///         not counted; all that `netlib_tls_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write(
@@ -321,16 +328,17 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 }
 
 /// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
-/// share records, so that they cost no more than one piece of the same total length; a piece that fills a record is
-/// encrypted in place. After a write that did not count everything, the next write must continue with the same bytes,
-/// divided into pieces in any way.
+/// share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
+/// that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
+/// which may be divided into other pieces.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.
-/// @param n out: the number of bytes written from all pieces; less than their sum only if non-blocking.
+/// @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
+///        non-blocking.
 /// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
-///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and
-///         not empty.
+///         for a total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not
+///         empty.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_writev(
@@ -350,12 +358,13 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 }
 
 /// Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
-/// can be written afterwards. The peer may still send; reads continue until `NETLIB_END_OF_STREAM`. Before the
-/// handshake is done nothing is sent. Calling it again is harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
+/// can be written after the call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Before
+/// the handshake is done, nothing is sent. Further calls are harmless. Corresponds to OpenSSL's SSL_shutdown, called
+/// once.
 ///
 /// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
-///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the failure of
-///         the session.
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the status with
+///         which the session has failed.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_shutdown(
@@ -365,12 +374,13 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown()?.status()))
 }
 
-/// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. This is needed only
-/// if the transport is used for something else afterwards. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's
-/// SSL_shutdown, called until it returns 1.
+/// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
+/// only if the transport is used for another purpose afterwards. Corresponds to Python's `SSLSocket.unwrap` and
+/// OpenSSL's SSL_shutdown, called until it returns 1.
 ///
-/// Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If there may be more,
-/// read to the end instead. Before the handshake is done nothing is sent or awaited.
+/// Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If the peer may send
+/// more data, read until `NETLIB_END_OF_STREAM` instead. Before the handshake is done, nothing is sent, and the call
+/// does not wait.
 ///
 /// @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
 ///         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;

@@ -1,4 +1,4 @@
-//! TLS streams inside another stream, or on callbacks.
+//! TLS streams inside other streams, or on callbacks.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -14,55 +14,59 @@ use crate::ffi::out::outs;
 use crate::ffi::tls_callbacks::callbacks;
 use crate::tls::{Stream, Transport};
 
-/// Receives bytes from the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called only
-/// during calls on the stream, on the thread of the call, one at a time, without a lock, so it may use other streams. A
-/// call on its own stream fails with `NETLIB_BUSY`.
+/// Receives bytes from the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes
+/// the callback only during a call on the stream, on the thread of that call, and never twice at the same time. netlib
+/// holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own stream
+/// fails with `NETLIB_BUSY`.
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
-/// @param len the room in bytes, at least 1.
-/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
-///        `SIZE_MAX`, and the callback must store a value.
-/// @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`.
+/// @param len the size of `buf` in bytes, at least 1.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
+///        presets `n` to `SIZE_MAX`, and the callback must store a value.
+/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`.
 ///         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
-///         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
-///         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
+///         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
+///         (200 or more), the call on the stream fails with the same status, and after any other number with
+///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_tls_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Sends bytes to the peer, over an application-defined transport: see `netlib_tls_wrap_callbacks`. Called as
-/// `netlib_tls_read_fn` is, possibly while the read callback runs on another thread.
+/// Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. The rules of
+/// `netlib_tls_read_fn` for calls apply; the write callback may run while the read callback runs on another thread.
 ///
 /// @param len the number of bytes, at least 1.
-/// @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
-///        `SIZE_MAX`, and the callback must store a value.
-/// @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
-///         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
-///         failures as in `netlib_tls_read_fn`.
+/// @param n out: the number of bytes accepted, from 1 to `len`. Later calls pass the other bytes again. netlib presets
+///        `n` to `SIZE_MAX`, and the callback must store a value.
+/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`. Any
+///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
+///         no room yet; other numbers have the same effect as for `netlib_tls_read_fn`.
 pub type netlib_tls_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Makes a client's stream inside another stream: TLS in TLS, for example to an origin through an https proxy.
+/// Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
 /// Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake, and also the handshake of the outer stream if it is not done
-/// yet. Each of the two peers proves its own name. First read exactly the proxy's answer from the outer stream: the
-/// bytes after the answer belong to the inner stream.
+/// `netlib_tls_stream_handshake`, makes the handshake, and before it the handshake of the outer stream if that is not
+/// done yet. Each of the two peers proves its own host name. Before the call, read exactly the proxy's response from
+/// the outer stream: the bytes after the response belong to the inner stream.
 ///
-/// While the new stream exists, reads, writes, handshakes and shutdowns of the outer stream, and making another stream
-/// inside it, fail with `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the new stream keeps it
-/// alive. The new stream's settings (blocking, limit, timeouts) apply to the transport; the settings of the outer
-/// stream do not. If the new stream is non-blocking, poll the descriptor of the outermost stream.
+/// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
+/// and so does making another stream inside the outer stream. The getters of the outer stream work, and you may free
+/// the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
+/// apply to the transport; the settings of the outer stream do not. If the inner stream is non-blocking, poll the
+/// descriptor of the outermost stream.
 ///
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
-/// for something else, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it; otherwise bytes
-/// that it has read from the outer stream are lost. If the outer stream ends before the inner peer's close_notify,
-/// cleanly or not, the inner stream fails with `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
+/// for another purpose afterwards, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it;
+/// otherwise bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the
+/// inner peer's close_notify, with or without a close_notify of its own, the inner stream fails with
+/// `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
 ///
 /// @param outer a client's or a server's stream.
-/// @param server_hostname the inner server's name, as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the
-///        context does not check names.
-/// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
-///         that were not counted; `NETLIB_CLOSED` when it was shut down; the failure of `outer` when it has failed;
-///         `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
+/// @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
+///        empty, only if the context does not check host names.
+/// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
+///         has encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status with which
+///         `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_stream(
     context: *const netlib_tls_context,
@@ -80,8 +84,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
     })
 }
 
-/// Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have an
-/// identity.
+/// Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
+/// local certificate.
 ///
 /// @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
 #[unsafe(no_mangle)]
@@ -100,22 +104,24 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
     })
 }
 
-/// Makes a client's stream on an application-defined transport. Corresponds to OpenSSL's BIO. The call does no I/O and
-/// calls neither callback.
+/// Makes a client's stream on an application-defined transport, which consists of a read callback and a write callback.
+/// Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
 ///
-/// netlib cannot wait for such a transport: `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` from a callback is returned to
-/// the caller, even by a blocking stream, and a write may count fewer bytes than it was given. If the callbacks wait,
-/// the stream waits. The limit is checked before each callback; the stream's timeouts have no effect. A callback that
-/// stores no count, or a count larger than `len`, makes the session fail with `NETLIB_CALLBACK_FAILED`, which is final.
-/// A failure that a callback reports is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+/// netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
+/// `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
+/// passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
+/// timeouts have no effect. If a callback stores no count, or a count larger than `len`, the session fails with
+/// `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
+/// `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
 ///
-/// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if the context does not check names.
+/// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
+///        only if the context does not check host names.
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until then.
-/// @param stream out: `netlib_tls_stream_free` calls no callback except `ctx_free`.
-/// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` for the context and name.
+/// @param stream out: the stream; `netlib_tls_stream_free` calls no callback except `ctx_free`.
+/// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
     context: *const netlib_tls_context,
@@ -141,13 +147,13 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 }
 
 /// Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
-/// `context` must have an identity.
+/// `context` must have a local certificate.
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until then.
-/// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` for the context.
+/// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(
     context: *const netlib_tls_context,
