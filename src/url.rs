@@ -1,4 +1,4 @@
-//! URLs: parsing, normalising, writing, and resolving one against another.
+//! Parses, normalises, composes and resolves URLs.
 
 mod authority;
 mod block;
@@ -37,7 +37,7 @@ use text::utf8;
 
 use crate::error::Result;
 
-/// A URL with its seven components. Immutable; a clone is another reference to the same data.
+/// A URL with its seven components. A URL is immutable; a clone is another reference to the same data.
 #[derive(Clone)]
 pub struct Url {
     block: Block,
@@ -53,8 +53,8 @@ impl Url {
         }
     }
 
-    /// Builds a URL from its parts. They are checked and normalised as in [`Url::parse`]. The text of the result parses
-    /// into the same parts.
+    /// Builds a URL from its components, which are checked and normalised as in [`Url::parse`]. Parsing the text of the
+    /// built URL gives the same components.
     pub fn from_parts(parts: UrlParts<'_>) -> Result<Url> {
         parts::build(parts)
     }
@@ -65,7 +65,7 @@ impl Url {
         reference::resolve(self, reference)
     }
 
-    /// Parses like [`Url::parse`], with the scheme `http` if the text has none.
+    /// Parses text as [`Url::parse`] does. If the text has no scheme, the URL gets the scheme `http`.
     pub fn parse_as_http(text: &[u8]) -> Result<Url> {
         let url = Url::parse(text)?;
         match url.has(Component::Scheme) {
@@ -119,7 +119,7 @@ impl Url {
         self.c_str(Component::Fragment)
     }
 
-    /// Returns a component with its NUL, without searching for the NUL.
+    /// Returns the bytes of a component, followed by its NUL, in constant time.
     pub fn terminated(&self, component: Component) -> Option<&[u8]> {
         self.block.terminated(component)
     }
@@ -140,8 +140,8 @@ impl Url {
         self.block.head().slashes
     }
 
-    /// Returns whether scheme, host and effective port are equal, compared case-insensitively. An absent scheme means
-    /// http.
+    /// Returns whether two URLs have the same scheme, host and effective port. Letter case is ignored, and an absent
+    /// scheme means http.
     pub fn same_origin(&self, other: &Url) -> bool {
         self.effective_scheme().eq_ignore_ascii_case(other.effective_scheme())
             && match (self.part(Component::Host), other.part(Component::Host)) {
@@ -156,7 +156,7 @@ impl Url {
         self.part(Component::Scheme).unwrap_or(b"http")
     }
 
-    /// Returns the port, or the default port of http and https.
+    /// Returns the port; for http and https URLs without a port, the default port of the scheme.
     pub fn effective_port(&self) -> Option<u16> {
         self.port().or(match self.effective_scheme() {
             b"http" => Some(80),
@@ -188,7 +188,7 @@ impl PartialEq for Url {
 
 impl Eq for Url {}
 
-/// Omits the userinfo, which holds credentials.
+/// The debug output omits the userinfo, which may contain credentials.
 impl std::fmt::Debug for Url {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Url")

@@ -1,4 +1,4 @@
-//! Userinfo, host and port: RFC 3986 section 3.2.
+//! Measures and writes the authority of a URL: userinfo, host and port (RFC 3986 section 3.2).
 
 use super::block::{Component, Writer};
 use super::class::Class;
@@ -9,14 +9,14 @@ use super::text::port_number;
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// The way in which normalisation changes a valid host.
+/// How normalisation changes a valid host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
-    /// The host does not change.
+    /// Normalisation does not change the host.
     Final,
-    /// Only letter case may change; the host is ASCII.
+    /// The host is ASCII, and normalisation changes only its letter case.
     Letters,
-    /// The host is rewritten: it has percent-encodings, non-ASCII letters, or a zone.
+    /// Normalisation rewrites the host, because it has percent-encodings, non-ASCII letters, or a zone.
     Rewritten,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct Authority {
     pub(super) port: Option<u16>,
     /// Whether the host may have bytes that are not UTF-8.
     pub(super) may_be_invalid_utf8: bool,
-    /// Whether the host is followed by a slash that belongs to the path. Then there is no room for the host's NUL.
+    /// Whether a slash that belongs to the path follows the host. In this case there is no room for the host's NUL.
     slash_follows: bool,
 }
 
-/// The default is no authority.
+/// The default value stands for a URL without an authority.
 impl Default for Authority {
     fn default() -> Authority {
         Authority {
@@ -52,7 +52,7 @@ impl Default for Authority {
 }
 
 impl Authority {
-    /// Measures the authority that begins at `start`. Returns the offset of its end.
+    /// Measures the authority that begins at `start`. Returns the offset at which the authority ends.
     pub(super) fn measure(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
         match self.measure_simple(text, start, normalised) {
             Some(end) => Ok(end),
@@ -60,7 +60,8 @@ impl Authority {
         }
     }
 
-    /// Measures a name or an IPv4 address with an optional port. Returns `None` for any other authority.
+    /// Measures an authority that is a name or an IPv4 address with an optional port. Returns `None` for any other
+    /// authority.
     #[inline]
     fn measure_simple(&mut self, text: &[u8], start: usize, normalised: bool) -> Option<usize> {
         let mut end = scan::skip(text, start, Class::Host);
@@ -124,7 +125,7 @@ impl Authority {
         Ok(end)
     }
 
-    /// Makes an authority from components that are separate texts.
+    /// Makes an authority from userinfo, host and port that are separate texts.
     pub(super) fn of_parts(auth: Measured, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
         let mut authority = Authority { auth, host_length: host.len(), port, ..Authority::default() };
         if normalised {
@@ -150,9 +151,10 @@ impl Authority {
         text.get(self.host_start..self.host_start + self.host_length).unwrap_or_default()
     }
 
-    /// Returns whether the host's NUL overwrites the slash before `path`. Then the path is copied, otherwise the host.
-    /// A path that is already normalised is copied only if it is shorter than a long host.
-    pub(super) fn takes_slash_of(&mut self, path: &Measured) -> bool {
+    /// Decides what is copied if a slash follows the host: returns true if the path is copied and the host's NUL
+    /// overwrites the slash, false if the host is copied. The path is copied only if it is shorter than the host and
+    /// the host is long.
+    pub(super) fn overwrites_slash_before(&mut self, path: &Measured) -> bool {
         const SHORT: usize = 1024;
         let takes = self.host_length > path.len().max(SHORT) && self.slash_follows && self.host != Host::Rewritten;
         self.slash_follows &= !takes;
@@ -168,23 +170,24 @@ impl Authority {
         1 + if self.host == Host::Rewritten { self.rewritten.len() } else { self.host_length }
     }
 
-    /// Returns the maximum number of bytes that the host needs after the source.
+    /// Returns the maximum number of bytes that the host needs after the copy of the source; 0 if the host stays in
+    /// place.
     pub(super) fn host_room_after_source(&self) -> usize {
-        if self.host_stays() { 0 } else { self.host_room() }
+        if self.host_stays_in_place() { 0 } else { self.host_room() }
     }
 
-    fn host_stays(&self) -> bool {
+    fn host_stays_in_place(&self) -> bool {
         !self.slash_follows && self.host != Host::Rewritten
     }
 
-    /// Writes the host of the source, in place if possible.
-    pub(super) fn host_of_source(&self, writer: &mut Writer<'_>, source: &[u8]) {
+    /// Writes the host, in place in the copy of the source if possible.
+    pub(super) fn write_source_host(&self, writer: &mut Writer<'_>, source: &[u8]) {
         if self.host == Host::Final && self.slash_follows {
             let start = writer.at();
             writer.copy_short(source, self.host_start, self.host_length);
             return writer.component(Component::Host, start);
         }
-        if !self.host_stays() {
+        if !self.host_stays_in_place() {
             return self.write_host(writer, self.host_in(source));
         }
         let host = writer.in_place(Component::Host, self.host_start, self.host_length);
@@ -197,14 +200,14 @@ impl Authority {
         let start = writer.at();
         writer.copy(if self.host == Host::Rewritten { &self.rewritten } else { host });
         if self.host == Host::Letters {
-            writer.since_mut(start).make_ascii_lowercase();
+            writer.written_since_mut(start).make_ascii_lowercase();
         }
         writer.component(Component::Host, start);
     }
 }
 
-/// Returns whether a byte ends the authority. "\" ends it because WHATWG parsers treat "\" as "/": otherwise a host
-/// could be hidden behind it.
+/// Returns whether a byte ends the authority. A "\" ends the authority because WHATWG parsers treat "\" as "/", and
+/// would otherwise find another host.
 fn ends_authority(byte: u8) -> bool {
     matches!(byte, b'/' | b'?' | b'#' | b'\\')
 }

@@ -1,7 +1,7 @@
-//! The memory of a URL: one reference-counted block with a head and the text.
+//! The memory of a URL: one reference-counted allocation with a header and the text.
 //!
-//! The text begins with a copy of the parsed source. A component that is already normalised stays there, and the
-//! delimiter after it becomes its NUL. Any other component is written after the copy.
+//! The text begins with a copy of the parsed source. A component that is already normalised stays in the copy, and its
+//! NUL replaces the delimiter after it. Any other component is written after the copy.
 
 use once_cell::race::OnceBox;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
@@ -11,7 +11,7 @@ use super::composed::Composed;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The components that have text, in the order of a URL.
+/// The components of a URL that are text, in the order in which they appear in a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component {
     Scheme,
@@ -23,7 +23,7 @@ pub enum Component {
 }
 
 impl Component {
-    /// Returns the bytes that the component may contain unencoded.
+    /// Returns the class of bytes that the component may contain without percent-encoding.
     pub(super) fn class(self) -> Class {
         match self {
             Component::Scheme | Component::Host => Class::Host,
@@ -50,16 +50,17 @@ impl Component {
 
 const COUNT: usize = 6;
 
-/// Offset and length of a component in the text, without its NUL. Both fit in 32 bits: see [`MAX_ROOM`].
+/// Offset and length of a component in the text, without its NUL. Both fit in 32 bits, because [`MAX_ROOM`] limits the
+/// text.
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
     length: u32,
 }
 
-/// The maximum size of a block. Parsed text never reaches it, but resolving references repeatedly can extend the path
-/// of the base each time. Text composed of a block's components is at most three times as long, so its size also fits
-/// in 32 bits.
+/// The maximum size of a block. Parsed text never reaches this size, but resolving references repeatedly can extend the
+/// path of the base each time. Text composed of a block's components is at most three times as long as the block, so
+/// its size also fits in 32 bits.
 const MAX_ROOM: usize = 1 << 30;
 
 const ABSENT: Span = Span { start: u32::MAX, length: 0 };
@@ -72,7 +73,7 @@ pub(crate) struct Head {
     pub(super) composed: OnceBox<Composed>,
 }
 
-/// The unit in which the text is allocated and cleared. Clearing a constant number of bytes needs no loop.
+/// The unit in which the text is allocated and zeroed. Zeroing a constant number of bytes needs no loop.
 type Piece = [u8; 64];
 
 pub(crate) type Thin = ThinArc<Head, Piece>;
@@ -92,7 +93,7 @@ impl Block {
         self.0.slice.as_flattened().get(start..start + length as usize)
     }
 
-    /// Returns a component like [`Block::get`], with its NUL as the last byte.
+    /// Returns the bytes of a component, followed by its NUL.
     pub(super) fn terminated(&self, component: Component) -> Option<&[u8]> {
         let Span { start, length } = self.head().spans[component as usize];
         let start = start as usize;
@@ -109,76 +110,80 @@ impl Block {
         Block::build_on(&[], room, write)
     }
 
-    /// Makes a block like [`Block::build`] whose text begins with a copy of `source`, for [`Writer::in_place`].
+    /// Makes a block whose text begins with a copy of `source`, so that [`Writer::in_place`] can make components from
+    /// it. `write` fills the rest.
     pub(super) fn build_on(source: &[u8], room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         if room > MAX_ROOM {
             return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
         }
         let pieces = room.div_ceil(size_of::<Piece>());
-        let mut unfinished = Unfinished::holding(source, pieces).ok_or_else(|| out_of_memory(room))?;
-        let Some(mut writer) = unfinished.writer_behind(source) else { return Err(overflowed()) };
+        let mut builder = BlockBuilder::copy_source(source, pieces).ok_or_else(|| out_of_memory(room))?;
+        let Some(mut writer) = builder.writer_after(source) else { return Err(overflowed()) };
         write(&mut writer);
         if writer.overflowed {
             return Err(overflowed());
         }
         let used = writer.at.div_ceil(size_of::<Piece>());
         match room > SMALL && used < pieces / 4 * 3 {
-            true => unfinished.cut(used).ok_or_else(|| out_of_memory(room)),
-            false => Ok(unfinished.finish()),
+            true => builder.shrink(used).ok_or_else(|| out_of_memory(room)),
+            false => Ok(builder.finish()),
         }
     }
 }
 
-/// A block larger than this is copied to a smaller one if it has unused bytes.
+/// The size above which a block with many unused bytes is copied to a smaller block.
 const SMALL: usize = 4096;
 
-/// A block that is being filled.
-pub(super) struct Unfinished(Arc<HeaderSlice<HeaderWithLength<Head>, [Piece]>>);
+/// A block whose text is being written.
+pub(super) struct BlockBuilder(Arc<HeaderSlice<HeaderWithLength<Head>, [Piece]>>);
 
-impl Unfinished {
-    /// Reserves room for a text with at most [`SMALL`] bytes; `None` for a longer one.
+impl BlockBuilder {
+    /// Allocates a block that begins with a copy of `source`. `None` if `room` is more than [`SMALL`] bytes, or if
+    /// memory runs out.
     #[inline]
-    pub(super) fn with_source(source: &[u8], room: usize) -> Option<Unfinished> {
-        if room > SMALL { None } else { Unfinished::holding(source, room.div_ceil(size_of::<Piece>())) }
+    pub(super) fn with_source(source: &[u8], room: usize) -> Option<BlockBuilder> {
+        if room > SMALL { None } else { BlockBuilder::copy_source(source, room.div_ceil(size_of::<Piece>())) }
     }
 
-    /// Copies the source and fills the rest with zeros, so that every byte of the text is initialised.
+    /// Allocates a block, copies the source into it and fills the rest with zeros, so that every byte of the text is
+    /// initialised.
     #[inline]
-    fn holding(source: &[u8], pieces: usize) -> Option<Unfinished> {
+    fn copy_source(source: &[u8], pieces: usize) -> Option<BlockBuilder> {
         if pieces > SMALL / size_of::<Piece>() {
-            return Unfinished::holding_long(source, pieces);
+            return BlockBuilder::copy_long_source(source, pieces);
         }
-        let mut unfinished = Unfinished::cleared(pieces)?;
-        Arc::get_mut(&mut unfinished.0)?.slice.as_flattened_mut().get_mut(..source.len())?.copy_from_slice(source);
-        Some(unfinished)
+        let mut builder = BlockBuilder::cleared(pieces)?;
+        Arc::get_mut(&mut builder.0)?.slice.as_flattened_mut().get_mut(..source.len())?.copy_from_slice(source);
+        Some(builder)
     }
 
-    fn cleared(pieces: usize) -> Option<Unfinished> {
+    fn cleared(pieces: usize) -> Option<BlockBuilder> {
         let head = HeaderWithLength::new(Head::empty(), pieces);
         let zeros = std::iter::repeat_n([0; size_of::<Piece>()], pieces);
-        Arc::try_from_header_and_iter(head, zeros).ok().map(Unfinished)
+        Arc::try_from_header_and_iter(head, zeros).ok().map(BlockBuilder)
     }
 
-    /// Like `holding`, but writes piece by piece, so that a text larger than the cache is written only once.
-    fn holding_long(source: &[u8], pieces: usize) -> Option<Unfinished> {
+    /// Does what `copy_source` does, but writes one piece after the other, so that text larger than the CPU's cache is
+    /// written only once.
+    fn copy_long_source(source: &[u8], pieces: usize) -> Option<BlockBuilder> {
         let head = HeaderWithLength::new(Head::empty(), pieces);
         let (whole, rest) = source.as_chunks();
         let (mut last, zeros) = ([0; size_of::<Piece>()], [0; size_of::<Piece>()]);
         last.get_mut(..rest.len())?.copy_from_slice(rest);
-        // A reference is selected, because selecting the piece itself would copy it once more.
+        // Selects a reference to a piece, because selecting the piece itself would copy it once more.
         let text = (0..pieces).map(|i| *whole.get(i).unwrap_or(if i == whole.len() { &last } else { &zeros }));
-        Arc::try_from_header_and_iter(head, text).ok().map(Unfinished)
+        Arc::try_from_header_and_iter(head, text).ok().map(BlockBuilder)
     }
 
     #[inline]
-    pub(super) fn writer_behind(&mut self, source: &[u8]) -> Option<Writer<'_>> {
+    pub(super) fn writer_after(&mut self, source: &[u8]) -> Option<Writer<'_>> {
         let block = Arc::get_mut(&mut self.0)?;
         let at = if source.is_empty() { 0 } else { source.len() + 1 };
         Some(Writer { head: &mut block.header.header, text: block.slice.as_flattened_mut(), at, overflowed: false })
     }
 
     /// Copies the text into a smaller block.
-    fn cut(self, pieces: usize) -> Option<Block> {
+    fn shrink(self, pieces: usize) -> Option<Block> {
         let HeaderSlice { header: HeaderWithLength { header: Head { spans, port, slashes, .. }, .. }, slice } =
             &*self.0;
         let head = Head { spans: *spans, port: *port, slashes: *slashes, composed: OnceBox::new() };
@@ -207,8 +212,8 @@ impl Head {
     }
 }
 
-/// Fills a block's text from the start. Bytes that do not fit are dropped. Then the block is refused at the end,
-/// because its room was computed wrongly.
+/// Writes a block's text from its start. Bytes that do not fit are dropped, and building the block then fails, because
+/// its size was computed wrongly.
 pub(super) struct Writer<'a> {
     head: &'a mut Head,
     text: &'a mut [u8],
@@ -217,7 +222,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Returns whether all bytes have fitted.
+    /// Returns whether all written bytes fitted into the block.
     pub(super) fn fits(&self) -> bool {
         !self.overflowed
     }
@@ -234,12 +239,12 @@ impl Writer<'_> {
         let start = self.at;
         if let Some(scheme) = scheme {
             self.copy(scheme);
-            self.since_mut(start).make_ascii_lowercase();
+            self.written_since_mut(start).make_ascii_lowercase();
             self.component(Component::Scheme, start);
         }
     }
 
-    /// Makes a component from bytes of the source. Its NUL overwrites the delimiter after it.
+    /// Makes a component from bytes of the copied source. The component's NUL overwrites the delimiter after it.
     pub(super) fn in_place(&mut self, component: Component, start: usize, length: usize) -> &mut [u8] {
         match self.text.get_mut(start..).and_then(|text| text.split_at_mut_checked(length)) {
             Some((text, [end, ..])) => {
@@ -269,8 +274,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies a part of `text`. A short part is copied together with the bytes after it if there are enough, because a
-    /// copy of constant length takes a third of the time.
+    /// Copies `length` bytes of `text`. A short range is copied as 32 bytes if enough bytes follow, because a copy of
+    /// constant length takes a third of the time.
     #[inline(always)]
     pub(super) fn copy_short(&mut self, text: &[u8], start: usize, length: usize) {
         const SHORT: usize = 32;
@@ -295,9 +300,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the bytes written since `start`, and the room after them. [`Writer::advance`] marks a part of the room
-    /// as used.
-    pub(super) fn since_and_free(&mut self, start: usize) -> (&[u8], &mut [u8]) {
+    /// Returns the bytes written since `start`, and the free bytes after them. [`Writer::advance`] marks free bytes as
+    /// written.
+    pub(super) fn written_since_and_free(&mut self, start: usize) -> (&[u8], &mut [u8]) {
         let (written, free) = self.text.split_at_mut_checked(self.at).unwrap_or_default();
         (written.get(start..).unwrap_or_default(), free)
     }
@@ -310,11 +315,11 @@ impl Writer<'_> {
     }
 
     /// Returns the bytes written since `start`.
-    pub(super) fn since(&self, start: usize) -> &[u8] {
+    pub(super) fn written_since(&self, start: usize) -> &[u8] {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    pub(super) fn since_mut(&mut self, start: usize) -> &mut [u8] {
+    pub(super) fn written_since_mut(&mut self, start: usize) -> &mut [u8] {
         self.text.get_mut(start..self.at).unwrap_or_default()
     }
 
@@ -322,11 +327,11 @@ impl Writer<'_> {
         self.at = self.at.min(at);
     }
 
-    /// Inserts one byte at `start`.
+    /// Inserts one byte before the bytes written since `start`.
     pub(super) fn insert(&mut self, start: usize, byte: u8) {
         self.push(byte);
         if let Some(last) = self.at.checked_sub(1) {
-            self.since_mut(start).rotate_right(usize::from(last >= start));
+            self.written_since_mut(start).rotate_right(usize::from(last >= start));
         }
     }
 
@@ -358,9 +363,9 @@ impl Writer<'_> {
 mod tests {
     use super::*;
 
-    /// A base that grows with each resolution never exceeds the range of a span.
+    /// A base URL that grows with each resolved reference never exceeds the 32 bits of a span.
     #[test]
-    fn the_size_of_a_block_is_limited() {
+    fn a_url_block_larger_than_the_maximum_is_refused() {
         let error = Block::build(MAX_ROOM + 1, |_| unreachable!()).err().unwrap();
         assert_eq!((error.status(), error.message()), (Status::InvalidUrl, "the URL becomes too long"));
         assert!(3 * MAX_ROOM + 64 < u32::MAX as usize);

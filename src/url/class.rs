@@ -1,6 +1,6 @@
-//! Classes of bytes that components may contain unencoded.
+//! Classes of bytes that URL components may contain without percent-encoding.
 
-/// A set of bytes, represented by a bit in [`CLASSES`].
+/// A class of bytes. Its value is its bit in the entries of [`CLASSES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     /// The bytes that userinfo may contain.
@@ -8,17 +8,17 @@ pub(super) enum Class {
     Path = 2,
     /// The bytes that a query or fragment may contain.
     Query = 4,
-    /// The bytes of names and IPv4 addresses that normalisation does not change: no upper-case letters.
+    /// The bytes of host names and IPv4 addresses that normalisation does not change, so no upper-case letters.
     Host = 8,
-    /// The ASCII bytes that a path of a scheme that is not normalised may contain, up to "?" or "#".
+    /// The ASCII bytes that a path may contain if its scheme is not normalised. "?" and "#" end the path.
     RawPath = 16,
-    /// Like `RawPath`, but also with "?", for a query: up to "#".
+    /// The ASCII bytes that a query may contain if its scheme is not normalised. "#" ends the query.
     Raw = 32,
-    /// [`Class::Host`] and upper-case letters.
+    /// The bytes of [`Class::Host`] and the upper-case letters.
     Name = 64,
 }
 
-/// The classes of each byte.
+/// The classes of each byte, as a bit mask.
 pub(super) const CLASSES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

@@ -1,17 +1,17 @@
-//! The texts that are composed of several components of a URL. They are made on first use and kept.
+//! Texts that are composed of several components of a URL. They are made on first use and cached.
 
 use std::ffi::CString;
 
 use once_cell::race::OnceBox;
 
-/// The composed texts, each with a NUL. The first use of any of them writes all.
+/// The composed texts of a URL, each followed by a NUL. The first use of any of the texts makes all of them.
 pub(super) struct Composed {
     pub(super) text: Vec<u8>,
     pub(super) ends: [u32; 4],
     pub(super) derived: OnceBox<Derived>,
 }
 
-/// The composed texts, in the order of [`Composed`].
+/// Selects a composed text. The order is that of the texts in [`Composed`].
 #[derive(Clone, Copy)]
 pub enum Composite {
     Url,
@@ -28,7 +28,7 @@ impl Composed {
     }
 }
 
-/// Further texts that are made on first use. Few URLs need them.
+/// Texts that few URLs need. Each of them is made on first use.
 #[derive(Default)]
 pub(super) struct Derived {
     pub(super) redacted: OnceBox<CString>,

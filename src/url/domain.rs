@@ -1,4 +1,4 @@
-//! Checks that every URL parser reads a host name as the same name.
+//! Checks that every URL parser understands a host name as the same name.
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
@@ -6,15 +6,16 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 pub(super) const MAX_NAME: usize = 253;
 /// The maximum length of a label in a DNS name.
 pub(super) const MAX_LABEL: usize = 63;
-/// A longer UTF-8 text cannot be a name of [`MAX_NAME`] bytes: its ASCII form has at least one byte per character.
+/// The maximum length of a name in UTF-8. The ASCII form of a longer text would exceed [`MAX_NAME`], because it has at
+/// least one byte per character.
 pub(super) const MAX_TEXT: usize = 4 * MAX_NAME;
 
-/// Letters that IDNA 2003 maps or drops and IDNA 2008 keeps: sharp s, final sigma, and the joiners.
+/// The characters that IDNA 2003 maps or drops and IDNA 2008 keeps: sharp s, final sigma, and the two joiners.
 const DEVIATIONS: [char; 4] = ['\u{df}', '\u{3c2}', '\u{200c}', '\u{200d}'];
 
 /// Returns the ASCII form of a name. The name must be unambiguous: IDNA (UTS 46, non-transitional) changes only its
-/// letter case, and each "xn--" label is the ASCII form of its Unicode form. Otherwise fails with the offset of the
-/// first label for which this is not true.
+/// letter case, and each "xn--" label is the ASCII form of its Unicode form. For an ambiguous name, fails with the
+/// offset of the first label that is ambiguous.
 pub(super) fn unambiguous_ascii(name: &str) -> Result<String, usize> {
     if name.len() > MAX_TEXT {
         return Err(0);
@@ -46,7 +47,8 @@ fn is_unambiguous(label: &str) -> bool {
     if is_ace {
         return label.eq_ignore_ascii_case(&ascii) && to_ascii(&unicode).is_some_and(|again| again == ascii);
     }
-    // Compared with Unicode lower case: a final capital sigma has two lower-case forms, and IDNA writes Cherokee in capitals.
+    // Compares with the Unicode lower case of the label, because a final capital sigma has two lower-case forms, and
+    // IDNA writes Cherokee in capitals.
     unicode == label.to_lowercase() && !unicode.contains(DEVIATIONS)
 }
 
@@ -60,7 +62,7 @@ fn has_ace_label(name: &str) -> bool {
 }
 
 /// Performs the "ends in a number" check of the WHATWG URL Standard, for a name without a final dot. WHATWG parsers
-/// read such a name as an IPv4 address.
+/// treat a name that ends in a number as an IPv4 address.
 pub(super) fn ends_in_a_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = |text: &str, radix: u32| text.chars().all(|c| c.is_digit(radix));

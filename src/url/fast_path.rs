@@ -1,15 +1,15 @@
-//! A fast path for text that normalisation does not change: http and https URLs whose host is a name or an IPv4
-//! address, and file paths. [`parse`](super::parse) gives the same result for such text, and handles every other text.
+//! A fast path that parses text which normalisation does not change: http and https URLs whose host is a name or an
+//! IPv4 address, and file URLs. [`parse`](super::parse) gives the same result, and parses every other text.
 
-use super::block::{Block, Component, Unfinished};
+use super::block::{Block, BlockBuilder, Component};
 use super::class::Class;
 use super::scan;
 use super::text::port_number;
 
-/// For longer text the fast path saves nothing.
+/// The maximum length for the fast path, in bytes. For longer text the fast path saves no time.
 const MAX_LENGTH: usize = 1024;
 
-/// Parses text; `None` if it needs the full parser, which also reports errors, or if memory runs out.
+/// Parses text. `None` if the text needs the full parser, which also reports errors, or if memory runs out.
 pub(super) fn parse(text: &[u8]) -> Option<Block> {
     if text.len() > MAX_LENGTH {
         return None;
@@ -17,15 +17,15 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     if !text.starts_with(b"http") {
         return file(text);
     }
-    // Computed without a branch, because the branch would be hard to predict.
+    // Computes the length of "http" or "https" without a branch, because the CPU could hardly predict the branch.
     let colon = b"http".len() + usize::from(*text.get(4)? == b's');
     let host = colon + b"://".len();
     if text.get(colon..host)? != b"://" {
         return None;
     }
     let Boundaries { host_end, port, path, path_end, query_end } = scan::find_boundaries(text, host)?;
-    let mut block = Unfinished::with_source(text, text.len() + 1 + (host_end - host) + 1)?;
-    let mut writer = block.writer_behind(text)?;
+    let mut block = BlockBuilder::with_source(text, text.len() + 1 + (host_end - host) + 1)?;
+    let mut writer = block.writer_after(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     if path_end > host_end && path == host_end {
         // The slash after the host belongs to the path, so there is no room for the host's NUL.
@@ -48,20 +48,20 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     writer.fits().then(|| block.finish())
 }
 
-/// Parses "file:///" and a path. This scheme is not normalised.
+/// Parses "file:///" and a path. URLs with the scheme file are not normalised.
 fn file(text: &[u8]) -> Option<Block> {
     let (colon, path) = (b"file".len(), b"file://".len());
     if !text.starts_with(b"file:///") || scan::skip(text, path, Class::RawPath) < text.len() {
         return None;
     }
-    let mut block = Unfinished::with_source(text, text.len() + 1)?;
-    let mut writer = block.writer_behind(text)?;
+    let mut block = BlockBuilder::with_source(text, text.len() + 1)?;
+    let mut writer = block.writer_after(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     writer.in_place(Component::Path, path, text.len() - path);
     writer.fits().then(|| block.finish())
 }
 
-/// The ends of the components. Each end is before the component's delimiter.
+/// The offsets at which the components of a URL end. The delimiter after a component is not included.
 pub(super) struct Boundaries {
     host_end: usize,
     port: Option<u16>,
@@ -70,9 +70,9 @@ pub(super) struct Boundaries {
     query_end: usize,
 }
 
-/// Finds the components that follow the scheme. `skip` returns the offset of the first byte at or after the given
-/// offset that is not in the class or that, in a path, is a dot at the start of a segment. Inlined so that `skip` is
-/// inlined into it.
+/// Finds the components that follow the scheme. `skip` returns the offset of the first byte, at or after the given
+/// offset, that is not in the class; in a path, `skip` also stops at a dot that begins a segment. The function is
+/// inlined so that the compiler inlines `skip` as well.
 #[inline(always)]
 pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) -> usize) -> Option<Boundaries> {
     let host_end = skip(host, Class::Host);
@@ -99,7 +99,8 @@ pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) 
     (end == text.len()).then_some(Boundaries { host_end, port, path, path_end, query_end })
 }
 
-/// Skips bytes of the class and percent-encodings with upper-case digits. `None` if a percent-encoding would change.
+/// Skips bytes of the class and percent-encodings with upper-case digits. `None` at a percent-encoding that
+/// normalisation would change.
 #[inline(always)]
 fn skip_normalised(text: &[u8], from: usize, mut skip: impl FnMut(usize) -> usize) -> Option<usize> {
     let mut at = skip(from);
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_path_takes_only_text_that_does_not_change() {
+    fn the_fast_path_parses_only_text_that_is_already_normalised() {
         let cases: [(&str, bool); 22] = [
             ("http://a.b/", true),
             ("https://a.b", true),
@@ -159,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Tests bytes of every class at every position of texts that need one, two and three windows.
+    /// Tests bytes of every class at every position of texts that need one, two and three SIMD windows.
     #[test]
     fn the_fast_path_agrees_with_the_full_parser() {
         let mut fast = 0;

@@ -1,4 +1,4 @@
-//! Hosts: names (IDNA), IPv4 and IPv6 addresses, zones (RFC 6874).
+//! Checks and normalises hosts: names (IDNA), IPv4 and IPv6 addresses, and zones (RFC 6874).
 
 use std::net::Ipv6Addr;
 
@@ -22,8 +22,8 @@ fn append(name: &mut Name, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A longer label with non-ASCII letters cannot fit into the 63 bytes of DNS. The limit keeps parsing linear, because IDNA
-/// is not linear in the label's length.
+/// The maximum length of a label with non-ASCII letters, in bytes. The ASCII form of a longer label exceeds the 63
+/// bytes of DNS. The maximum keeps parsing linear, because the time of IDNA is not linear in the label's length.
 const MAX_UNICODE_LABEL: usize = 1024;
 
 /// Splits an authority without its userinfo into host and port, and checks both. `at` is the offset of the text in the
@@ -59,7 +59,7 @@ fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
     port_number(digits).map(Some).ok_or_else(|| invalid("the port is larger than 65535,", at))
 }
 
-/// Checks the grammar of a host, which is the same for every scheme.
+/// Checks the grammar of a host. The grammar is the same for every scheme.
 pub(super) fn check(host: &[u8], at: usize) -> Result<()> {
     if let Some(inner) = host.strip_prefix(b"[") {
         let inner = inner.strip_suffix(b"]").ok_or_else(|| invalid("the host's bracket is not closed,", at))?;
@@ -117,7 +117,7 @@ fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Splits the text into the address and the zone after its "%".
+/// Splits the text inside the brackets into the IPv6 address and the zone, which follows a "%".
 fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
     match inner.iter().position(|&byte| byte == b'%') {
         Some(percent) => (&inner[..percent], inner.get(percent + 1..)),
@@ -140,7 +140,7 @@ pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Res
     }
     let name = Name::from_slice(&bytes[start..]);
     bytes.truncate(start);
-    // After decoding, the offset of a label in the input is not known, but that of the host is.
+    // After decoding, errors state the offset of the host, because the offset of the label in the input is unknown.
     let moved = name.len() != host.len();
     append_idna(bytes, &name, |offset| if moved { at } else { at + offset })
 }
@@ -153,7 +153,7 @@ fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result
         bytes[start..].make_ascii_lowercase();
         return Ok(());
     };
-    // RFC 6874 writes "%25" before the zone; resolvers expect only "%".
+    // RFC 6874 requires "%25" before the zone in a URL, but getaddrinfo(3) expects "%".
     let zone_id = zone.strip_prefix(b"25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
     append(bytes, b"[")?;
     append(bytes, address)?;
@@ -178,8 +178,8 @@ fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result
     Ok(())
 }
 
-/// Decodes unreserved characters in place and lower-cases the result; remaining percent-encodings get upper-case digits.
-/// Returns the new length, and whether the result is ASCII.
+/// Decodes percent-encoded unreserved characters in place and lower-cases the host; the remaining percent-encodings get
+/// upper-case digits. Returns the new length, and whether the result is ASCII.
 fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
     examined(host.len());
     let (mut from, mut to, mut is_ascii) = (0, 0, true);
@@ -207,7 +207,7 @@ fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
     Ok((to, is_ascii))
 }
 
-/// Lower-cases the name, and upper-cases the digits of percent-encodings.
+/// Lower-cases a name, but upper-cases the digits of its percent-encodings.
 fn lower_case(name: &mut [u8]) {
     examined(name.len());
     name.make_ascii_lowercase();
@@ -223,7 +223,8 @@ fn lower_case(name: &mut [u8]) {
     }
 }
 
-/// Converts each non-ASCII label by UTS 46, non-transitional; ASCII labels are only lower-cased.
+/// Appends a name. Labels with non-ASCII letters are converted by UTS 46, non-transitional; ASCII labels are only
+/// lower-cased.
 pub(crate) fn append_idna(bytes: &mut Name, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
     let mut label_at = 0;
     for (i, label) in name.split(|&byte| byte == b'.').enumerate() {

@@ -1,4 +1,5 @@
-//! Finds a component in a text and the changes that normalisation makes, in one pass before anything is written.
+//! Measures a component: finds its end and the changes that normalisation requires, in one pass, before anything is
+//! written.
 
 use super::block::Component;
 use super::class::Class;
@@ -7,37 +8,39 @@ use super::text::invalid;
 use crate::error::Result;
 use crate::parse_cost::examined;
 
-/// The range of a component and the changes that it needs. The struct is small because every URL has four of them.
-/// Offsets fit in 32 bits because no text is longer than [`MAX_LENGTH`](super::text::MAX_LENGTH).
+/// The range of a component in the text, and the changes that normalisation requires. The struct is small, because
+/// parsing a URL needs four of them. Offsets fit in 32 bits because no text is longer than
+/// [`MAX_LENGTH`](super::text::MAX_LENGTH).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,
     /// The component has non-ASCII bytes, which may not be UTF-8.
-    pub(super) beyond_ascii: bool,
+    pub(super) has_non_ascii: bool,
     start: u32,
     length: u32,
     /// The number of bytes to percent-encode.
-    escapes: u32,
-    /// The component has a "%" that does not begin a percent-encoding. It is then treated as not encoded, and every "%" is
-    /// encoded.
-    pub(super) stray: bool,
+    bytes_to_encode: u32,
+    /// The component has a "%" that does not begin a percent-encoding. Such a component is treated as not encoded, and
+    /// every "%" in it is encoded.
+    pub(super) has_stray_percent: bool,
     /// A percent-encoding has a lower-case digit.
-    pub(super) lower: bool,
+    pub(super) has_lower_case_digits: bool,
     /// The component may have "." or ".." segments.
-    pub(super) dots: bool,
+    pub(super) may_have_dots: bool,
 }
 
 impl Measured {
     /// Measures the component that begins at `from` and ends before one of `stops` or at the end of the text. Returns
-    /// its end. Fills `self` in place, because returning the struct would cost more than measuring.
+    /// the offset at which the component ends. Fills `self` in place, because returning the struct would cost more than
+    /// measuring.
     #[inline(always)]
     pub(super) fn measure(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
         let next = |at: usize| if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
         let mut at = match text.get(from) {
-            // A path begins with a segment here, whatever comes before it.
+            // The first byte of a path begins a segment, even if no slash precedes it.
             Some(&first) if path && class.has(first) => {
-                self.dots = first == b'.' && is_dot_segment(text, from);
+                self.may_have_dots = first == b'.' && is_dot_segment(text, from);
                 next(from + 1)
             }
             _ if path => from,
@@ -52,8 +55,8 @@ impl Measured {
         at
     }
 
-    /// Like [`Measured::measure`], for a scheme that is not normalised. Refuses CR and LF, which would end a header
-    /// line, and NUL, which would end the text.
+    /// Measures a component of a URL whose scheme is not normalised. Refuses CR and LF, which would end a header line,
+    /// and NUL, which would end the text.
     #[inline(always)]
     pub(super) fn measure_raw(
         &mut self,
@@ -69,7 +72,7 @@ impl Measured {
                 b'\r' | b'\n' | 0 => {
                     return Err(invalid(&format!("the {} has a line break or NUL", component.name()), at));
                 }
-                byte => self.beyond_ascii |= !byte.is_ascii(),
+                byte => self.has_non_ascii |= !byte.is_ascii(),
             }
             examined(1);
             at += 1;
@@ -83,7 +86,7 @@ impl Measured {
         Ok(at)
     }
 
-    /// Continues the measurement at a byte outside the class.
+    /// Continues measuring at the first byte that is not in the class.
     #[cold]
     fn measure_unusual(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
@@ -95,33 +98,33 @@ impl Measured {
                     percents += 1;
                     match text.get(at + 1..at + 3) {
                         Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {
-                            self.lower |= digits.iter().any(u8::is_ascii_lowercase);
+                            self.has_lower_case_digits |= digits.iter().any(u8::is_ascii_lowercase);
                             examined(2);
                             at += 3;
                         }
                         _ => {
-                            self.stray = true;
+                            self.has_stray_percent = true;
                             at += 1;
                         }
                     }
                 }
                 b'.' if path => {
-                    self.dots |= is_dot_segment(text, at);
+                    self.may_have_dots |= is_dot_segment(text, at);
                     at += 1;
                 }
                 _ => {
-                    self.beyond_ascii |= !byte.is_ascii();
-                    self.escapes += 1;
+                    self.has_non_ascii |= !byte.is_ascii();
+                    self.bytes_to_encode += 1;
                     at += 1;
                 }
             }
-            // Bytes outside the class are often adjacent, so the next byte is checked first.
+            // The next byte is checked before `skip` is called, because bytes outside the class are often adjacent.
             if text.get(at).is_some_and(|&byte| class.has(byte)) {
                 at = if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
             }
         }
-        if self.stray {
-            self.escapes += percents;
+        if self.has_stray_percent {
+            self.bytes_to_encode += percents;
         }
         at
     }
@@ -138,8 +141,8 @@ impl Measured {
         self.start() + self.len()
     }
 
-    pub(super) fn escapes(&self) -> usize {
-        self.escapes as usize
+    pub(super) fn bytes_to_encode(&self) -> usize {
+        self.bytes_to_encode as usize
     }
 
     pub(super) fn of<'a>(&self, text: &'a [u8]) -> &'a [u8] {
@@ -148,18 +151,18 @@ impl Measured {
 
     /// Returns a copy that is marked as possibly having dot segments.
     pub(super) fn with_dots(self) -> Measured {
-        Measured { dots: true, ..self }
+        Measured { may_have_dots: true, ..self }
     }
 
-    /// Returns whether the length of the component may change.
-    pub(super) fn moves(&self) -> bool {
-        (self.escapes > 0) | self.dots
+    /// Returns whether normalisation may change the length of the component.
+    pub(super) fn may_change_length(&self) -> bool {
+        (self.bytes_to_encode > 0) | self.may_have_dots
     }
 
     /// Returns the maximum number of bytes that writing the component needs. A path is first written without its dot
     /// segments, and then again with percent-encoding.
     pub(super) fn room(&self) -> usize {
-        if self.present { 2 * self.len() + 2 * self.escapes() + 3 } else { 0 }
+        if self.present { 2 * self.len() + 2 * self.bytes_to_encode() + 3 } else { 0 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Normalises components by RFC 3986 section 6.2.2: percent-encoding, letter case, dot segments.
+//! Normalises components as in RFC 3986 section 6.2.2: percent-encodings, letter case and dot segments.
 
 use super::block::{Component, Writer};
 use super::class::Class;
@@ -7,29 +7,30 @@ use super::parse::needs_slash;
 use super::scan;
 use crate::parse_cost::examined;
 
-/// The way in which dot segments are removed from a path.
+/// How dot segments are removed from a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dots {
     /// As in RFC 3986 section 5.2.4: a ".." above the root is dropped, so "/..//a" becomes "//a".
     Standard,
-    /// As in urllib3: a ".." above the root also removes the root's empty segment, so "/..//a" becomes "/a". A nonempty
-    /// result begins with a slash.
+    /// As in urllib3: a ".." above the root also removes the root's empty segment, so "/..//a" becomes "/a". A path
+    /// that is not empty begins with a slash afterwards.
     Rooted,
 }
 
 impl Writer<'_> {
-    /// Writes a component. Bytes that it must not contain are percent-encoded.
+    /// Writes a component. Bytes that the component must not contain are percent-encoded.
     pub(super) fn encoded(&mut self, component: Component, text: &[u8], measured: &Measured) {
         let start = self.at();
         self.copy(text);
         self.encode_since(component, start, measured);
     }
 
-    /// Writes `base` followed by `path`. `base` is empty or ends with a slash.
+    /// Writes a path: `base` followed by `path`, without dot segments and percent-encoded. `base` is empty or ends with
+    /// a slash.
     pub(super) fn path(&mut self, base: &[u8], path: &[u8], measured: &Measured, dots: Dots) {
         let start = self.at();
         match dots {
-            _ if !measured.dots => {
+            _ if !measured.may_have_dots => {
                 if dots == Dots::Rooted && needs_slash(path) {
                     self.push(b'/');
                 }
@@ -42,18 +43,19 @@ impl Writer<'_> {
         self.encode_since(Component::Path, start, measured);
     }
 
-    /// Makes a component from the bytes written since `start`. If `measured` has bytes to encode, the encoded form is
-    /// written after them.
+    /// Makes a component from the bytes written since `start`. If `measured` has bytes to encode, the component is the
+    /// encoded form, which is written after these bytes.
     fn encode_since(&mut self, component: Component, start: usize, measured: &Measured) {
-        if measured.escapes() == 0 {
-            if measured.lower {
-                upper_case_encodings(self.since_mut(start));
+        if measured.bytes_to_encode() == 0 {
+            if measured.has_lower_case_digits {
+                upper_case_encodings(self.written_since_mut(start));
             }
             return self.component(component, start);
         }
         let end = self.at();
-        // The stray "%" may have been removed together with a dot segment, so encoding checks for it again.
-        let stray = measured.stray && !measured.dots;
+        // A "%" that begins no percent-encoding may have been removed together with a dot segment, so encoding looks
+        // for it again.
+        let stray = measured.has_stray_percent && !measured.may_have_dots;
         if !self.append_encoded(component.class(), start, stray) {
             self.truncate(end);
             self.append_encoded(component.class(), start, true);
@@ -61,13 +63,13 @@ impl Writer<'_> {
         self.component(component, end);
     }
 
-    /// Appends the bytes written since `start` in percent-encoded form. Returns false if there is a stray "%" although
-    /// `stray` is false.
+    /// Appends the bytes written since `start` in percent-encoded form. Returns false if a "%" begins no
+    /// percent-encoding although `stray` is false.
     fn append_encoded(&mut self, class: Class, start: usize, stray: bool) -> bool {
-        let (text, place) = self.since_and_free(start);
+        let (text, place) = self.written_since_and_free(start);
         let (mut from, mut to) = (0, 0);
         let mut put = |bytes: &[u8]| {
-            // Bytes that do not fit are also counted, so that `advance` detects them.
+            // Bytes that do not fit are counted as well, so that `advance` detects the overflow.
             if let Some(place) = place.get_mut(to..to + bytes.len()) {
                 place.copy_from_slice(bytes);
             }
@@ -99,8 +101,8 @@ impl Writer<'_> {
     /// Removes the last segment written since `start` and the slash before it. Only the removed bytes are examined, so
     /// the total work is linear.
     fn drop_segment(&mut self, start: usize) {
-        let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
-        examined(self.since(start).len() - last);
+        let last = self.written_since(start).iter().rposition(is_slash).unwrap_or(0);
+        examined(self.written_since(start).len() - last);
         self.truncate(start + last);
     }
 
@@ -113,7 +115,7 @@ impl Writer<'_> {
                 path = rest;
             }
         }
-        // The base's last segment is empty, and the path's first segment takes its place.
+        // The base's last segment is empty, so the path's first segment replaces it.
         let base = base.strip_suffix(b"/").map(|base| base.split(is_slash));
         let mut segments = base.into_iter().flatten().chain(path.split(is_slash)).enumerate().peekable();
         while let Some((i, segment)) = segments.next() {
@@ -133,7 +135,8 @@ impl Writer<'_> {
     fn without_dots_below_root(&mut self, path: &[u8]) {
         let start = self.at();
         examined(path.len());
-        // The number of segments written, joined by slashes. It distinguishes no segment from one empty segment.
+        // The number of segments written, joined by slashes. The number distinguishes no segment from one empty
+        // segment.
         let mut count = 0usize;
         let mut ends_in_dots = false;
         for segment in path.split(is_slash) {
@@ -154,7 +157,7 @@ impl Writer<'_> {
                 }
             }
         }
-        let begins_with_slash = |writer: &Self| writer.since(start).first().is_none_or(is_slash);
+        let begins_with_slash = |writer: &Self| writer.written_since(start).first().is_none_or(is_slash);
         if path.first() == Some(&b'/') && (count == 0 || !begins_with_slash(self)) {
             if count > 0 {
                 self.insert(start, b'/');

@@ -12,7 +12,7 @@ use crate::error::Result;
 /// Parses text leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins
 /// with a slash.
 pub(super) fn parse(text: &[u8]) -> Result<Block> {
-    let mut parts = Parts::default();
+    let mut parts = MeasuredUrl::default();
     // Invalid UTF-8 is reported before any other error.
     parts.measure_url(text).map_err(|error| utf8(text, "the URL").err().unwrap_or(error))?;
     if parts.may_be_invalid_utf8() {
@@ -22,37 +22,39 @@ pub(super) fn parse(text: &[u8]) -> Result<Block> {
     Block::build_on(text, room, |writer| parts.write(writer, text))
 }
 
-/// The measured components of a text.
+/// The measured components of a URL or a reference.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct MeasuredUrl {
     scheme_length: Option<u32>,
     /// Whether "//" comes before the authority.
     pub(super) has_slashes: bool,
     /// Whether the URL is normalised: its scheme is http, https or absent.
     normalised: bool,
-    /// Whether there is an authority that is not empty.
+    /// Whether the URL has an authority that is not empty.
     pub(super) has_authority: bool,
     pub(super) authority: Authority,
     pub(super) path: Measured,
     path_has_slash: bool,
-    /// The path must be written after the source, because the host's NUL overwrites its slash.
-    path_lost_slash: bool,
+    /// The path must be written after the copy of the source, because the host's NUL overwrites the path's first slash.
+    path_slash_overwritten: bool,
     pub(super) query: Measured,
     pub(super) fragment: Measured,
 }
 
-impl Parts {
+impl MeasuredUrl {
     /// Measures a URL. Text without a scheme and without a leading slash begins with the authority.
     fn measure_url(&mut self, text: &[u8]) -> Result<()> {
         check_length(text)?;
         let scheme = scheme(text);
         let bare = scheme.is_none() && text.first() != Some(&b'/');
         self.measure(text, scheme, scheme.is_none_or(is_normalised), bare)?;
-        self.path_lost_slash = !self.path.moves() && self.authority.takes_slash_of(&self.path);
+        self.path_slash_overwritten =
+            !self.path.may_change_length() && self.authority.overwrites_slash_before(&self.path);
         Ok(())
     }
 
-    /// Measures a reference (RFC 3986 section 4.1). Without a scheme, the reference is normalised if its base is.
+    /// Measures a reference (RFC 3986 section 4.1). A reference without a scheme is normalised if its base URL is
+    /// normalised.
     pub(super) fn measure_reference(&mut self, text: &[u8], base_is_normalised: bool) -> Result<()> {
         check_length(text)?;
         let scheme = reference_scheme(text);
@@ -108,28 +110,31 @@ impl Parts {
 
     /// Returns whether a component may have bytes that are not UTF-8.
     fn may_be_invalid_utf8(&self) -> bool {
-        self.authority.may_be_invalid_utf8 || self.texts().iter().any(|text| text.beyond_ascii)
+        self.authority.may_be_invalid_utf8 || self.texts().iter().any(|text| text.has_non_ascii)
     }
 
-    fn any_moves(&self) -> bool {
-        self.authority.auth.moves() | self.path.moves() | self.query.moves() | self.fragment.moves()
+    fn any_may_change_length(&self) -> bool {
+        self.authority.auth.may_change_length()
+            | self.path.may_change_length()
+            | self.query.may_change_length()
+            | self.fragment.may_change_length()
     }
 
-    /// Returns the maximum number of bytes that writing everything needs.
+    /// Returns the maximum number of bytes that writing all components needs.
     pub(super) fn room(&self) -> usize {
         let texts: usize = self.texts().into_iter().map(Measured::room).sum();
         self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts
     }
 
-    /// Returns the maximum number of bytes that are written after the source.
+    /// Returns the maximum number of bytes that are written after the copy of the source.
     fn room_after_source(&self) -> usize {
-        let lost = if self.path_lost_slash { self.path.len() + 1 } else { 0 };
+        let lost = if self.path_slash_overwritten { self.path.len() + 1 } else { 0 };
         let host = self.authority.host_room_after_source() + lost;
-        if !self.any_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
+        if !self.any_may_change_length() && (self.has_authority && self.normalised || self.path_has_slash) {
             return host;
         }
-        // A path that lacks only its leading slash is also written.
-        let behind = |text: &Measured| if text.moves() { text.room() } else { 0 };
+        // A path that lacks its leading slash is also written after the copy, with the slash.
+        let behind = |text: &Measured| if text.may_change_length() { text.room() } else { 0 };
         host + self.path.room() + behind(&self.authority.auth) + behind(&self.query) + behind(&self.fragment)
     }
 
@@ -142,17 +147,17 @@ impl Parts {
         }
         if self.has_authority {
             write_text(writer, Component::Auth, &self.authority.auth, text);
-            self.authority.host_of_source(writer, text);
+            self.authority.write_source_host(writer, text);
             writer.port(self.authority.port);
         }
         let followed = self.query.present || self.fragment.present;
-        if self.path.moves() || self.path_needs_slash(text) {
+        if self.path.may_change_length() || self.path_needs_slash(text) {
             writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
-            // The path may have consisted of dot segments only.
+            // The path is now empty if it consisted of dot segments only.
             if !followed {
                 writer.absent_if_empty(Component::Path);
             }
-        } else if self.path_lost_slash {
+        } else if self.path_slash_overwritten {
             writer.encoded(Component::Path, self.path.of(text), &self.path);
         } else if followed || self.path.len() > 0 {
             write_text(writer, Component::Path, &self.path, text);
@@ -164,17 +169,17 @@ impl Parts {
 
 #[inline(always)]
 fn write_text(writer: &mut Writer<'_>, component: Component, measured: &Measured, source: &[u8]) {
-    if measured.moves() {
+    if measured.may_change_length() {
         writer.encoded(component, measured.of(source), measured);
     } else if measured.present {
         let text = writer.in_place(component, measured.start(), measured.len());
-        if measured.lower {
+        if measured.has_lower_case_digits {
             upper_case_encodings(text);
         }
     }
 }
 
-/// Returns whether the path lacks its leading slash.
+/// Returns whether a path is not empty and does not begin with a slash.
 pub(super) fn needs_slash(path: &[u8]) -> bool {
     path.first().is_some_and(|&first| first != b'/')
 }

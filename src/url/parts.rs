@@ -1,4 +1,4 @@
-//! Builds a URL from its parts. Refuses parts if parsing the URL's text would give other parts.
+//! Builds a URL from its components. Refuses components if parsing the URL's text would give other components.
 
 use super::authority::Authority;
 use super::block::{Block, Component};
@@ -11,7 +11,7 @@ use super::{Url, host, parse};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The seven components of a URL; `None` means absent.
+/// The seven components of a URL to build. `None` means that the component is absent.
 #[derive(Clone, Copy, Default)]
 pub struct UrlParts<'a> {
     pub scheme: Option<&'a str>,
@@ -76,8 +76,8 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
     Ok(url)
 }
 
-/// Checks a scheme like [`scheme`](super::scheme::scheme). A dot is refused, because the scheme in the URL's text would
-/// parse as a host.
+/// Checks a scheme by the rules of [`scheme`](super::scheme::scheme). A scheme with a dot is refused, because it would
+/// parse as a host in the URL's text.
 fn check_scheme(scheme: &[u8]) -> Result<()> {
     if !scheme.first().is_some_and(u8::is_ascii_alphabetic) {
         return Err(invalid("the scheme does not begin with a letter", 0));
@@ -88,7 +88,7 @@ fn check_scheme(scheme: &[u8]) -> Result<()> {
     }
 }
 
-/// Measures a part. Refuses bytes that would begin another component, end a header line, or end the text.
+/// Measures one component. Refuses bytes that would begin another component, end a header line, or end the text.
 fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normalised: bool) -> Result<Measured> {
     let mut measured = Measured::default();
     let Some(part) = part else { return Ok(measured) };
@@ -104,8 +104,8 @@ fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normali
     }
 }
 
-/// Fails if the URL's text has other parts. Even valid parts may be different when they are parsed together: an empty
-/// host without userinfo and port becomes absent.
+/// Fails if parsing the URL's text gives other components. Even valid components may change when they are parsed
+/// together: an empty host without userinfo and port becomes absent.
 fn check_round_trip(url: &Url) -> Result<()> {
     let text = url.url()?.to_bytes();
     let reread = parse::parse(text).ok().map(Url::new);

@@ -1,4 +1,4 @@
-//! Compares how parsers of different standards read a text: the scheme, host and port that each parser finds.
+//! Compares the scheme, host and port that URL parsers of different standards find in the same text.
 
 use std::ffi::{CStr, CString};
 use std::net::Ipv6Addr;
@@ -15,10 +15,10 @@ use crate::parse_cost::examined;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// Splits as RFC 3986 does (appendix B, then section 3.2). Like most such parsers, it does not check the characters of
-    /// the components.
+    /// A parser that splits text as RFC 3986 does (appendix B, then section 3.2). Like most parsers of this kind, it
+    /// does not check the characters of the components.
     Rfc3986 = 0,
-    /// Follows the WHATWG URL Standard, as browsers do.
+    /// A parser that follows the WHATWG URL Standard, as browsers do.
     Whatwg = 1,
     /// [`Url::parse`].
     Netlib = 2,
@@ -30,31 +30,31 @@ impl Reader {
     }
 }
 
-/// The differences between two readings, as a bit mask.
+/// The differences between the results of two URL parsers, as a bit mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Differences(pub i32);
 
 impl Differences {
     pub const NONE: Differences = Differences(0);
-    /// One reader finds a URL, the other does not.
+    /// Only one of the two parsers finds a URL.
     pub const ACCEPTANCE: Differences = Differences(1);
     pub const SCHEME: Differences = Differences(2);
     pub const HOST: Differences = Differences(4);
     pub const PORT: Differences = Differences(8);
 }
 
-/// The result of one reader.
+/// The result of one URL parser.
 #[derive(Debug)]
 pub struct Reading {
     pub scheme: Option<CString>,
-    /// The host, normalised by the reader's rules.
+    /// The host, normalised by the rules of the parser.
     pub host: Option<CString>,
-    /// The port, or the scheme's default port if the text has none. RFC 3986 sets no maximum, so a larger number is
-    /// kept.
+    /// The port, or the scheme's default port if the text has none. A port above 65535 is kept, because RFC 3986 sets
+    /// no maximum.
     pub port: Option<u32>,
 }
 
-/// The readings of one text.
+/// The results of all URL parsers for one text.
 #[derive(Debug)]
 pub struct Readings([Option<Reading>; 3]);
 
@@ -66,13 +66,13 @@ impl Readings {
         Ok(Readings([as_rfc3986(text), as_whatwg(text), as_netlib(text)]))
     }
 
-    /// Returns a reading; `None` if the reader finds no URL: it fails, or finds neither a scheme nor a host.
+    /// Returns the result of a parser; `None` if the parser fails, or finds neither a scheme nor a host.
     pub fn get(&self, reader: Reader) -> Option<&Reading> {
         self.0[reader as usize].as_ref()
     }
 
-    /// Returns the differences between two readers. There are none if neither reader finds a URL, because neither would
-    /// connect.
+    /// Returns the differences between two parsers. If neither parser finds a URL, there is no difference, because no
+    /// client would connect.
     pub fn differences(&self, a: Reader, b: Reader) -> Differences {
         let (a, b) = match (self.get(a), self.get(b)) {
             (Some(a), Some(b)) => (a, b),
@@ -88,14 +88,14 @@ impl Readings {
     }
 }
 
-/// Fails if there is not enough memory for the readers. They allocate without checks (one reader belongs to another
-/// crate), and a failed allocation would abort the process. So the maximum that they need is allocated first and freed
-/// again.
+/// Fails if the parsers would run out of memory. The parsers, one of which belongs to another crate, allocate without
+/// checks, and a failed allocation would abort the process. So this function allocates the maximum that the parsers
+/// need, and frees it again.
 fn check_room(length: usize) -> Result<()> {
     const BYTES_PER_BYTE: usize = 32;
     let mut room = Vec::new();
     reserve(&mut room, BYTES_PER_BYTE * length)?;
-    // Keeps the unused allocation from being optimised away.
+    // Keeps the compiler from removing the unused allocation.
     std::hint::black_box(&room);
     Ok(())
 }
@@ -128,12 +128,13 @@ fn as_whatwg(text: &str) -> Option<Reading> {
     })
 }
 
-/// Splits as in RFC 3986 appendix B and checks the scheme's grammar. The userinfo ends at the last "@", the host at its
-/// bracket or at the first colon.
+/// Splits as in RFC 3986 appendix B and checks the scheme's grammar. The userinfo ends at the last "@". The host ends
+/// at its closing bracket or at the first colon.
 pub(super) fn as_rfc3986(text: &str) -> Option<Reading> {
     let end = text.find(['/', '?', '#']).unwrap_or(text.len());
     examined(end);
-    // A colon in the first segment ends a scheme, or is an error (section 4.2).
+    // A colon in the first segment ends the scheme; if the text before it is no scheme, the colon is an error (section
+    // 4.2).
     let (scheme, rest) = match text[..end].find(':') {
         Some(colon) => (Some(scheme(&text[..colon])?), &text[colon + 1..]),
         None => (None, text),
@@ -184,7 +185,7 @@ fn host_and_port(text: &str) -> Option<(String, Option<u32>)> {
     Some((host, port))
 }
 
-/// Parses any number of digits, or none. A number too large for an `i32` becomes `i32::MAX`.
+/// Parses a port with any number of digits, or no digits. A number too large for an `i32` becomes `i32::MAX`.
 fn port_number(digits: &str) -> Option<Option<u32>> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -195,7 +196,8 @@ fn port_number(digits: &str) -> Option<Option<u32>> {
     Some((!digits.is_empty()).then_some(number))
 }
 
-/// Parses an IPv6 address with an optional zone (RFC 6874), whose "%" may be unencoded, or an IPvFuture address.
+/// Parses the text between brackets: an IPv6 address with an optional zone (RFC 6874), in which the "%" may be
+/// unencoded, or an IPvFuture address.
 fn ip_literal(inner: &str) -> Option<String> {
     let (address, zone) = inner.split_once('%').map_or((inner, None), |(address, zone)| (address, Some(zone)));
     if address.parse::<Ipv6Addr>().is_ok() && zone.is_none_or(|zone| !zone.is_empty()) {
@@ -211,7 +213,8 @@ fn ip_literal(inner: &str) -> Option<String> {
     is_future.then(|| format!("[{}]", inner.to_ascii_lowercase()))
 }
 
-/// Lower-cases the name and decodes unreserved characters. A name that IDNA does not change becomes ASCII.
+/// Normalises a host name: lower-cases it and decodes unreserved characters. A non-ASCII name is converted to ASCII if
+/// IDNA does not change its letters.
 fn reg_name(text: &str) -> String {
     let mut name = Vec::with_capacity(text.len());
     let mut i = 0;
@@ -233,7 +236,7 @@ fn reg_name(text: &str) -> String {
         examined(length);
         i += length;
     }
-    // Percent-encodings and decoded characters are ASCII.
+    // The name is valid UTF-8, because percent-encodings and decoded characters are ASCII.
     let name = String::from_utf8(name).unwrap_or_default();
     if name.is_ascii() { name } else { unambiguous_ascii(&name).unwrap_or(name) }
 }

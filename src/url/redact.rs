@@ -1,4 +1,4 @@
-//! A form of a URL for logs, without any part that is or may be a secret.
+//! Redacts URLs for logs: hides every component that is or may be a secret.
 
 use std::ffi::{CStr, CString};
 
@@ -12,7 +12,7 @@ const HIDDEN: &[u8] = b"***";
 
 impl Url {
     /// Returns the whole URL with "***" for the userinfo, each value of the query, and the fragment. The text is
-    /// printable ASCII, so it stays on one log line.
+    /// printable ASCII, so it does not break a line of a log.
     pub fn redacted(&self) -> Result<&CStr> {
         let cell = &self.derived()?.redacted;
         match cell.get() {
@@ -31,7 +31,8 @@ impl Url {
 
 fn write(url: &Url) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    // Percent-encoding makes at most three bytes of one. Each hidden part has at least one byte and a delimiter.
+    // Percent-encoding makes at most three bytes of one byte. Each "***" replaces at least one byte and follows a
+    // delimiter.
     reserve(&mut text, 4 * url.block.size() + 64)?;
     let whole = url.url()?.to_bytes();
     if let Some(scheme) = url.scheme() {
@@ -42,7 +43,7 @@ fn write(url: &Url) -> Result<Vec<u8>> {
         text.extend_from_slice(HIDDEN);
         text.push(b'@');
     } else if text.is_empty() && url.host().is_some() && whole.starts_with(b"//") {
-        // Without the "//" the host would look like a scheme.
+        // The "//" is kept, because without it the host would look like a scheme.
         text.extend_from_slice(b"//");
     }
     let mut netloc = Vec::new();
@@ -65,9 +66,9 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Appends the path. Without a host, as in "user:password@host", the text before an "@" may be the password of a URL
-/// whose "//" is missing. `dot_before`: the whole text has "/." before the path, so that two slashes at the start of
-/// the path do not begin an authority.
+/// Appends the path. If the URL has no host, as in "user:password@host", the text before an "@" may be the password of
+/// a URL whose "//" is missing. `dot_before` states whether the URL's text has "/." before the path, which keeps two
+/// slashes at the start of the path from beginning an authority.
 fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     match path.iter().rposition(|&byte| byte == b'@') {
         Some(sign) if !has_host => {
@@ -82,7 +83,7 @@ fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     }
 }
 
-/// Appends the query with the names only. A pair without "=" may be a value, so it is hidden.
+/// Appends the query with its names, but with hidden values. A pair without "=" may be a value, so it is hidden.
 fn add_query(text: &mut Vec<u8>, query: &[u8]) {
     for (i, pair) in query.split(|&byte| byte == b'&').enumerate() {
         if i > 0 {
@@ -105,8 +106,8 @@ fn hide(text: &mut Vec<u8>, secret: &[u8]) {
     }
 }
 
-/// Appends a part and percent-encodes everything except printable ASCII, because components of schemes that are not
-/// normalised may have any byte.
+/// Appends a component and percent-encodes everything except printable ASCII, because a component may have any byte if
+/// its scheme is not normalised.
 fn add(text: &mut Vec<u8>, part: &[u8]) {
     for &byte in part {
         match byte.is_ascii_graphic() {

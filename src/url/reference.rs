@@ -1,24 +1,24 @@
-//! Resolves a reference against a base: RFC 3986 section 5.2, strict.
+//! Resolves a reference against a base URL, as the strict algorithm of RFC 3986 section 5.2 does.
 
 use super::Url;
 use super::block::{Block, Component};
 use super::normalise::Dots;
-use super::parse::Parts;
+use super::parse::MeasuredUrl;
 use super::scheme::is_normalised;
 use crate::error::Result;
 
 pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
-    let mut parts = Parts::default();
+    let mut parts = MeasuredUrl::default();
     parts.measure_reference(reference, base.part(Component::Scheme).is_none_or(is_normalised))?;
-    let Parts { authority, query, fragment, .. } = &parts;
+    let MeasuredUrl { authority, query, fragment, .. } = &parts;
     let (scheme, path) = (parts.scheme(reference), parts.path.of(reference));
     let own_authority = scheme.is_some() || parts.has_slashes;
     let stays = !own_authority && path.is_empty();
     let base_path = base.part(Component::Path).unwrap_or_default();
     let base_query = base.part(Component::Query).filter(|_| stays && !query.present);
     let followed = query.present || base_query.is_some() || fragment.present;
-    // A stray "%" in the reference causes every "%" of the base's path to be encoded as well.
-    let base_room = base.block.size() * if parts.path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
+    // If a "%" in the reference's path begins no percent-encoding, every "%" of the base's path is encoded as well.
+    let base_room = base.block.size() * if parts.path.has_stray_percent { 4 } else { 2 } + 2 * Component::ALL.len();
     let room = base_room + parts.room();
     Block::build(room, |writer| {
         writer.scheme(scheme.or(base.part(Component::Scheme)));
@@ -38,7 +38,7 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
             writer.finished(Component::Path, Some(base_path));
         } else {
             let directory: &[u8] = match path.first() {
-                // "//a\@b" has the host "a" and the path "\@b". In the URL's text a slash separates them.
+                // "//a\@b" has the host "a" and the path "\@b". In the URL's text a slash separates host and path.
                 Some(first) if parts.has_slashes && *first != b'/' => b"/",
                 Some(b'/') => b"",
                 _ if own_authority => b"",

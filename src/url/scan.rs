@@ -1,5 +1,5 @@
-//! Finds the first byte outside a class. With AVX2, which is detected at run time, it examines 32 bytes at a time;
-//! otherwise one byte at a time. This is the only unsafe code of the parser. A test compares both implementations.
+//! Finds the first byte outside a class. Examines 32 bytes at a time with AVX2, which is detected at run time;
+//! otherwise one byte at a time. The URL parser has no other unsafe code. A test compares both implementations.
 
 #![allow(unsafe_code)]
 
@@ -24,7 +24,7 @@ fn skip_dispatch(text: &[u8], from: usize, class: Class) -> usize {
     portable::skip(text, from, class)
 }
 
-/// Like [`skip`], for a path: also stops at a "." that begins a segment. `from` is not 0.
+/// Does what [`skip`] does for a path, and also stops at a "." that begins a segment. `from` is not 0.
 #[inline]
 pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
     let end = skip_path_dispatch(text, from);
@@ -41,7 +41,7 @@ fn skip_path_dispatch(text: &[u8], from: usize) -> usize {
     portable::skip_path(text, from)
 }
 
-/// Runs [`fast_path::read`] with one of the two implementations.
+/// Runs [`fast_path::read`] with the AVX2 implementation if possible, otherwise with the portable one.
 pub(super) fn find_boundaries(text: &[u8], host: usize) -> Option<Boundaries> {
     examined(text.len() - host);
     #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
@@ -88,8 +88,9 @@ mod avx2 {
 
     const WIDTH: usize = 32;
 
-    /// A class as a table. The index is the low half of a byte; the entry has a bit for each high half with which the
-    /// byte is in the class. Bytes with a high half of 8 or more are in no class, so eight bits suffice.
+    /// A class of bytes as a table for a vector shuffle. The index is the low half of a byte. The entry has a bit for
+    /// each high half with which the byte is in the class. Non-ASCII bytes, whose high half is 8 or more, are in no
+    /// class, so eight bits suffice.
     type Table = [u8; 16];
 
     const fn table(class: Class) -> Table {
@@ -104,7 +105,7 @@ mod avx2 {
         table
     }
 
-    /// The tables, indexed by the position of the class's bit.
+    /// The tables of all classes, indexed by the position of the class's bit.
     static TABLES: [Table; 7] = [
         table(Class::Userinfo),
         table(Class::Path),
@@ -119,11 +120,11 @@ mod avx2 {
         (class as usize).trailing_zeros() as usize % TABLES.len()
     }
 
-    /// The bit for each high half.
+    /// The bit of a [`Table`] entry for each high half of a byte.
     static HIGH: Table = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
 
     #[target_feature(enable = "avx2")]
-    fn both_halves(table: &Table) -> __m256i {
+    fn broadcast(table: &Table) -> __m256i {
         // SAFETY: reads 16 bytes from an array of 16.
         _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }
@@ -142,15 +143,15 @@ mod avx2 {
     /// Returns a mask with a bit for each byte of the block that is not in the class.
     #[target_feature(enable = "avx2")]
     fn outside(block: __m256i, low: __m256i, high: __m256i) -> u32 {
-        // A shuffle gives zero for an index of 128 or more, so non-ASCII bytes are in no class.
+        // The shuffle instruction returns zero for an index of 128 or more, so non-ASCII bytes are in no class.
         let by_low = _mm256_shuffle_epi8(low, block);
         let high_half = _mm256_and_si256(_mm256_srli_epi16::<4>(block), _mm256_set1_epi8(15));
         let inside = _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_half));
         equals(inside, 0)
     }
 
-    /// Two blocks of a text. They may overlap: a block that would extend past the end begins earlier instead. A text shorter
-    /// than one block has none.
+    /// Two blocks of 32 bytes of a text. A block that would extend past the end of the text begins earlier instead, so
+    /// the blocks may overlap. A text shorter than 32 bytes has no blocks.
     struct Pair {
         start: usize,
         first: __m256i,
@@ -173,7 +174,8 @@ mod avx2 {
             self.start + self.distance + WIDTH
         }
 
-        /// Returns a mask for the text from `start` on. `of` returns the mask of one block.
+        /// Combines the masks of both blocks into a mask of 64 bits for the text from `start`. `of` returns the mask of
+        /// one block.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn bits(&self, of: impl Fn(__m256i) -> u32) -> u64 {
@@ -183,7 +185,7 @@ mod avx2 {
         #[target_feature(enable = "avx2")]
         #[inline]
         fn outside(&self, class: Class) -> u64 {
-            let (low, high) = (both_halves(&TABLES[table_of(class)]), both_halves(&HIGH));
+            let (low, high) = (broadcast(&TABLES[table_of(class)]), broadcast(&HIGH));
             self.bits(|block| outside(block, low, high))
         }
 
@@ -202,9 +204,10 @@ mod avx2 {
         }
     }
 
-    /// Returns the offset of the first stop at or after `from`, or the length of the text. `stops` returns a mask with
-    /// a bit for each byte of a pair that ends the search. Each iteration takes two blocks, because the number of
-    /// iterations is hard to predict. Returns `None` for a text shorter than a block.
+    /// Returns the offset of the first byte at or after `from` at which the search stops, or the length of the text.
+    /// `stops` returns a mask with a bit for each byte of a pair that stops the search. Each iteration examines two
+    /// blocks, because the CPU can hardly predict the number of iterations. Returns `None` for a text shorter than a
+    /// block.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {
@@ -232,8 +235,8 @@ mod avx2 {
         found.unwrap_or_else(|| portable::skip_path(text, from))
     }
 
-    /// 64 bytes of a URL with the stops of three classes. The stops are computed together, so that no search depends on
-    /// the result of the search before.
+    /// 64 bytes of a URL, with masks of the bytes that stop a search for host, path and query. The masks are computed
+    /// together, so that no search depends on the result of the previous search.
     struct Window {
         start: usize,
         end: usize,
@@ -257,7 +260,8 @@ mod avx2 {
             })
         }
 
-        /// Returns the offset of the first stop at or after `from`. Moves the window if necessary.
+        /// Returns the offset of the first byte at or after `from` that stops a search for the class. Moves the window
+        /// if necessary.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {
@@ -277,7 +281,7 @@ mod avx2 {
                 if from >= text.len() {
                     return text.len();
                 }
-                match Window::new_apart(text, from) {
+                match Window::new_not_inlined(text, from) {
                     Some(window) => *self = window,
                     None => return text.len(),
                 }
@@ -287,7 +291,7 @@ mod avx2 {
         /// This function is not inlined, so that the first window stays in registers.
         #[target_feature(enable = "avx2")]
         #[inline(never)]
-        fn new_apart(text: &[u8], from: usize) -> Option<Window> {
+        fn new_not_inlined(text: &[u8], from: usize) -> Option<Window> {
             Window::new(text, from)
         }
     }
@@ -306,9 +310,9 @@ mod tests {
     const ALL: [Class; 7] =
         [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw, Class::Name];
 
-    /// Tests every byte at every position of texts about as long as one and two blocks.
+    /// Tests every byte value at every position of texts that are about as long as one and two blocks.
     #[test]
-    fn avx2_and_portable_agree() {
+    fn the_avx2_and_the_portable_scan_agree() {
         for length in [0, 1, 5, 31, 32, 33, 40, 63, 64, 65, 70] {
             for place in 0..length {
                 for byte in 0..=255u8 {
@@ -335,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_at_the_first_byte_outside_the_class() {
+    fn scanning_stops_at_the_first_byte_outside_the_class() {
         assert_eq!(skip(b"example.com:80", 0, Class::Host), 11);
         assert_eq!(skip(b"Example.com", 0, Class::Host), 0);
         assert_eq!(skip(b"a/b?c#d", 0, Class::Query), 5);

@@ -1,10 +1,10 @@
-//! The scheme at the start of a text.
+//! Finds the scheme at the start of a URL or a reference.
 
 use super::text::port_number;
 use crate::parse_cost::examined;
 
-/// Returns the scheme at the start of a URL. "localhost:8080" has none: it is read as a host and a port, not as a
-/// scheme and a path. http and https are always schemes.
+/// Returns the scheme at the start of a URL. "localhost:8080" has no scheme: it is parsed as a host and a port, not as
+/// a scheme and a path. "http:" and "https:" always begin with a scheme.
 #[inline]
 pub(super) fn scheme(text: &[u8]) -> Option<&[u8]> {
     match text {
@@ -20,12 +20,13 @@ fn other_scheme(text: &[u8]) -> Option<&[u8]> {
     (!is_host_and_port(text, scheme)).then_some(scheme)
 }
 
-/// Returns the scheme at the start of a reference, in which a host needs "//" before it.
+/// Returns the scheme at the start of a reference. In a reference, text without "//" is never a host.
 pub(super) fn reference_scheme(text: &[u8]) -> Option<&[u8]> {
     scheme_length(text, b"+-.").and_then(|length| text.get(..length))
 }
 
-/// Returns whether URLs with this scheme are normalised. The rules of other schemes are unknown.
+/// Returns whether URLs with this scheme are normalised. Only http and https URLs are normalised, because the rules of
+/// other schemes are unknown.
 #[inline]
 pub(super) fn is_normalised(scheme: &[u8]) -> bool {
     matches!(scheme, b"http" | b"https")

@@ -1,4 +1,4 @@
-//! Texts that are composed of several components: authority, netloc, request target and the whole URL.
+//! Composes texts of several components: authority, netloc, request target and the whole URL.
 
 use std::ffi::CStr;
 
@@ -32,7 +32,7 @@ impl Url {
         self.composite(Composite::Url).map(|text| c_str(text).unwrap_or_default())
     }
 
-    /// Returns a composed text with its NUL. Fails only if memory runs out.
+    /// Returns a composed text, followed by its NUL. Fails only if memory runs out.
     pub fn composite(&self, composite: Composite) -> Result<Option<&[u8]>> {
         match composite {
             Composite::Authority | Composite::Netloc if !self.has(Component::Host) => Ok(None),
@@ -68,7 +68,7 @@ impl Url {
     fn compose(&self) -> Result<Composed> {
         let part = |component| self.part(component).unwrap_or_default();
         let mut text = Vec::new();
-        // Each composed text has at most all components, their delimiters and a port.
+        // The size suffices for the whole URL and for the authority, the netloc and the request target after it.
         let all: usize = Component::ALL.iter().map(|&component| part(component).len()).sum();
         let names = part(Component::Auth).len() + 2 * part(Component::Host).len();
         let target = part(Component::Path).len() + part(Component::Query).len();
@@ -106,7 +106,8 @@ impl Url {
         text.push(0);
         let url = text.len();
 
-        // The other texts are parts of the whole URL, except for the zone.
+        // Authority, netloc and request target are parts of the whole URL, except that the zone of an IPv6 address may
+        // differ.
         if zone.is_none() {
             text.extend_from_within(authority_start..authority_end);
         } else {
@@ -124,13 +125,13 @@ impl Url {
         }
         text.extend_from_within(target_start..target_end);
         text.push(0);
-        // The ends fit in 32 bits, because the size of a block is limited.
+        // The offsets fit in 32 bits, because `MAX_ROOM` limits the size of a block.
         let ends = [url, authority, netloc, text.len()].map(|end| end as u32);
         Ok(Composed { text, ends, derived: OnceBox::new() })
     }
 
-    /// Writes host and port as in the whole URL. If the host has a zone that needs a "25" before it, returns the zone's
-    /// offset in the host.
+    /// Writes host and port in the form in which the whole URL has them. If the host has a zone that needs a "25"
+    /// before it, returns the zone's offset in the host.
     pub(super) fn write_netloc(&self, text: &mut Vec<u8>) -> Option<usize> {
         let host = self.part(Component::Host).unwrap_or_default();
         let zone = match self.part(Component::Scheme).is_none_or(is_normalised) {
@@ -156,8 +157,8 @@ impl Url {
     }
 }
 
-/// Writes the host. `zone` is the offset of a zone that itself begins with "25". The "25" of RFC 6874 is written before
-/// it, so that the zone's own "25" is not mistaken for that prefix.
+/// Writes the host. `zone` is the offset of a zone that itself begins with "25". Such a zone gets the prefix "25" of
+/// RFC 6874, so that a parser does not take the zone's own "25" for the prefix.
 fn write_host(text: &mut Vec<u8>, host: &[u8], zone: Option<usize>) {
     let (before, zone) = host.split_at(zone.unwrap_or(host.len()));
     text.extend_from_slice(before);
@@ -171,7 +172,7 @@ fn c_str(text: Option<&[u8]>) -> Option<&CStr> {
     CStr::from_bytes_with_nul(text?).ok()
 }
 
-/// Returns the offset of the zone if it begins with "25", like a zone that "%25" introduces.
+/// Returns the offset of the host's zone if the zone begins with "25", which looks like the prefix "%25" of RFC 6874.
 fn zone_that_looks_encoded(host: &[u8]) -> Option<usize> {
     if host.first() != Some(&b'[') {
         return None;

@@ -1,7 +1,8 @@
-//! The strict profile: refuses text that other parsers could read differently, and never repairs text.
+//! The strict profile of the URL parser: refuses text that other parsers could parse differently, and never repairs
+//! text.
 //!
-//! One scan from left to right checks each component against the grammar of RFC 3986, and against the points on which
-//! parsers are known to disagree. Accepted text is then parsed as usual.
+//! One scan from left to right checks each component against the grammar of RFC 3986, and refuses every form on which
+//! URL parsers are known to disagree. Accepted text is then parsed by [`Url::parse`].
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::parse_cost::examined;
 
 impl Url {
-    /// Parses an absolute http or https URL that every parser reads in the same way.
+    /// Parses an absolute http or https URL in which every URL parser finds the same components.
     pub fn parse_strict(text: &[u8]) -> Result<Url> {
         check_length(text)?;
         check(utf8(text, "the URL")?)?;
@@ -99,8 +100,8 @@ fn check_userinfo(text: &str, at: usize) -> Result<()> {
     component("userinfo", text, at, |byte| is_pchar(byte) && byte != b'@', |encoded| encoded.is_ascii_control())
 }
 
-/// Returns the length of the literal, including the closing bracket. A zone, as in "[fe80::1%25eth0]", is refused,
-/// because WHATWG parsers do not accept one.
+/// Returns the length of an IPv6 address and its closing bracket. A zone, as in "[fe80::1%25eth0]", is refused, because
+/// WHATWG parsers do not accept zones.
 fn ip_literal(inner: &str, at: usize) -> Result<usize> {
     let Some(close) = inner.find(']') else {
         return Err(invalid("the host's bracket is not closed,", at - 1));
@@ -178,7 +179,8 @@ fn check_path(text: &str, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the segment is a form of "%2e%2e", which is ".." for WHATWG parsers and a name for others.
+/// Returns whether a path segment is a percent-encoded "." or "..", such as "%2e%2e". WHATWG parsers treat it as a dot
+/// segment, other parsers as a name.
 fn is_encoded_dots(segment: &str) -> bool {
     let dot = |text: &'_ str| match text.get(..3) {
         Some(first) if first.eq_ignore_ascii_case("%2e") => Some(3),
@@ -190,7 +192,7 @@ fn is_encoded_dots(segment: &str) -> bool {
     rest.is_empty() || dot(rest) == Some(rest.len())
 }
 
-/// Checks that each byte is allowed, or begins a percent-encoding of a byte that is not refused.
+/// Checks that each byte of a component is allowed, or belongs to the percent-encoding of an allowed byte.
 fn component(
     name: &str,
     text: &str,

@@ -23,7 +23,8 @@ fn parse(text: &str) -> Url {
     Url::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// The input; then scheme, userinfo, host, port, path, query and fragment, with "-" for an absent component.
+/// Each row has the input, then scheme, userinfo, host, port, path, query and fragment, with "-" for an absent
+/// component.
 const PARSED: &[(&str, &str)] = &[
     ("", "- - - - - - -"),
     ("http://google.com/mail/", "http - google.com - /mail/ - -"),
@@ -70,13 +71,13 @@ const PARSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_url_is_parsed_into_its_components() {
+fn url_text_is_parsed_into_its_components() {
     for (text, expected) in PARSED {
         assert_eq!(fields(&parse(text)), *expected, "{text:?}");
     }
 }
 
-/// The input, a word of the message, and the offset.
+/// Each row has a refused input, a word of the error message, and the offset in the error.
 const REFUSED: &[(&str, &str, usize)] = &[
     ("http://h:65536", "port", 9),
     ("http://h:8x", "port", 10),
@@ -101,7 +102,7 @@ const REFUSED: &[(&str, &str, usize)] = &[
 ];
 
 #[test]
-fn errors_state_the_offset() {
+fn errors_for_invalid_urls_state_the_byte_offset() {
     for (text, word, offset) in REFUSED {
         let error = Url::parse(text.as_bytes()).expect_err(text);
         assert_eq!(error.status(), Status::InvalidUrl, "{text:?}");
@@ -139,7 +140,7 @@ fn composed_texts_contain_the_normalised_components() {
 }
 
 #[test]
-fn the_whole_url_parses_into_the_same_url() {
+fn the_text_of_a_url_parses_into_the_same_url() {
     for (text, _) in PARSED {
         let url = parse(text);
         let again = Url::parse(url.url().unwrap().to_bytes()).unwrap();
@@ -194,7 +195,7 @@ const RFC_EXAMPLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_examples_of_rfc_3986_are_resolved() {
+fn references_are_resolved_as_in_the_examples_of_rfc_3986() {
     let base = parse("http://a/b/c/d;p?q");
     for (reference, expected) in RFC_EXAMPLES {
         let url = base.resolve(reference.as_bytes()).unwrap();
@@ -203,7 +204,7 @@ fn the_examples_of_rfc_3986_are_resolved() {
 }
 
 #[test]
-fn unusual_references_are_resolved() {
+fn references_with_unusual_hosts_and_paths_are_resolved() {
     for (base, reference, expected) in [
         ("http://a", "g", "http://a/g"),
         ("http://a?x", "", "http://a?x"),
@@ -222,7 +223,8 @@ fn unusual_references_are_resolved() {
         ("ftp://H/a", "./b c", "ftp://H/b c"),
         ("http://a/b", "x.y://Z/w", "x.y://Z/w"),
         ("http://[::1%2525]/", "a", "http://[::1%25]/a"),
-        // A "\\" ends the host; a slash separates the path from the host in the URL's text.
+        // A "\\" in the reference ends the host. In the text of the resolved URL, a slash separates the path from the
+        // host.
         ("http://a/b", "//c\\@d/", "http://c/%5C@d/"),
         ("http://a/b", "https://u@c:81\\.d?q", "https://u@c:81/%5C.d?q"),
         ("http://a/b", "http://\\d", "http:///%5Cd"),
@@ -260,7 +262,7 @@ fn same_origin_compares_scheme_host_and_port() {
 }
 
 #[test]
-fn from_parts_normalises_or_refuses() {
+fn urls_built_from_parts_are_normalised_and_ambiguous_parts_refused() {
     let full = UrlParts {
         scheme: Some("HTTP"),
         auth: Some("u:p"),
@@ -339,7 +341,7 @@ fn split_first_finds_the_earliest_delimiter() {
 }
 
 #[test]
-fn parse_as_http_adds_the_scheme() {
+fn parse_as_http_adds_a_missing_scheme() {
     for (text, expected) in [
         ("google.com:80/mail", "http - google.com 80 /mail - -"),
         ("HTTPS://u@H", "https u h - - - -"),
@@ -350,9 +352,9 @@ fn parse_as_http_adds_the_scheme() {
     }
 }
 
-/// The host's text stays in place, and the path is copied instead.
+/// A long host stays in place in the copied text, and the path is copied instead.
 #[test]
-fn long_hosts_stay_in_place() {
+fn a_url_with_a_long_host_has_the_same_components() {
     let host = "a.".repeat(600);
     for (path, expected) in [("/", "/"), ("/P%c3", "/P%C3"), ("/..", "/"), ("", "")] {
         for written in [host.clone(), host.to_ascii_uppercase()] {
@@ -365,9 +367,9 @@ fn long_hosts_stay_in_place() {
     assert_eq!(fields(&url), format!("x - {host} - / - -"));
 }
 
-/// R14: the number of bytes that the parser examines.
+/// Incident R14: counts the bytes that the parser examines, for hostile inputs of many forms.
 #[test]
-fn r14_parsing_examines_few_bytes() {
+fn url_parsing_examines_each_byte_at_most_four_times() {
     let check = |text: &str, least: usize| {
         let cost = measure(|| drop(Url::parse(text.as_bytes())));
         let start: String = text.chars().take(24).collect();

@@ -1,4 +1,4 @@
-//! The user and the password of the userinfo.
+//! Splits the userinfo into user and password.
 
 use std::ffi::{CStr, CString};
 
@@ -15,13 +15,13 @@ enum Part {
 }
 
 impl Url {
-    /// Returns the percent-decoded text before the userinfo's first colon, which may not be UTF-8; `None` without a
-    /// userinfo.
+    /// Returns the user: the percent-decoded text before the userinfo's first colon, which may not be UTF-8. `None`
+    /// without a userinfo.
     pub fn username(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Username)
     }
 
-    /// Returns the percent-decoded text after the userinfo's first colon; `None` without a colon.
+    /// Returns the password: the percent-decoded text after the userinfo's first colon. `None` without a colon.
     pub fn password(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Password)
     }
@@ -47,7 +47,8 @@ impl Url {
     }
 }
 
-/// Decodes text. A "%" that does not begin a percent-encoding is kept. The error is the offset of an encoded NUL.
+/// Decodes percent-encoded text. A "%" that does not begin a percent-encoding is kept. Fails with the offset of an
+/// encoded NUL.
 fn decode(encoded: &[u8], mut decoded: Vec<u8>) -> std::result::Result<CString, usize> {
     let mut i = 0;
     while let Some(&byte) = encoded.get(i) {

@@ -4,7 +4,7 @@ use crate::tests::random::Random;
 const READERS: [Reader; 3] = [Reader::Rfc3986, Reader::Whatwg, Reader::Netlib];
 
 #[test]
-fn readers_convert_to_codes_and_back() {
+fn url_reader_codes_convert_back_to_the_same_reader() {
     for reader in READERS {
         assert_eq!(Reader::from_code(reader as i32), Some(reader));
     }
@@ -12,7 +12,7 @@ fn readers_convert_to_codes_and_back() {
 }
 
 #[test]
-fn differences_are_symmetric() {
+fn differences_between_url_readers_are_symmetric() {
     let mut all = 0;
     for text in
         ["http://a\\@b:1", "http:///h", "foo", "//h", "localhost:80", "HTTP://H:80", "http://h:65536", "a b://c"]
@@ -29,7 +29,7 @@ fn differences_are_symmetric() {
     assert_eq!(all, 15, "each kind of difference occurs");
 }
 
-/// Texts for each component. The strict profile accepts the first third.
+/// Texts for each component of a URL. The strict profile accepts the first third of each list.
 const SCHEMES: &[&str] =
     &["http://", "https://", "HTTP://", "hTTps://", "http:/", "http:", "http:///", "ws://", "ftp://", "//", ""];
 const USERINFO: &[&str] = &[
@@ -170,8 +170,8 @@ const PATHS: &[&str] = &[
 const QUERIES: &[&str] = &["", "", "?", "?a=b", "?@x", "?a/../b", "?'", "?%00", "?[", "?a\\b", "?\u{e9}"];
 const FRAGMENTS: &[&str] = &["", "", "", "#", "#a", "#@x", "#a#b", "#\\", "#%41"];
 
-fn by_grammar(random: &mut Random) -> String {
-    // Most of these texts are valid, so that a whole URL is often valid.
+fn random_url(random: &mut Random) -> String {
+    // Picks mostly from the valid first third, so that the whole URL is often valid.
     let mut pick = |from: &[&'static str]| {
         let bound = if random.one_in(8) { from.len() } else { from.len() / 3 + 1 };
         from[random.below(bound)]
@@ -246,8 +246,8 @@ const BITS: &[&str] = &[
     "65536",
 ];
 
-fn mutated(random: &mut Random) -> String {
-    let mut text = by_grammar(random);
+fn mutated_url(random: &mut Random) -> String {
+    let mut text = random_url(random);
     for _ in 0..=random.below(3) {
         let boundaries: Vec<usize> = (0..=text.len()).filter(|&at| text.is_char_boundary(at)).collect();
         let which = random.below(boundaries.len());
@@ -275,15 +275,15 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// If the strict profile accepts a text, all three readers and the parsed URL agree.
+/// If the strict profile accepts a text, all three parsers find the components of the parsed URL.
 #[test]
-fn r10_readers_agree_on_text_that_strict_accepts() {
+fn all_url_readers_agree_on_text_that_the_strict_profile_accepts() {
     let mut random = Random(0x006e_6574_6c69_6221);
     let (mut accepted, mut differing) = (0, 0);
     for round in 0..240_000 {
-        let text = if round % 3 == 0 { by_grammar(&mut random) } else { mutated(&mut random) };
+        let text = if round % 3 == 0 { random_url(&mut random) } else { mutated_url(&mut random) };
         let strict = Url::parse_strict(text.as_bytes());
-        // Only a few refused texts are passed to the readers, to verify that the readers can differ.
+        // Of the refused texts, only every sixteenth is passed to the parsers, to verify that the parsers can differ.
         if strict.is_err() && round % 16 != 0 {
             continue;
         }
@@ -301,10 +301,11 @@ fn r10_readers_agree_on_text_that_strict_accepts() {
             assert_eq!(reading.port, url.effective_port().map(u32::from), "{text:?}: {reader:?}");
             assert_eq!(readings.differences(reader, Reader::Rfc3986), Differences::NONE, "{text:?}: {reader:?}");
         }
-        // The other components also equal those of the WHATWG reader.
+        // Path, query, fragment, user and password also equal those of the WHATWG parser.
         let other = url::Url::parse(&text).unwrap();
         let own = |part: Option<&CStr>| decoded(part.unwrap_or_default().to_str().unwrap());
-        // In the url crate ".." never removes a drive letter, "a:". In the standard that holds only for file URLs.
+        // In the url crate ".." never removes a drive letter such as "a:". In the WHATWG standard this rule applies
+        // only to file URLs.
         if !text.contains("..") || text.matches(":/").count() == 1 {
             assert_eq!(
                 own(Some(url.request_uri().unwrap())),
@@ -319,7 +320,7 @@ fn r10_readers_agree_on_text_that_strict_accepts() {
             decoded(other.password().unwrap_or("")),
             "{text:?}"
         );
-        // The URL's text is also accepted, and gives the same URL.
+        // The strict profile also accepts the text of the parsed URL, and parses it into the same URL.
         assert_eq!(Url::parse_strict(url.url().unwrap().to_bytes()).unwrap(), url, "{text:?}");
     }
     assert!(accepted > 20_000 && differing > 2_000, "{accepted} accepted, {differing} read differently");

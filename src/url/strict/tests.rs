@@ -4,7 +4,7 @@ use crate::status::Status;
 use crate::url::readings::as_rfc3986;
 use crate::url::{MAX_LENGTH, Readings};
 
-/// Input, and the text of the resulting URL.
+/// Each row has an input that the strict profile accepts, and the text of the resulting URL.
 const ACCEPTED: &[(&str, &str)] = &[
     ("http://example.com", "http://example.com"),
     ("HTTPS://Example.COM:8443/a/./b/../c?q#f", "https://example.com:8443/a/c?q#f"),
@@ -39,7 +39,7 @@ const ACCEPTED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn unambiguous_urls_are_accepted() {
+fn the_strict_profile_accepts_unambiguous_urls() {
     for (text, expected) in ACCEPTED {
         let url = Url::parse_strict(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         assert_eq!(url.url().unwrap().to_str().unwrap(), *expected, "{text:?}");
@@ -66,9 +66,9 @@ fn refuses(rows: &[(&str, &str, usize)]) {
     }
 }
 
-/// Each row has the input, words of the message, and the offset.
+/// Each row has a refused input, words of the error message, and the offset in the error.
 #[test]
-fn errors_state_the_offset() {
+fn errors_of_the_strict_profile_state_the_byte_offset() {
     refuses(&[
         ("", "no scheme", 0),
         ("example.com", "no scheme", 0),
@@ -159,14 +159,14 @@ fn names_and_labels_longer_than_dns_allows_are_refused() {
     for long in [format!("http://{name}a/"), format!("http://{label}a/"), format!("http://{}", "a".repeat(1 << 20))] {
         assert!(refused(&long).message().contains("longer than a host name can be"));
     }
-    // 56 letters are encoded in 63 bytes, 57 letters in 64.
+    // The ASCII form of 56 letters has 63 bytes, that of 57 letters has 64.
     let international = |n: usize| format!("http://{}", "\u{e9}".repeat(n));
     let longest = (1..100).filter(|&n| Url::parse_strict(international(n).as_bytes()).is_ok()).max().unwrap();
     assert_eq!(Url::parse_strict(international(longest).as_bytes()).unwrap().host().unwrap().count_bytes(), 63);
     refused(&international(longest + 1));
 }
 
-/// Names that IDNA maps, shortens or interprets in two ways.
+/// Names that IDNA maps or shortens, or that IDNA 2003 and 2008 convert differently.
 #[test]
 fn names_that_idna_changes_are_refused() {
     refuses(&[
@@ -181,24 +181,24 @@ fn names_that_idna_changes_are_refused() {
         ("http://\u{212a}.com", "IDNA", 7),
         // A decomposed letter: the name is not in NFC.
         ("http://bu\u{308}cher.de", "IDNA", 7),
-        // IDNA 2003 and 2008 disagree.
+        // IDNA 2003 and 2008 convert these names differently.
         ("http://fa\u{df}.de", "IDNA", 7),
         ("http://x.\u{3c3}\u{3c2}", "IDNA", 9),
         ("http://x.\u{3a3}\u{3a3}", "IDNA", 9),
         ("http://a\u{200d}b", "IDNA", 7),
-        // IDNA uses capitals for this letter, so Unicode lower case differs.
+        // IDNA maps this letter to its capital, so the result differs from Unicode lower case.
         ("http://\u{13a0}.com", "IDNA", 7),
         ("http://\u{ab70}.com", "IDNA", 7),
         ("http://\u{200b}a", "IDNA", 7),
-        // A right-to-left label next to one that begins with a digit.
+        // A right-to-left label next to a label that begins with a digit.
         ("http://1a.\u{5d0}\u{5d1}", "IDNA", 7),
         ("http://\u{202e}moc", "IDNA", 7),
     ]);
 }
 
-/// R10: in authorities with `\@` and similar text, different parsers find different hosts.
+/// Incident R10: in authorities with `\@` and similar text, different parsers find different hosts.
 #[test]
-fn r10_confused_authorities_are_refused() {
+fn authorities_that_parsers_split_differently_are_refused() {
     for text in [
         "http://good.example\\@evil.example/",
         "http://evil.example\\good.example/",
@@ -286,9 +286,9 @@ const SEEDS: [&str; 50] = [
     "https://a.example/download?file=x.txt",
 ];
 
-/// R11: a control byte is inserted at every position.
+/// Incident R11: inserts each control byte at every position of valid URLs.
 #[test]
-fn r11_control_bytes_are_refused_everywhere() {
+fn control_bytes_at_any_position_of_a_url_are_refused() {
     let (mut refusals, bytes) = (0, (0..=b' ').chain([0x7f]));
     for seed in SEEDS {
         Url::parse_strict(seed.as_bytes()).unwrap_or_else(|error| panic!("{seed:?}: {error}"));
@@ -303,9 +303,9 @@ fn r11_control_bytes_are_refused_everywhere() {
     assert_eq!(refusals, 29_750);
 }
 
-/// R12: a bracket inside a host, or text outside the brackets, is refused.
+/// Incident R12: a bracket inside a host name, or text next to a bracketed host, is refused.
 #[test]
-fn r12_brackets_enclose_the_whole_host_or_are_refused() {
+fn brackets_that_do_not_enclose_the_whole_host_are_refused() {
     refuses(&[
         ("http://p.[::1]/", "the host has a character", 9),
         ("http://[::1].p/", "has a character after its closing bracket", 12),
@@ -329,9 +329,9 @@ fn r12_brackets_enclose_the_whole_host_or_are_refused() {
     ]);
 }
 
-/// R14: the number of bytes that the checks examine.
+/// Incident R14: counts the bytes that the checks examine, for hostile inputs of many forms.
 #[test]
-fn r14_strict_and_rfc_reader_examine_few_bytes() {
+fn strict_and_rfc_3986_parsing_examine_each_byte_at_most_four_times() {
     let check_one = |text: &str, least: usize| {
         let cost = measure(|| drop(check(text)));
         let start = text.get(..12).unwrap_or_default();
@@ -358,9 +358,9 @@ fn r14_strict_and_rfc_reader_examine_few_bytes() {
     check(&accepted).unwrap();
 }
 
-/// R14: the length of the input is limited.
+/// Incident R14: a text longer than the maximum is refused.
 #[test]
-fn r14_the_length_of_the_input_is_limited() {
+fn url_text_longer_than_the_maximum_is_refused() {
     let mut text = b"http://h/".to_vec();
     text.resize(MAX_LENGTH, b'a');
     assert!(Url::parse_strict(&text).is_ok() && Readings::of(&text).is_ok());
@@ -371,9 +371,9 @@ fn r14_the_length_of_the_input_is_limited() {
     }
 }
 
-/// R15: an "xn--" label must be the ASCII form of its Unicode form.
+/// Incident R15: an "xn--" label is refused unless it is the ASCII form of its own Unicode form.
 #[test]
-fn r15_ace_labels_round_trip() {
+fn xn_labels_that_do_not_round_trip_are_refused() {
     refuses(&[
         ("http://xn--example-.org", "hyphen", 7),
         ("http://example.org.xn--", "hyphen", 19),
@@ -385,16 +385,17 @@ fn r15_ace_labels_round_trip() {
         ("http://xn--a-ecp.ru", "IDNA", 7),
         ("http://xn--bcher-kva.xn--0", "IDNA", 21),
     ]);
-    // IDNA also refuses these labels if hyphens are allowed.
+    // IDNA refuses these labels even if it allows hyphens at the end of a label.
     assert_eq!((unambiguous_ascii("xn--example-.org"), unambiguous_ascii("example.org.xn--")), (Err(0), Err(12)));
     for name in ["xn--bcher-kva.de", "xn--wgv71a119e.jp", "xn--p1ai", "a.xn--fiqs8s"] {
         Url::parse_strict(format!("http://{name}").as_bytes()).unwrap();
     }
 }
 
-/// R16: any other form that parsers read as an IPv4 address is refused.
+/// Incident R16: a host that some parser treats as an IPv4 address is refused unless it consists of four decimal
+/// numbers without leading zeros.
 #[test]
-fn r16_an_ipv4_address_is_four_plain_decimals() {
+fn ipv4_addresses_not_in_four_decimal_numbers_are_refused() {
     for host in [
         "0177.0.0.1",
         "127.1",

@@ -1,4 +1,4 @@
-//! Properties of every URL, tested with random texts from fixed seeds.
+//! Tests properties that hold for every URL, with random texts from fixed seeds.
 
 use std::ffi::CStr;
 
@@ -47,24 +47,24 @@ const PIECES: &[&str] = &[
     "u:p@",
 ];
 
-fn pieces(random: &mut Random, most: usize) -> String {
+fn random_pieces(random: &mut Random, most: usize) -> String {
     (0..random.below(most + 1)).map(|_| random.pick(PIECES)).collect()
 }
 
-fn text(random: &mut Random) -> String {
+fn random_text(random: &mut Random) -> String {
     if random.one_in(4) {
-        return pieces(random, 9);
+        return random_pieces(random, 9);
     }
     let mut text = random.pick(STARTS).to_owned();
     if random.one_in(3) {
-        text += &pieces(random, 2);
+        text += &random_pieces(random, 2);
         text.push('@');
     }
     text += random.pick(HOSTS);
     for before in ["/", "?", "#"] {
         if random.one_in(2) {
             text += before;
-            text += &pieces(random, 5);
+            text += &random_pieces(random, 5);
         }
     }
     text
@@ -74,8 +74,8 @@ fn components(url: &Url) -> Vec<Option<&[u8]>> {
     Component::ALL.iter().map(|&component| url.part(component)).collect()
 }
 
-/// Returns whether two URLs have the same parts. An empty host without userinfo and port equals an absent host, because
-/// the text is the same.
+/// Returns whether two URLs have the same components. An empty host without userinfo and port equals an absent host,
+/// because both URLs have the same text.
 fn same(a: &Url, b: &Url) -> bool {
     let nowhere = |url: &Url| url.auth().is_none() && url.port().is_none() && url.host().is_some_and(CStr::is_empty);
     let host = Component::ALL.iter().position(|&component| component == Component::Host).unwrap();
@@ -91,11 +91,11 @@ fn same(a: &Url, b: &Url) -> bool {
 }
 
 #[test]
-fn urls_round_trip_through_text_and_parts() {
+fn random_urls_round_trip_through_text_and_components() {
     let mut random = Random(0x75_726c);
     let (mut parsed, mut empty) = (0, 0);
     for _ in 0..60_000 {
-        let text = text(&mut random);
+        let text = random_text(&mut random);
         let Ok(url) = Url::parse(text.as_bytes()) else { continue };
         parsed += 1;
         let written = url.url().unwrap();
@@ -110,7 +110,8 @@ fn urls_round_trip_through_text_and_parts() {
             empty += 1;
             continue;
         }
-        // In a part, as in text, "%25" introduces a zone. So the zone "2500" would have to be passed as "%252500".
+        // `from_parts`, like `parse`, treats "%25" as the prefix of a zone. So the zone "2500" would have to be passed
+        // as "%252500".
         if url.host().is_some_and(|host| host.to_bytes().starts_with(b"[") && host.to_str().unwrap().contains("%25"))
         {
             continue;
@@ -125,11 +126,11 @@ fn urls_round_trip_through_text_and_parts() {
 }
 
 #[test]
-fn resolved_urls_have_an_absolute_request_target() {
+fn random_resolved_urls_have_an_absolute_request_target() {
     let mut random = Random(0x7265_736f);
     let mut resolved = 0;
     for _ in 0..30_000 {
-        let (base, reference) = (text(&mut random), text(&mut random));
+        let (base, reference) = (random_text(&mut random), random_text(&mut random));
         let Ok(base) = Url::parse(base.as_bytes()) else { continue };
         let Ok(url) = base.resolve(reference.as_bytes()) else { continue };
         resolved += 1;
