@@ -1,16 +1,17 @@
 /*
- * engine - TLS over a transport of your own.
+ * engine - runs TLS over a transport that the program implements itself.
  *
- * The transport here is a socket pair with poll(2), and both ends are in this process. Yours may be an event loop, a
- * serial line or a message queue. The program feeds received bytes to the engine, and sends the bytes that it drains
- * from the engine. In between it reads and writes plaintext:
+ * This program uses a socket pair and poll(2) as the transport; other programs may use an event loop, a serial line or
+ * a message queue. The program feeds received bytes to a netlib_tls_engine, reads and writes plaintext, and sends the
+ * bytes that it drains from the engine:
  *
  *     feed received bytes  ->  handshake, read, write  ->  drain and send
  *
  *     cc engine.c $(pkg-config --cflags --libs netlib) -o engine
  *     engine chain.pem key.pem authority.pem localhost
  *
- * A real program has one end. Here the server sends each line of the client back in upper case.
+ * A real program is either a client or a server. This program runs both in one process: the client sends a line, and
+ * the server sends the line back in upper case.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -24,7 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct end {
+struct endpoint {
     const char *who;
     netlib_tls_engine *engine;
     int fd;
@@ -33,21 +34,21 @@ struct end {
     bool done;
 };
 
-static void give_up(const char *who, netlib_error *err) {
+static void fail(const char *who, netlib_error *err) {
     const char *message = netlib_error_message(err, NULL);
     fprintf(stderr, "%s: %s\n", who, message != NULL ? message : "failed");
     netlib_error_free(err);
     exit(1);
 }
 
-/* Sends as much output as the network takes now. */
-static void send_output(struct end *end) {
+/* Sends as much of the engine's output as the socket accepts without blocking. */
+static void send_output(struct endpoint *end) {
     for (;;) {
         if (end->out_start == end->out_end) {
             netlib_error *err = NULL;
             end->out_start = 0;
             if (netlib_tls_engine_drain(end->engine, end->out, sizeof end->out, &end->out_end, &err) != NETLIB_OK)
-                give_up(end->who, err);
+                fail(end->who, err);
             if (end->out_end == 0) return;
         }
         ssize_t sent =
@@ -57,8 +58,9 @@ static void send_output(struct end *end) {
     }
 }
 
-/* Receives one piece and feeds it. The engine has room for it, because everything before it was read. */
-static void feed_input(struct end *end) {
+/* Receives available bytes and feeds them to the engine. The engine has room for all of them, because the program has
+ * read all earlier data. */
+static void feed_input(struct endpoint *end) {
     char in[16384];
     netlib_error *err = NULL;
     size_t n = 0;
@@ -67,12 +69,12 @@ static void feed_input(struct end *end) {
     if (got == 0) {
         netlib_tls_engine_feed_eof(end->engine);
     } else if (netlib_tls_engine_feed(end->engine, in, (size_t)got, &n, &err) != NETLIB_OK) {
-        give_up(end->who, err);
+        fail(end->who, err);
     }
 }
 
-/* Reads all data that has arrived. The server sends it back in upper case, the client prints it. */
-static void talk(struct end *end, bool is_server) {
+/* Reads all plaintext that has arrived. The server sends the text back in upper case; the client prints the text. */
+static void read_plaintext(struct endpoint *end, bool is_server) {
     netlib_error *err = NULL;
     char text[1024];
     size_t n = 0, written = 0;
@@ -92,14 +94,14 @@ static void talk(struct end *end, bool is_server) {
     }
     if (netlib_status_class(status) > NETLIB_CLASS_PROGRESS) {
         send_output(end); /* sends the alert that tells the peer the reason */
-        give_up(end->who, err);
+        fail(end->who, err);
     }
 }
 
 static netlib_tls_context *make_context(netlib_tls_options *options) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
-    if (netlib_tls_context_new(options, &context, &err) != NETLIB_OK) give_up("context", err);
+    if (netlib_tls_context_new(options, &context, &err) != NETLIB_OK) fail("context", err);
     netlib_tls_options_free(options);
     return context;
 }
@@ -109,7 +111,7 @@ int main(int argc, char **argv) {
     netlib_error *err = NULL;
     int fds[2];
     size_t n = 0;
-    bool said = false;
+    bool greeted = false;
     if (argc != 5) {
         fprintf(stderr, "usage: engine CHAIN.pem KEY.pem AUTHORITY.pem HOST\n");
         return 2;
@@ -123,22 +125,22 @@ int main(int argc, char **argv) {
     netlib_tls_context *client = make_context(options);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0) return 1;
 
-    static struct end ends[2] = {{.who = "client"}, {.who = "server"}};
+    static struct endpoint ends[2] = {{.who = "client"}, {.who = "server"}};
     for (int i = 0; i < 2; i++) ends[i].fd = fds[i];
-    if (netlib_tls_engine_new_client(client, argv[4], &ends[0].engine, &err) != NETLIB_OK) give_up("client", err);
-    if (netlib_tls_engine_new_server(server, &ends[1].engine, &err) != NETLIB_OK) give_up("server", err);
+    if (netlib_tls_engine_new_client(client, argv[4], &ends[0].engine, &err) != NETLIB_OK) fail("client", err);
+    if (netlib_tls_engine_new_server(server, &ends[1].engine, &err) != NETLIB_OK) fail("server", err);
 
     while (!ends[0].done || !ends[1].done) {
         struct pollfd polled[2];
         for (int i = 0; i < 2; i++) {
-            talk(&ends[i], i == 1);
-            if (i == 0 && !said && netlib_tls_engine_handshake(ends[0].engine, NULL) == NETLIB_OK) {
-                said = true;
+            read_plaintext(&ends[i], i == 1);
+            if (i == 0 && !greeted && netlib_tls_engine_handshake(ends[0].engine, NULL) == NETLIB_OK) {
+                greeted = true;
                 fprintf(stderr, "%s, %s\n", netlib_tls_engine_cipher_suite(ends[0].engine, NULL),
                         netlib_tls_engine_key_exchange_group(ends[0].engine, NULL));
                 if (netlib_tls_engine_write(ends[0].engine, greeting, strlen(greeting), &n, &err) != NETLIB_OK ||
                     netlib_tls_engine_shutdown(ends[0].engine, &err) != NETLIB_OK)
-                    give_up("client", err);
+                    fail("client", err);
             }
             send_output(&ends[i]);
             polled[i].fd = fds[i];

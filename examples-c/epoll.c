@@ -1,9 +1,10 @@
 /*
- * epoll - get many URLs at once, in one thread.
+ * epoll - fetches many URLs concurrently in one thread.
  *
- * Start from this program if yours has an event loop: only epoll_wait(2) waits. Connecting is a race in steps that
- * includes the lookup of the name. TLS calls return NETLIB_WANT_READ or NETLIB_WANT_WRITE. The wait ends when the
- * nearest timer expires. This file is the loop; epoll/ contains the rest:
+ * Use this program as a template for a client with an event loop: only epoll_wait(2) blocks. netlib_connect_step looks
+ * up the host name and races connection attempts to its addresses without blocking. TLS functions return
+ * NETLIB_WANT_READ or NETLIB_WANT_WRITE instead of blocking. epoll_wait returns at the latest when the next timer
+ * expires. This file contains the event loop; epoll/ contains the other parts:
  *
  *     transfer   the transfer of one URL: what to do now, and what to wait for
  *     body       decodes a response's body, without a descriptor
@@ -12,12 +13,13 @@
  *     cc epoll.c epoll/[a-z]*.c $(pkg-config --cflags --libs netlib) -o epoll
  *     epoll --timeout 5 https://example.com/ https://example.org/
  *
- * The program prints a line for each URL when its transfer ends: the status of the response (--- if there is none),
- * the size of the body in bytes, the seconds, which of how many connection attempts succeeded and its address, the
- * URL, and the error. A failure of one URL does not affect the others.
+ * When the transfer of a URL ends, the program prints a line: the status of the response (--- if there is none), the
+ * size of the body in bytes, the duration in seconds, the number of the successful connection attempt and the number of
+ * all attempts (1/2), the connected address, the URL, and the error, if any. A failed transfer does not affect the
+ * other transfers.
  *
- * Each URL is requested once, without retries. netlib_retry_decide with netlib_retry_recommended decides what to retry
- * and when, and where a redirect leads: see fetch.c. Its delay needs one more timer.
+ * The program requests each URL once and does not retry. To add retries and redirects, call netlib_retry_decide as
+ * fetch.c does, and add a timer for the delay that netlib_decision_delay returns.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -33,20 +35,20 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum exit_code { EXIT_ALL_WORKED, EXIT_NOT_ALL_WORKED, EXIT_NOT_BEGUN };
+enum exit_code { EXIT_ALL_SUCCEEDED, EXIT_SOME_FAILED, EXIT_NOT_STARTED };
 
 struct loop {
     struct shared shared;
     struct transfer *transfers; /* one for each URL: the started ones, then room for the others */
     struct transfer **active;
     size_t active_count;
-    bool all_worked;
+    bool all_succeeded;
 };
 
-/* --- the loop ----------------------------------------------------------------------------------------------------- */
+/* --- the event loop ----------------------------------------------------------------------------------------------- */
 
-/* Rounds up, because a wait that ends early would be followed by another. For thousands of transfers, keep the timers
- * in a heap. */
+/* Returns the timeout for epoll_wait, rounded up so that epoll_wait does not return just before a timer expires. A
+ * program with thousands of transfers should keep the timers in a heap instead of searching them. */
 static int milliseconds_to_wait(const struct loop *loop) {
     double seconds = 60;
     for (size_t i = 0; i < loop->active_count; i++) {
@@ -56,8 +58,9 @@ static int milliseconds_to_wait(const struct loop *loop) {
     return seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
 }
 
-/* Advances transfers whose timer has expired, or cancels all of them after an interrupt. Removes the finished ones. */
-static void look_after(struct loop *loop) {
+/* Advances the transfers whose timer has expired; after an interrupt, cancels all transfers. Removes finished transfers
+ * from the active ones. */
+static void handle_timers(struct loop *loop) {
     bool cancelled = netlib_limit_check(loop->shared.limit, NULL) == NETLIB_CANCELLED;
     for (size_t i = 0; i < loop->active_count;) {
         struct transfer *transfer = loop->active[i];
@@ -67,7 +70,7 @@ static void look_after(struct loop *loop) {
             transfer_advance(transfer);
         }
         if (transfer_is_done(transfer)) {
-            loop->all_worked = loop->all_worked && transfer->worked;
+            loop->all_succeeded = loop->all_succeeded && transfer->succeeded;
             loop->active[i] = loop->active[--loop->active_count];
         } else {
             i++;
@@ -76,21 +79,21 @@ static void look_after(struct loop *loop) {
 }
 
 static bool run(struct loop *loop, const struct options *options) {
-    struct epoll_event events[MOST_PARALLEL];
-    size_t begun = 0;
-    while (begun < options->url_count || loop->active_count > 0) {
-        while (begun < options->url_count && loop->active_count < options->parallel) {
-            struct transfer *transfer = &loop->transfers[begun];
-            transfer_start(transfer, &loop->shared, options->urls[begun++]);
+    struct epoll_event events[MAX_PARALLEL];
+    size_t started = 0;
+    while (started < options->url_count || loop->active_count > 0) {
+        while (started < options->url_count && loop->active_count < options->parallel) {
+            struct transfer *transfer = &loop->transfers[started];
+            transfer_start(transfer, &loop->shared, options->urls[started++]);
             loop->active[loop->active_count++] = transfer;
         }
-        int ready = epoll_wait(loop->shared.epoll, events, MOST_PARALLEL, milliseconds_to_wait(loop));
+        int ready = epoll_wait(loop->shared.epoll, events, MAX_PARALLEL, milliseconds_to_wait(loop));
         if (ready < 0 && errno != EINTR) return false;
         for (int i = 0; i < ready; i++) {
-            /* An event without a transfer belongs to the limit, which look_after checks. */
+            /* An event without a transfer is about the descriptor of the overall limit, which handle_timers checks. */
             if (events[i].data.ptr != NULL) transfer_advance(events[i].data.ptr);
         }
-        look_after(loop);
+        handle_timers(loop);
     }
     return true;
 }
@@ -104,8 +107,8 @@ static void on_interrupt(int signal_number) {
     netlib_limit_cancel(interrupted);
 }
 
-/* An interrupt cancels the overall limit. epoll watches the descriptor of the limit, so the interrupt wakes epoll even
- * if it comes just before the wait. A second interrupt kills the process. */
+/* Makes SIGINT and SIGTERM cancel the overall limit. epoll watches the descriptor of the limit, so a signal wakes
+ * epoll_wait even if the signal arrives just before epoll_wait is called. A second signal kills the process. */
 static bool handle_interrupts(struct loop *loop, int limit_fd) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
@@ -134,7 +137,7 @@ static netlib_status make_headers(netlib_headers **headers, netlib_error **err) 
 static bool loop_init(struct loop *loop, const struct options *options) {
     netlib_error *err = NULL;
     int limit_fd = -1;
-    *loop = (struct loop){.shared = {.timeout = options->timeout}, .all_worked = true};
+    *loop = (struct loop){.shared = {.timeout = options->timeout}, .all_succeeded = true};
     loop->shared.epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->transfers = calloc(options->url_count, sizeof *loop->transfers);
     loop->active = calloc(options->parallel, sizeof(struct transfer *));
@@ -170,11 +173,11 @@ static void loop_free(struct loop *loop) {
 
 static enum exit_code fetch_all(const struct options *options) {
     struct loop loop;
-    enum exit_code code = EXIT_NOT_BEGUN;
+    enum exit_code code = EXIT_NOT_STARTED;
     if (loop_init(&loop, options)) {
         bool ran = run(&loop, options);
         if (!ran) perror("epoll");
-        code = ran && loop.all_worked ? EXIT_ALL_WORKED : EXIT_NOT_ALL_WORKED;
+        code = ran && loop.all_succeeded ? EXIT_ALL_SUCCEEDED : EXIT_SOME_FAILED;
     }
     loop_free(&loop);
     return code;
@@ -182,11 +185,11 @@ static enum exit_code fetch_all(const struct options *options) {
 
 int main(int argc, char **argv) {
     struct options options = {.timeout = 30.0, .max_time = NETLIB_TIMEOUT_NONE, .parallel = 50};
-    enum exit_code code = EXIT_NOT_BEGUN;
+    enum exit_code code = EXIT_NOT_STARTED;
     setvbuf(stdout, NULL, _IOLBF, 0); /* writes each line when its URL ends, even into a pipe */
     if (parse_options(&options, argc, argv)) {
         if (options.help) print_help();
-        code = options.help ? EXIT_ALL_WORKED : fetch_all(&options);
+        code = options.help ? EXIT_ALL_SUCCEEDED : fetch_all(&options);
     }
     free_options(&options);
     return (int)code;

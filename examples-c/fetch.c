@@ -1,10 +1,10 @@
 /*
- * fetch - get one URL, through whatever the network does.
+ * fetch - fetches one URL, with retries, redirects, proxies and TLS.
  *
- * Start from this program: an HTTP/1.1 client in which netlib makes every decision. The retry policy decides what to
- * retry and how long to wait, where a redirect leads and which headers may be sent there, and if the body must be sent
- * again; this file carries it out. netlib also does TLS, connecting and waiting. The rest of the program is in fetch/,
- * one file for each part:
+ * Use this program as a template for a blocking HTTP/1.1 client. netlib's retry policy decides what to retry and how
+ * long to wait, the URL to which a redirect leads, which headers may be sent to that URL, and whether to send the body
+ * again; this file carries out these decisions. netlib also implements TLS, connecting and waiting. The other parts of
+ * the program are in fetch/:
  *
  *     options     the command line                  connection   a racing connect, a socket, the TLS layers on it
  *     sockets     connection options                resolve      addresses from the command line
@@ -17,12 +17,12 @@
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
  *
- * Read it from main upwards: small functions come before the ones that use them.
+ * Read this file from main upwards: each function is defined before the functions that call it.
  *
- * The body goes to standard output or to a file. A file appears under its name only when the body is complete. Until
- * then it is FILE.part, which every attempt overwrites. Bytes on standard output cannot be taken back, so an attempt
- * that fails after its first byte is the last one. The exit code names the kind of failure; fetch/options.h lists the
- * codes.
+ * The program writes the response's body to standard output or to a file. It writes a file as FILE.part, which every
+ * attempt overwrites, and renames FILE.part to FILE when the body is complete. Bytes on standard output cannot be
+ * replaced, so an attempt that fails after writing a byte there is not repeated. The exit code tells the kind of
+ * failure; fetch/options.h lists the codes.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -37,7 +37,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* State that all attempts share. */
+/* The state that all attempts share. */
 struct client {
     const struct options *options;
     netlib_limit *limit;
@@ -50,7 +50,7 @@ struct client {
 
 /* --- one attempt -------------------------------------------------------------------------------------------------- */
 
-/* Connects, sends the request and reads the response's head. Does not read the body. */
+/* Connects, sends the request and reads the response's head, but not its body. */
 static netlib_status exchange(struct client *client, struct request *request, struct http *http,
                               netlib_response **response, netlib_error **err) {
     netlib_status status = route_open(&client->route, request->url, http, err);
@@ -62,7 +62,7 @@ static netlib_status exchange(struct client *client, struct request *request, st
     return status;
 }
 
-/* Copies the body to the output. */
+/* Copies the response's body to the output. */
 static netlib_status deliver(struct client *client, struct http *http, const netlib_response *response,
                              netlib_error **err) {
     enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
@@ -92,15 +92,15 @@ static netlib_status decide(struct client *client, const struct request *request
     return status;
 }
 
-/* Changes the request as decided, and waits for the delay of the decision. */
-static netlib_status go_on(struct client *client, struct request *request, const netlib_decision *decision,
-                           netlib_error **err) {
+/* Prepares the next attempt: changes the request as decided, and waits for the delay of the decision. */
+static netlib_status prepare_next_attempt(struct client *client, struct request *request,
+                                          const netlib_decision *decision, netlib_error **err) {
     netlib_status status = request_follow(request, decision, err);
     return status == NETLIB_OK ? netlib_decision_sleep(decision, client->limit, err) : status;
 }
 
-/* Makes one attempt, from the connect to the decision about the next step. Sets `done` if the body was delivered and
- * nothing is left to do. */
+/* Makes one attempt: connects, exchanges request and response, and asks the retry policy for the next step. Sets `done`
+ * if the response's body was written completely. */
 static netlib_status attempt(struct client *client, struct request *request, bool *done, netlib_error **err) {
     struct http http;
     http_init(&http, client->limit);
@@ -117,7 +117,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
         status = deliver(client, &http, response, &failure);
         *done = status == NETLIB_OK;
         if (failure != NULL && output_can_restart(&client->output)) {
-            /* A body that breaks off is a failure like any other. */
+            /* The retry policy also decides about a body that was not received completely. */
             netlib_decision_free(decision);
             netlib_response_free(response);
             decision = NULL;
@@ -128,7 +128,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
         }
     }
     http_close(&http);
-    if (status == NETLIB_OK && !*done) status = go_on(client, request, decision, err);
+    if (status == NETLIB_OK && !*done) status = prepare_next_attempt(client, request, decision, err);
 
     netlib_decision_free(decision);
     netlib_response_free(response);
@@ -138,17 +138,18 @@ static netlib_status attempt(struct client *client, struct request *request, boo
 
 /* --- main --------------------------------------------------------------------------------------------------------- */
 
-static netlib_limit *volatile limit_of_everything;
+static netlib_limit *volatile overall_limit;
 
-/* A signal handler may cancel a limit: every waiting call then returns at once. */
+/* Cancels the limit of all waiting calls, which then return at once. netlib_limit_cancel may be called in a signal
+ * handler. */
 static void on_interrupt(int signal_number) {
     (void)signal_number;
-    netlib_limit_cancel(limit_of_everything);
+    netlib_limit_cancel(overall_limit);
 }
 
 static void handle_interrupts(netlib_limit *limit) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    limit_of_everything = limit;
+    overall_limit = limit;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

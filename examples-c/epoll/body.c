@@ -1,11 +1,11 @@
-/* See body.h. */
+/* Implements body.h. */
 #include "body.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TRAILERS = 100 };
+enum { MAX_TRAILERS = 100 };
 
 static netlib_status fail(netlib_status status, const char *message, netlib_error **err) {
     netlib_status made = netlib_error_new(status, message, NULL, err, NULL);
@@ -17,7 +17,8 @@ netlib_status body_begin(struct body *body, const netlib_response *response, net
     return netlib_response_framing(response, &body->framing, &body->left, err);
 }
 
-/* Takes the data that has arrived, up to the end of the body or of the chunk. */
+/* Counts received bytes as body data, up to the end of the body or of the current chunk. Returns the number of bytes
+ * used. */
 static size_t take_data(struct body *body, size_t len) {
     size_t taken = (int64_t)len < body->left ? len : (size_t)body->left;
     body->bytes += (int64_t)taken;
@@ -25,8 +26,8 @@ static size_t take_data(struct body *body, size_t len) {
     return taken;
 }
 
-/* Parses `1a;name=value` (RFC 9112 section 7.1). Extensions are skipped. Returns false if the line is invalid or the
- * size is too large. */
+/* Parses the line before a chunk, such as `1a;name=value` (RFC 9112 section 7.1), and ignores chunk extensions. Returns
+ * false if the line is invalid or the size is too large. */
 static bool parse_chunk_size(const char *line, size_t len, int64_t *size) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     int64_t value = 0;
@@ -41,7 +42,7 @@ static bool parse_chunk_size(const char *line, size_t len, int64_t *size) {
     return at > 0 && (at == len || strchr("; \t", line[at]) != NULL);
 }
 
-/* Takes a line between two chunks, or after the last one. `done` is set after the last line of the body. */
+/* Handles a line between chunks or after the last chunk. Sets `done` after the last line of the body. */
 static netlib_status take_line(struct body *body, const char *line, size_t len, bool *done, netlib_error **err) {
     switch (body->expected) {
     case CHUNK_SIZE:
@@ -56,7 +57,7 @@ static netlib_status take_line(struct body *body, const char *line, size_t len, 
         return NETLIB_OK;
     default:
         *done = len == 0;
-        if (*done || ++body->trailers <= MOST_TRAILERS) return NETLIB_OK;
+        if (*done || ++body->trailers <= MAX_TRAILERS) return NETLIB_OK;
         return fail(NETLIB_PROTOCOL, "the server sent too many trailers", err);
     }
 }

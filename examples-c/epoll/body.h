@@ -1,7 +1,7 @@
 /*
- * body.h - decodes a response's body: removes its framing. Bytes go in as they arrive, in pieces of any size.
+ * body.h - decodes the framing of a response's body. The caller passes bytes as they arrive, in pieces of any size.
  *
- * It uses no descriptor and stores no bytes, so it works with any transport.
+ * The decoder uses no descriptor and stores no bytes, so it works with any transport.
  */
 #ifndef EXAMPLES_EPOLL_BODY_H
 #define EXAMPLES_EPOLL_BODY_H
@@ -16,14 +16,15 @@ struct body {
     int trailers;
 };
 
-/* Prepares for the body that follows the head of `response`. */
+/* Prepares `body` for the body that follows the head of `response`. */
 netlib_status body_begin(struct body *body, const netlib_response *response, netlib_error **err);
 
-/* Uses up to `len` bytes of `data` and stores their number in `used`. NETLIB_OK: the body is complete.
- * NETLIB_WANT_READ: it is incomplete; pass the unused bytes again, followed by new ones. */
+/* Decodes up to `len` bytes of `data` and stores in `used` how many bytes were used. Returns NETLIB_OK if the body is
+ * complete. Returns NETLIB_WANT_READ if it is incomplete; the next call must pass the unused bytes again, followed by
+ * new ones. */
 netlib_status body_take(struct body *body, const char *data, size_t len, size_t *used, netlib_error **err);
 
-/* Handles the end of the stream. Returns NETLIB_OK if the end of the stream is a valid end of this body. */
+/* Handles the end of the connection's data. Returns NETLIB_OK if the body may end there, otherwise an error. */
 netlib_status body_end(const struct body *body, netlib_error **err);
 
 #endif

@@ -1,4 +1,4 @@
-/* See options.h. */
+/* Implements options.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options.h"
@@ -13,23 +13,23 @@
 void print_help(void) {
     puts("usage: epoll [options] URL... | -\n"
          "\n"
-         "Gets all URLs at once; those of standard input, one a line, for -. A line for each tells when it ends:\n"
-         "status, bytes, seconds, which of how many connection attempts won, its address, the URL, what went wrong.\n"
+         "Fetches all URLs concurrently; \"-\" reads URLs from standard input, one per line. Prints a line when a\n"
+         "transfer ends: status, bytes, seconds, successful attempt/attempts, address, URL, error.\n"
          "\n"
-         "  --cacert FILE    trust the certificates in FILE (PEM), and no others\n"
-         "  --timeout S      the longest that one URL may take, in seconds (default 30)\n"
-         "  --max-time S     the longest that all may take, in seconds (default: no limit)\n"
-         "  --parallel N     how many at a time, 1 to 64 (default 50)\n"
-         "  --help           this text\n"
+         "  --cacert FILE    trust only the certificates in FILE (PEM)\n"
+         "  --timeout S      the time limit for one URL, in seconds (default 30)\n"
+         "  --max-time S     the time limit for all URLs, in seconds (default: none)\n"
+         "  --parallel N     the maximum number of concurrent transfers, 1 to 64 (default 50)\n"
+         "  --help           print this text\n"
          "\n"
          "exit codes:\n"
-         "    0  every response is complete, with a status below 400\n"
-         "    1  not every one\n"
-         "    2  the command line, or a file that it names, cannot be used");
+         "    0  every response is complete and has a status below 400\n"
+         "    1  some transfers failed\n"
+         "    2  the command line, or a file that it names, is invalid");
 }
 
 static bool usage_error(const char *what, const char *why) {
-    fprintf(stderr, "epoll: %s: %s (epoll --help explains)\n", what, why);
+    fprintf(stderr, "epoll: %s: %s (see epoll --help)\n", what, why);
     return false;
 }
 
@@ -44,7 +44,7 @@ static bool parse_parallel(const char *text, size_t *parallel) {
     char *end = NULL;
     long value = strtol(text, &end, 10);
     *parallel = (size_t)value;
-    if (end != text && *end == '\0' && value >= 1 && value <= MOST_PARALLEL) return true;
+    if (end != text && *end == '\0' && value >= 1 && value <= MAX_PARALLEL) return true;
     return usage_error("--parallel", "a number from 1 to 64 is needed");
 }
 
@@ -52,7 +52,7 @@ static bool add_url(struct options *options, const char *url) {
     char **more = realloc(options->urls, (options->url_count + 1) * sizeof *more);
     if (more != NULL) options->urls = more;
     char *copy = more != NULL ? strdup(url) : NULL;
-    if (copy == NULL) return usage_error(url, "no memory for it");
+    if (copy == NULL) return usage_error(url, "out of memory");
     options->urls[options->url_count++] = copy;
     return true;
 }
@@ -86,14 +86,14 @@ bool parse_options(struct options *options, int argc, char **argv) {
         case 'm': good = parse_seconds(optarg, "--max-time", &options->max_time); break;
         case 'p': good = parse_parallel(optarg, &options->parallel); break;
         case 'h': options->help = true; break;
-        default: good = false; fputs("epoll --help explains the options\n", stderr);
+        default: good = false; fputs("see epoll --help\n", stderr);
         }
     }
     if (!good || options->help) return good;
     for (int i = optind; i < argc && good; i++) {
         good = strcmp(argv[i], "-") == 0 ? read_urls(options) : add_url(options, argv[i]);
     }
-    return good && (options->url_count > 0 || usage_error("URL", "one at least is needed"));
+    return good && (options->url_count > 0 || usage_error("URL", "at least one URL is needed"));
 }
 
 void free_options(struct options *options) {

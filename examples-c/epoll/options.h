@@ -1,13 +1,13 @@
-/* options.h - the command line of epoll, and the URLs that it names. */
+/* options.h - parses the command line of epoll and the list of URLs. */
 #ifndef EXAMPLES_EPOLL_OPTIONS_H
 #define EXAMPLES_EPOLL_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The number of names that a process looks up at the same time. A program with a resolver of its own, which uses
- * netlib_connect_new_addresses, does not have this limit. */
-enum { MOST_PARALLEL = 64 };
+/* The maximum number of concurrent transfers, because netlib looks up at most 64 host names at the same time in a
+ * process. Programs that resolve names themselves and call netlib_connect_new_addresses do not have this limit. */
+enum { MAX_PARALLEL = 64 };
 
 struct options {
     char **urls; /* owned, the array and each text */
@@ -18,8 +18,8 @@ struct options {
     bool help;
 };
 
-/* Reads the command line and, for the URL "-", standard input. If they are invalid, prints the reason and returns
- * false. Free the options in either case. */
+/* Parses the command line; if a URL is "-", reads URLs from standard input. If the input is invalid, prints the reason
+ * and returns false. Call free_options in either case. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void print_help(void);

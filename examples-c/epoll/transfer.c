@@ -1,4 +1,4 @@
-/* See transfer.h. Small functions come before the ones that use them. */
+/* Implements transfer.h. Each function is defined before the functions that call it. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "transfer.h"
@@ -13,15 +13,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The maximum size of a request or response head, and of one read. */
+/* The maximum size of a request or of a response head, and the maximum number of bytes per read. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
 enum {
-    MOST_STEPS = 16,            /* before the next transfer continues */
-    MOST_INTERIM_RESPONSES = 20 /* more than any honest server sends */
+    MAX_STEPS = 16,            /* before the next transfer continues */
+    MAX_INTERIM_RESPONSES = 20 /* more than any honest server sends */
 };
 
-/* Creates an error with a printf message. Returns `status`. */
+/* Creates an error with a message in printf's format. Returns `status`. */
 static netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...) {
     char message[256];
     va_list arguments;
@@ -47,40 +47,40 @@ static bool is_among(int fd, const int *fds, size_t count) {
     return false;
 }
 
-/* Called after a step of the connect. Removes the descriptors that the connect no longer waits for, which stay open
- * until the next step, and adds the new ones. A number that stays in the list is the same descriptor, and is watched
- * already. */
+/* Updates the descriptors that epoll watches after netlib_connect_step has returned NETLIB_WANT_WRITE. Removes
+ * descriptors that netlib no longer waits for, which stay open until the next step, and adds new ones. A descriptor
+ * that was in the previous list is watched already. */
 static netlib_status watch_race(struct transfer *transfer, netlib_error **err) {
     size_t count = netlib_connect_wait_count(transfer->connect);
     int *fds = calloc(count > 0 ? count : 1, sizeof *fds);
     if (fds == NULL) return fail(NETLIB_OUT_OF_MEMORY, err, "no memory for %zu descriptors", count);
     netlib_status status = NETLIB_OK;
     for (size_t i = 0; i < count; i++) fds[i] = netlib_connect_wait_fd(transfer->connect, i);
-    for (size_t i = 0; i < transfer->raced_count && status == NETLIB_OK; i++) {
-        if (is_among(transfer->raced[i], fds, count)) continue;
-        status = control(transfer, EPOLL_CTL_DEL, transfer->raced[i], 0, err);
+    for (size_t i = 0; i < transfer->watched_count && status == NETLIB_OK; i++) {
+        if (is_among(transfer->watched[i], fds, count)) continue;
+        status = control(transfer, EPOLL_CTL_DEL, transfer->watched[i], 0, err);
     }
     for (size_t i = 0; i < count && status == NETLIB_OK; i++) {
-        if (is_among(fds[i], transfer->raced, transfer->raced_count)) continue;
-        /* POLLIN and EPOLLIN are the same bit, as are the other flags. */
+        if (is_among(fds[i], transfer->watched, transfer->watched_count)) continue;
+        /* The flags of poll(2) and epoll have the same values. */
         uint32_t events = (uint32_t)netlib_connect_wait_events(transfer->connect, i);
         status = control(transfer, EPOLL_CTL_ADD, fds[i], events, err);
     }
-    free(transfer->raced);
-    transfer->raced = fds;
-    transfer->raced_count = count;
+    free(transfer->watched);
+    transfer->watched = fds;
+    transfer->watched_count = count;
     return status;
 }
 
-/* Called after the last step. epoll has already removed the descriptors that the connect closed, so an error for these
- * is ignored. The connection itself and the descriptor of the limit are still open. */
+/* Stops watching all descriptors after the last connection step. Errors are ignored, because the kernel has already
+ * removed the descriptors that netlib closed. The connected socket and the descriptor of the limit are still open. */
 static void unwatch_race(struct transfer *transfer) {
-    for (size_t i = 0; i < transfer->raced_count; i++) {
-        (void)epoll_ctl(transfer->shared->epoll, EPOLL_CTL_DEL, transfer->raced[i], NULL);
+    for (size_t i = 0; i < transfer->watched_count; i++) {
+        (void)epoll_ctl(transfer->shared->epoll, EPOLL_CTL_DEL, transfer->watched[i], NULL);
     }
-    free(transfer->raced);
-    transfer->raced = NULL;
-    transfer->raced_count = 0;
+    free(transfer->watched);
+    transfer->watched = NULL;
+    transfer->watched_count = 0;
 }
 
 static netlib_status watch_connection(struct transfer *transfer, uint32_t events, netlib_error **err) {
@@ -90,9 +90,10 @@ static netlib_status watch_connection(struct transfer *transfer, uint32_t events
     return control(transfer, operation, transfer->fd, events, err);
 }
 
-/* --- bytes in and out --------------------------------------------------------------------------------------------- */
+/* --- sending and receiving ---------------------------------------------------------------------------------------- */
 
-/* The socket is blocking, but each call has a flag that makes this call non-blocking. */
+/* Returns `wanted` if send(2) or recv(2) would have blocked, otherwise an error. The socket itself is blocking, but
+ * MSG_DONTWAIT makes each call non-blocking. */
 static netlib_status blocked_or_failed(netlib_status wanted, const char *what, netlib_error **err) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return wanted;
     return fail(NETLIB_PROTOCOL, err, "cannot %s: %s", what, strerror(errno));
@@ -112,7 +113,7 @@ static netlib_status send_some(struct transfer *transfer, netlib_error **err) {
     return NETLIB_OK;
 }
 
-/* Appends received bytes to the buffer. NETLIB_END_OF_STREAM: the peer has closed its side. */
+/* Appends received bytes to the buffer. Returns NETLIB_END_OF_STREAM if the peer has closed the connection. */
 static netlib_status receive_some(struct transfer *transfer, netlib_error **err) {
     memmove(transfer->buffer, transfer->buffer + transfer->start, transfer->end - transfer->start);
     transfer->end -= transfer->start;
@@ -133,8 +134,8 @@ static netlib_status receive_some(struct transfer *transfer, netlib_error **err)
 
 /* --- the phases --------------------------------------------------------------------------------------------------- */
 
-/* A phase returns NETLIB_OK if it made progress, and NETLIB_WANT_READ or NETLIB_WANT_WRITE if it must wait. Any other
- * status ends the transfer. */
+/* Each phase has a function that returns NETLIB_OK if it made progress, and NETLIB_WANT_READ or NETLIB_WANT_WRITE if
+ * the transfer must wait. Any other status ends the transfer. */
 
 static bool is_https(const struct transfer *transfer) {
     return strcmp(netlib_url_scheme(transfer->url, NULL), "https") == 0;
@@ -151,7 +152,7 @@ static netlib_status write_request(struct transfer *transfer, netlib_error **err
     return NETLIB_OK;
 }
 
-static netlib_status connect_further(struct transfer *transfer, netlib_error **err) {
+static netlib_status advance_connect(struct transfer *transfer, netlib_error **err) {
     netlib_status status = netlib_connect_step(transfer->connect, &transfer->fd, err);
     if (status == NETLIB_WANT_WRITE) {
         netlib_status watched = watch_race(transfer, err);
@@ -163,11 +164,11 @@ static netlib_status connect_further(struct transfer *transfer, netlib_error **e
     const char *host = netlib_url_host(transfer->url, NULL);
     status = netlib_tls_wrap_fd(transfer->shared->tls, transfer->fd, host, &transfer->tls, err);
     if (status == NETLIB_OK) status = netlib_tls_stream_set_blocking(transfer->tls, 0, err);
-    transfer->phase = SHAKING_HANDS;
+    transfer->phase = HANDSHAKING;
     return status;
 }
 
-static netlib_status shake_hands(struct transfer *transfer, netlib_error **err) {
+static netlib_status do_handshake(struct transfer *transfer, netlib_error **err) {
     netlib_status status = netlib_tls_stream_handshake(transfer->tls, err);
     return status == NETLIB_OK ? write_request(transfer, err) : status;
 }
@@ -198,14 +199,14 @@ static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
             transfer->phase = READING_BODY;
             return body_begin(&transfer->body, response, err);
         }
-        if (++transfer->interim_responses == MOST_INTERIM_RESPONSES) {
-            return fail(NETLIB_PROTOCOL, err, "the server sent %d interim responses", MOST_INTERIM_RESPONSES);
+        if (++transfer->interim_responses == MAX_INTERIM_RESPONSES) {
+            return fail(NETLIB_PROTOCOL, err, "the server sent %d interim responses", MAX_INTERIM_RESPONSES);
         }
     }
     return status;
 }
 
-/* Counts the bytes of the body. A real program would store them here. */
+/* Reads the body and counts its bytes. A real program would store the bytes here. */
 static netlib_status read_body(struct transfer *transfer, netlib_error **err) {
     size_t used = 0;
     netlib_status status =
@@ -224,8 +225,8 @@ static const struct {
     netlib_status (*step)(struct transfer *transfer, netlib_error **err);
     const char *doing;
 } phases[] = {
-    [CONNECTING] = {connect_further, ""},
-    [SHAKING_HANDS] = {shake_hands, "in the TLS handshake: "},
+    [CONNECTING] = {advance_connect, ""},
+    [HANDSHAKING] = {do_handshake, "in the TLS handshake: "},
     [SENDING] = {send_request, "sending the request: "},
     [READING_HEAD] = {read_head, "waiting for the answer: "},
     [READING_BODY] = {read_body, "reading the body: "},
@@ -249,17 +250,18 @@ static void print_line(const struct transfer *transfer, netlib_status status, co
     if (answer >= 200) printf("%d", (int)answer);
     else fputs("---", stdout);
     printf("  %lld bytes  %.3f s  %d/%zu %s  %s", (long long)transfer->body.bytes,
-           netlib_current_time() - transfer->began, (int)winner + 1, netlib_connect_attempt_count(transfer->connect),
-           address, user != NULL ? netlib_url_redacted(transfer->url, NULL) : transfer->text);
+           netlib_current_time() - transfer->start_time, (int)winner + 1,
+           netlib_connect_attempt_count(transfer->connect), address,
+           user != NULL ? netlib_url_redacted(transfer->url, NULL) : transfer->text);
     if (status != NETLIB_OK) print_failure(transfer, status, err);
     putchar('\n');
 }
 
-/* Ends a transfer. epoll removes closed descriptors itself. Freeing the connect abandons its lookup and all its
- * attempts. */
+/* Ends a transfer and frees its resources. Closing a descriptor also removes it from epoll. Freeing the netlib_connect
+ * abandons its lookup and all its connection attempts. */
 static void finish(struct transfer *transfer, netlib_status status, const netlib_error *err) {
     print_line(transfer, status, err);
-    transfer->worked = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;
+    transfer->succeeded = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;
     unwatch_race(transfer);
     netlib_tls_stream_free(transfer->tls);
     if (transfer->fd >= 0) close(transfer->fd);
@@ -281,7 +283,7 @@ static netlib_status parse(struct transfer *transfer, netlib_error **err) {
     return fail(NETLIB_INVALID_URL, err, "a URL with http:// or https:// and a host, without a user, is needed");
 }
 
-/* Creates the limit of a transfer from its timeout. It ends no later than the overall limit. */
+/* Creates the limit of a transfer, which expires after the transfer's timeout but no later than the overall limit. */
 static netlib_status set_limit(struct transfer *transfer, netlib_error **err) {
     const struct shared *shared = transfer->shared;
     netlib_status status = netlib_limit_check(shared->limit, err);
@@ -293,7 +295,7 @@ static netlib_status set_limit(struct transfer *transfer, netlib_error **err) {
 }
 
 void transfer_start(struct transfer *transfer, const struct shared *shared, const char *text) {
-    *transfer = (struct transfer){.shared = shared, .text = text, .fd = -1, .began = netlib_current_time()};
+    *transfer = (struct transfer){.shared = shared, .text = text, .fd = -1, .start_time = netlib_current_time()};
     netlib_error *err = NULL;
     netlib_status status = parse(transfer, &err);
     if (status == NETLIB_OK) {
@@ -308,17 +310,17 @@ void transfer_start(struct transfer *transfer, const struct shared *shared, cons
     netlib_error_free(err);
 }
 
-/* Advances in at most MOST_STEPS steps. A transfer that could continue gets its next turn after the others. */
+/* Makes at most MAX_STEPS steps, so that a transfer with much data does not delay the other transfers. */
 void transfer_advance(struct transfer *transfer) {
     if (transfer->phase == DONE) return; /* it ended earlier in this turn, and epoll had several events for it */
     netlib_error *err = NULL;
     netlib_status status = NETLIB_OK;
-    /* A connect checks its limit itself. */
+    /* While connecting, netlib_connect_step checks the limit. */
     if (transfer->phase != CONNECTING) status = netlib_limit_check(transfer->limit, &err);
-    for (int i = 0; i < MOST_STEPS && status == NETLIB_OK && transfer->phase != DONE; i++) {
+    for (int i = 0; i < MAX_STEPS && status == NETLIB_OK && transfer->phase != DONE; i++) {
         status = phases[transfer->phase].step(transfer, &err);
     }
-    transfer->again = status == NETLIB_OK;
+    transfer->can_continue = status == NETLIB_OK;
     if (status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE) {
         uint32_t events = status == NETLIB_WANT_READ ? EPOLLIN : EPOLLOUT;
         status = transfer->phase == CONNECTING ? NETLIB_OK : watch_connection(transfer, events, &err);
@@ -328,7 +330,7 @@ void transfer_advance(struct transfer *transfer) {
 }
 
 double transfer_timer(const struct transfer *transfer) {
-    if (transfer->again || transfer->phase == DONE) return 0;
+    if (transfer->can_continue || transfer->phase == DONE) return 0;
     if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* includes its limit */
     return netlib_limit_remaining(transfer->limit);
 }

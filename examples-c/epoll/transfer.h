@@ -1,10 +1,10 @@
 /*
- * transfer.h - the transfer of one URL in an event loop: no function here waits.
+ * transfer.h - transfers one URL in an event loop. No function in this file blocks.
  *
  *     transfer_start -> transfer_advance when epoll has an event for it, or transfer_timer is 0 … -> transfer_is_done
  *
- * A transfer goes through phases. The function of a phase does everything that is possible now, then returns what to
- * wait for.
+ * A transfer goes through the phases below. The function of a phase does as much as possible without blocking, then
+ * returns whether to wait for reading or for writing.
  */
 #ifndef EXAMPLES_EPOLL_TRANSFER_H
 #define EXAMPLES_EPOLL_TRANSFER_H
@@ -24,20 +24,20 @@ struct shared {
     netlib_headers *headers;
 };
 
-enum phase { CONNECTING, SHAKING_HANDS, SENDING, READING_HEAD, READING_BODY, DONE };
+enum phase { CONNECTING, HANDSHAKING, SENDING, READING_HEAD, READING_BODY, DONE };
 
 struct transfer {
     const struct shared *shared;
     const char *text; /* the URL as given on the command line */
     enum phase phase;
-    bool worked; /* when done: true if the response was complete and its status was below 400 */
-    bool again;  /* true if the transfer can continue at once */
-    double began;
+    bool succeeded;    /* when done: true if the response was complete and its status was below 400 */
+    bool can_continue; /* true if the transfer can continue at once */
+    double start_time;
     netlib_url *url;
     netlib_limit *limit;
     netlib_connect *connect; /* kept until the end for its report */
-    int *raced;              /* the descriptors of the connect that epoll watches */
-    size_t raced_count;
+    int *watched;            /* the descriptors of the connect that epoll watches */
+    size_t watched_count;
     int fd;          /* the connection; -1: none */
     uint32_t events; /* the events that epoll watches `fd` for; 0: not watched */
     netlib_tls_stream *tls;
@@ -49,19 +49,19 @@ struct transfer {
     char *buffer;
 };
 
-/* Borrows `shared` and `text` until the transfer is done. Keep the memory of the transfer itself until the current turn
- * of the loop has ended, because epoll may still have events for it. */
+/* Starts a transfer, which borrows `shared` and `text` until it is done. Keep the memory of the transfer until all
+ * events of the current epoll_wait have been handled, because one of them may refer to the transfer. */
 void transfer_start(struct transfer *transfer, const struct shared *shared, const char *text);
 
-/* Advances the transfer as far as possible without waiting. Calling it too early does no harm. When the transfer is
- * done, it has printed its line and released its resources. */
+/* Advances the transfer as far as possible without blocking. May be called at any time. When the transfer is done, this
+ * function has printed its line and freed its resources. */
 void transfer_advance(struct transfer *transfer);
 
-/* Returns the seconds after which the transfer must be advanced even if no descriptor is ready. Returns 0 if it is
- * done. */
+/* Returns the number of seconds after which transfer_advance must be called even if no descriptor is ready. Returns 0
+ * if the transfer is done. */
 double transfer_timer(const struct transfer *transfer);
 
-/* Cancels the transfer. */
+/* Cancels the transfer, which is done when this function returns. */
 void transfer_cancel(struct transfer *transfer);
 
 bool transfer_is_done(const struct transfer *transfer);

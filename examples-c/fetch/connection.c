@@ -1,4 +1,4 @@
-/* See connection.h. */
+/* Implements connection.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "connection.h"
@@ -17,16 +17,16 @@ void connection_init(struct connection *connection, const netlib_limit *limit) {
     *connection = (struct connection){.fd = -1, .limit = limit, .peer = "the server"};
 }
 
-/* The sockets are non-blocking, so that only netlib waits, under the limits. */
+/* Makes the socket non-blocking, so that all waiting is done by netlib, which observes the limits. */
 static netlib_status make_nonblocking(int fd, netlib_error **err) {
     int flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0) return NETLIB_OK;
     return fail(NETLIB_IO, err, "cannot make the socket non-blocking: %s", strerror(errno));
 }
 
-/* Returns the limits of a new clock for each connection, so that the time of one attempt is not subtracted from the
- * next. */
-static netlib_status limits_of(const netlib_timeout *timeout, double *connect, double *read, netlib_error **err) {
+/* Returns the connect and read timeouts of a new copy of `timeout`, so that the duration of one attempt does not
+ * shorten the timeouts of the next. */
+static netlib_status new_timeouts(const netlib_timeout *timeout, double *connect, double *read, netlib_error **err) {
     netlib_timeout *clock = netlib_timeout_clone(timeout);
     netlib_status status = netlib_timeout_start_connect(clock, err);
     *connect = netlib_timeout_connect_timeout(clock);
@@ -35,10 +35,10 @@ static netlib_status limits_of(const netlib_timeout *timeout, double *connect, d
     return status;
 }
 
-/* Creates a connect to the Unix domain socket, to the addresses of --resolve, or to those that the system's resolver
- * finds. The address policy checks each address before the connect. */
-static netlib_status make_race(const struct options *options, const netlib_url *url, double timeout,
-                               netlib_connect **race, netlib_error **err) {
+/* Creates a netlib_connect to the Unix domain socket, to the addresses of --resolve, or to the addresses that the
+ * system's resolver returns. The address policy of --refuse-addresses applies to each address. */
+static netlib_status create_connect(const struct options *options, const netlib_url *url, double timeout,
+                                    netlib_connect **race, netlib_error **err) {
     const struct sockets *sockets = &options->sockets;
     netlib_connect_options_set_timeout(sockets->options, timeout);
     if (sockets->unix_path != NULL) {
@@ -51,8 +51,9 @@ static netlib_status make_race(const struct options *options, const netlib_url *
     return netlib_connect_new_addresses(host, port, addresses, sockets->options, race, err);
 }
 
-/* Sets the minimum throughput that the peer must reach. */
-static netlib_status watch(struct connection *connection, const struct sockets *sockets, netlib_error **err) {
+/* Sets the minimum throughput (--minimum-speed) that the peer must reach. */
+static netlib_status set_minimum_speed(struct connection *connection, const struct sockets *sockets,
+                                       netlib_error **err) {
     connection->minimum_bytes = sockets->minimum_bytes;
     connection->minimum_seconds = sockets->minimum_seconds;
     return netlib_throughput_new(sockets->minimum_bytes, sockets->minimum_seconds, &connection->throughput, err);
@@ -61,15 +62,15 @@ static netlib_status watch(struct connection *connection, const struct sockets *
 netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
                               const netlib_timeout *timeout, netlib_error **err) {
     double connect_timeout = 0;
-    netlib_status status = limits_of(timeout, &connect_timeout, &connection->read_timeout, err);
-    if (status == NETLIB_OK) status = watch(connection, &options->sockets, err);
-    if (status == NETLIB_OK) status = make_race(options, url, connect_timeout, &connection->race, err);
+    netlib_status status = new_timeouts(timeout, &connect_timeout, &connection->read_timeout, err);
+    if (status == NETLIB_OK) status = set_minimum_speed(connection, &options->sockets, err);
+    if (status == NETLIB_OK) status = create_connect(options, url, connect_timeout, &connection->race, err);
     if (status == NETLIB_OK) status = netlib_connect_run(connection->race, connection->limit, &connection->fd, err);
     return status == NETLIB_OK ? make_nonblocking(connection->fd, err) : status;
 }
 
-/* Rewords an error: netlib names descriptors and windows, but users of fetch know a server and an option. */
-static netlib_status blame_peer(const struct connection *connection, netlib_status status, netlib_error **err) {
+/* Replaces netlib's message about a peer that is too slow by one that names the peer and the command-line option. */
+static netlib_status name_slow_peer(const struct connection *connection, netlib_status status, netlib_error **err) {
     if (status != NETLIB_TOO_SLOW) return status;
     netlib_error *cause = *err;
     *err = NULL;
@@ -85,7 +86,7 @@ netlib_tls_stream *connection_tls(const struct connection *connection) {
     return connection->tls_count > 0 ? connection->tls[connection->tls_count - 1] : NULL;
 }
 
-/* Starts TLS on the socket, or inside the existing layer. */
+/* Creates a TLS stream on the socket or, if there is a TLS layer already, inside that layer. */
 static netlib_status wrap(const struct connection *connection, const netlib_tls_context *context, const char *host,
                           netlib_tls_stream **stream, netlib_error **err) {
     netlib_tls_stream *outer = connection_tls(connection);
@@ -107,10 +108,10 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
                                                           connection->minimum_seconds, err);
     }
     if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, err);
-    return blame_peer(connection, status, err);
+    return name_slow_peer(connection, status, err);
 }
 
-/* Sends no close_notify: the response has been read to its end, or is no longer needed. */
+/* Closes the connection without sending close_notify, because no more data is needed. */
 void connection_close(struct connection *connection) {
     while (connection->tls_count > 0) netlib_tls_stream_free(connection->tls[--connection->tls_count]);
     if (connection->fd >= 0) close(connection->fd);
@@ -121,9 +122,9 @@ void connection_close(struct connection *connection) {
     connection->race = NULL;
 }
 
-/* --- bytes in and out --------------------------------------------------------------------------------------------- */
+/* --- sending and receiving ---------------------------------------------------------------------------------------- */
 
-static netlib_status send_in_clear(struct connection *connection, const char *data, size_t len, netlib_error **err) {
+static netlib_status send_plaintext(struct connection *connection, const char *data, size_t len, netlib_error **err) {
     while (len > 0) {
         ssize_t sent = send(connection->fd, data, len, MSG_NOSIGNAL);
         if (sent >= 0) {
@@ -144,8 +145,8 @@ static netlib_status send_in_clear(struct connection *connection, const char *da
     return NETLIB_OK;
 }
 
-static netlib_status receive_in_clear(struct connection *connection, char *data, size_t len, size_t *received,
-                                      netlib_error **err) {
+static netlib_status receive_plaintext(struct connection *connection, char *data, size_t len, size_t *received,
+                                       netlib_error **err) {
     for (;;) {
         netlib_status status = netlib_throughput_wait_for_read(connection->throughput, connection->fd,
                                                                connection->read_timeout, connection->limit, err);
@@ -170,13 +171,13 @@ netlib_status connection_send(struct connection *connection, const char *data, s
     netlib_tls_stream *tls = connection_tls(connection);
     size_t sent = 0;
     if (tls != NULL) return netlib_tls_stream_write(tls, data, len, &sent, err);
-    return send_in_clear(connection, data, len, err);
+    return send_plaintext(connection, data, len, err);
 }
 
 netlib_status connection_receive(struct connection *connection, char *data, size_t len, size_t *received,
                                  netlib_error **err) {
     netlib_tls_stream *tls = connection_tls(connection);
     netlib_status status = tls != NULL ? netlib_tls_stream_read(tls, data, len, received, err)
-                                       : receive_in_clear(connection, data, len, received, err);
-    return blame_peer(connection, status, err);
+                                       : receive_plaintext(connection, data, len, received, err);
+    return name_slow_peer(connection, status, err);
 }

@@ -1,6 +1,6 @@
 /*
- * connection.h - a socket and the TLS layers on it: none for http, one for https, two for https through an https proxy.
- * Callers send and receive without knowing the number of layers.
+ * connection.h - a socket with TLS layers: none for http, one for https, two for https through an https proxy. Callers
+ * send and receive without knowing the number of layers.
  *
  *     connection_init -> connection_open -> connection_add_tls … -> connection_send, connection_receive
  *         -> connection_close
@@ -12,13 +12,13 @@
 
 #include <netlib.h>
 
-/* One layer to the proxy, and one inside it to the server. */
-enum { MOST_TLS_LAYERS = 2 };
+/* The maximum number of TLS layers: one to the proxy, and one inside it to the server. */
+enum { MAX_TLS_LAYERS = 2 };
 
 struct connection {
-    netlib_connect *race;                    /* the attempts and their results; NULL before connection_open */
-    int fd;                                  /* -1: closed */
-    netlib_tls_stream *tls[MOST_TLS_LAYERS]; /* from the outside in */
+    netlib_connect *race;                   /* the attempts and their results; NULL before connection_open */
+    int fd;                                 /* -1: closed */
+    netlib_tls_stream *tls[MAX_TLS_LAYERS]; /* from the outside in */
     size_t tls_count;
     const netlib_limit *limit;     /* borrowed: ends every wait */
     netlib_throughput *throughput; /* the minimum throughput of plaintext connections; TLS streams have the same */
@@ -28,25 +28,26 @@ struct connection {
     const char *peer;    /* the name of the peer in messages: "the server", "the proxy" */
 };
 
-/* Initialises without connecting. connection_close may be called from now on. `limit` may be NULL. */
+/* Initialises a connection without connecting. After this call, connection_close may be called at any time. `limit` may
+ * be NULL. */
 void connection_init(struct connection *connection, const netlib_limit *limit);
 
-/* Connects to the host and port of `url`, or to the Unix domain socket of the options. `timeout` has the limits; its
- * clock is not started. */
+/* Connects to the host and port of `url`, or to the Unix domain socket of the options. `timeout` contains the timeouts;
+ * its clock must not have been started. */
 netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
                               const netlib_timeout *timeout, netlib_error **err);
 
-/* Adds a TLS layer inside the existing ones, and makes the handshake with a peer that must prove that it is `host`. */
+/* Adds a TLS layer inside the existing layers and does the handshake. The peer's certificate must match `host`. */
 netlib_status connection_add_tls(struct connection *connection, const netlib_tls_context *context, const char *host,
                                  netlib_error **err);
 
-/* Returns the innermost layer; NULL if bytes are sent in plaintext. */
+/* Returns the innermost TLS layer; NULL if the connection is in plaintext. */
 netlib_tls_stream *connection_tls(const struct connection *connection);
 
 /* Sends all `len` bytes. */
 netlib_status connection_send(struct connection *connection, const char *data, size_t len, netlib_error **err);
 
-/* Receives some bytes. Fails with NETLIB_END_OF_STREAM if the peer has closed its side. */
+/* Receives at least one byte. Returns NETLIB_END_OF_STREAM if the peer has closed the connection. */
 netlib_status connection_receive(struct connection *connection, char *data, size_t len, size_t *received,
                                  netlib_error **err);
 

@@ -1,19 +1,21 @@
-/* failure.h - creates errors of fetch's own, so that the retry policy and the user see only one kind of error. */
+/* failure.h - creates netlib_error objects for fetch's own failures, so that the retry policy and the report treat all
+ * failures alike. */
 #ifndef EXAMPLES_FETCH_FAILURE_H
 #define EXAMPLES_FETCH_FAILURE_H
 
 #include <netlib.h>
 
-/* Creates an error with a printf message, and returns `status`. In all functions of fetch, `err` must not be NULL,
- * because the retry policy needs the error. */
+/* Creates an error with a message in printf's format, and returns `status`. In all functions of fetch, `err` must not
+ * be NULL, because the retry policy needs the error. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
-/* Creates an error with a cause. `cause` may be NULL; the caller keeps it. If the cause records that a part of the request was
- * sent, the new error records this as well. */
+/* Creates an error with a cause, which may be NULL and stays owned by the caller. If the cause records that a part of
+ * the request was sent, the new error records this as well. */
 netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
                            ...);
 
-/* Creates an error with a cause and an explicit retry kind, which overrides those of the status and the cause. */
+/* Creates an error with a cause and an explicit retry kind, which overrides the retry kinds of the status and of the
+ * cause. */
 netlib_status fail_counted_as(enum netlib_retry_kind kind, netlib_status status, const netlib_error *cause,
                               netlib_error **err, const char *format, ...);
 

@@ -1,4 +1,4 @@
-/* See http.h. Small functions come before the ones that use them. */
+/* Implements http.h. Each function is defined before the functions that call it. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "http.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The maximum number of interim responses, and of trailer lines: more than any honest server sends. */
-enum { MOST_INTERIM_RESPONSES = 20, MOST_TRAILERS = 100 };
+/* The maximum numbers of interim responses and of trailer lines, more than any honest server sends. */
+enum { MAX_INTERIM_RESPONSES = 20, MAX_TRAILERS = 100 };
 
 void http_init(struct http *http, const netlib_limit *limit) {
     connection_init(&http->connection, limit);
@@ -39,12 +39,12 @@ static netlib_status fill(struct http *http, netlib_error **err) {
 
 /* --- the request -------------------------------------------------------------------------------------------------- */
 
-/* Requests with these methods state an empty body with Content-Length: 0. */
+/* Returns true for methods whose requests have Content-Length: 0 if they have no body. */
 static bool expects_body(const char *method) {
     return strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 || strcmp(method, "PATCH") == 0;
 }
 
-/* Writes the head in its wire format into newly allocated memory. `length` is -1 for a body of unknown length. */
+/* Writes the request's head into newly allocated memory. `length` is -1 for a body of unknown length. */
 static netlib_status write_head(const struct http *http, const char *method, const netlib_url *url,
                                 const netlib_headers *headers, const netlib_body *body, int64_t length, char **head,
                                 size_t *head_len, netlib_error **err) {
@@ -67,8 +67,8 @@ static netlib_status write_head(const struct http *http, const char *method, con
     return NETLIB_OK;
 }
 
-/* Sends exactly `length` bytes. If the body had another length than announced, the server would take part of it for
- * another request. */
+/* Sends exactly `length` bytes of the body, even if the file has grown: the server would take further bytes for another
+ * request. */
 static netlib_status send_known_body(struct http *http, netlib_body *body, int64_t length, netlib_error **err) {
     char piece[16 * 1024];
     int64_t left = length;
@@ -137,16 +137,16 @@ static netlib_status read_one_head(struct http *http, const char *method, netlib
 }
 
 netlib_status http_read_head(struct http *http, const char *method, netlib_response **response, netlib_error **err) {
-    for (int interim = 0; interim < MOST_INTERIM_RESPONSES; interim++) {
+    for (int interim = 0; interim < MAX_INTERIM_RESPONSES; interim++) {
         netlib_status status = read_one_head(http, method, response, err);
         if (status != NETLIB_OK || netlib_response_status(*response) >= 200) return status;
         netlib_response_free(*response);
         *response = NULL;
     }
-    return fail(NETLIB_PROTOCOL, err, "%s sent %d interim responses", http->connection.peer, MOST_INTERIM_RESPONSES);
+    return fail(NETLIB_PROTOCOL, err, "%s sent %d interim responses", http->connection.peer, MAX_INTERIM_RESPONSES);
 }
 
-/* Reads one line without its line ending. The line is valid until more is received. */
+/* Reads one line without its line ending. The line is valid until more bytes are received. */
 static netlib_status read_line(struct http *http, const char **line, netlib_error **err) {
     for (;;) {
         char *start = http->buffer + http->start;
@@ -194,8 +194,8 @@ static netlib_status copy_until_close(struct http *http, http_sink sink, void *c
     return status == NETLIB_END_OF_STREAM ? NETLIB_OK : status;
 }
 
-/* Parses `1a;name=value` (RFC 9112 section 7.1). Extensions are skipped. Returns false if the line is invalid or the
- * size is too large. */
+/* Parses the line before a chunk, such as `1a;name=value` (RFC 9112 section 7.1), and ignores chunk extensions. Returns
+ * false if the line is invalid or the size is too large. */
 static bool parse_chunk_size(const char *line, int64_t *size) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     int64_t value = 0;
@@ -211,12 +211,12 @@ static bool parse_chunk_size(const char *line, int64_t *size) {
 }
 
 static netlib_status skip_trailers(struct http *http, netlib_error **err) {
-    for (int i = 0; i < MOST_TRAILERS; i++) {
+    for (int i = 0; i < MAX_TRAILERS; i++) {
         const char *line = NULL;
         netlib_status status = read_line(http, &line, err);
         if (status != NETLIB_OK || line[0] == '\0') return status;
     }
-    return fail(NETLIB_PROTOCOL, err, "the server sent more than %d trailers", MOST_TRAILERS);
+    return fail(NETLIB_PROTOCOL, err, "the server sent more than %d trailers", MAX_TRAILERS);
 }
 
 static netlib_status copy_chunks(struct http *http, http_sink sink, void *ctx, netlib_error **err) {

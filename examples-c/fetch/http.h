@@ -1,8 +1,8 @@
 /*
- * http.h - one HTTP/1.1 exchange over one connection.
+ * http.h - sends one HTTP/1.1 request and receives its response over one connection.
  *
- * Does the parts of HTTP that netlib leaves to the client: writes the request, collects the response's head, and
- * decodes the framing of the body. It makes no decisions: each function does one step and returns its status.
+ * This file implements the parts of HTTP that netlib leaves to the client: it writes the request, collects the
+ * response's head, and decodes the framing of the body. Decisions about retries and redirects are made by the caller.
  *
  *     http_init -> a route opens the connection -> http_send -> http_read_head -> http_read_body -> http_close
  */
@@ -13,7 +13,7 @@
 
 #include <netlib.h>
 
-/* The maximum size of a response head, and of one read. */
+/* The maximum size of a response head, and the maximum number of bytes per read. */
 #define HTTP_BUFFER_SIZE ((size_t)64 * 1024)
 
 struct http {
@@ -23,20 +23,20 @@ struct http {
     char buffer[HTTP_BUFFER_SIZE];
 };
 
-/* Receives the body from http_read_body, piece by piece. */
+/* A callback to which http_read_body passes the body, piece by piece. */
 typedef netlib_status (*http_sink)(void *ctx, const char *data, size_t len, netlib_error **err);
 
-/* Initialises without connecting. http_close may be called from now on. `limit` may be NULL. */
+/* Initialises `http` without connecting. After this call, http_close may be called at any time. `limit` may be NULL. */
 void http_init(struct http *http, const netlib_limit *limit);
 
 /* Sends a request. `body` may be NULL. */
 netlib_status http_send(struct http *http, const char *method, const netlib_url *url, const netlib_headers *headers,
                         netlib_body *body, netlib_error **err);
 
-/* Reads the head of the final response. Skips interim responses (1xx). */
+/* Reads the head of the final response, skipping interim responses (1xx). */
 netlib_status http_read_head(struct http *http, const char *method, netlib_response **response, netlib_error **err);
 
-/* Reads the whole body. Fails if the body ends too early. */
+/* Reads the whole body and passes it to `sink`. Fails if the connection ends before the body is complete. */
 netlib_status http_read_body(struct http *http, const netlib_response *response, http_sink sink, void *ctx,
                              netlib_error **err);
 

@@ -1,4 +1,4 @@
-/* See options.h. */
+/* Implements options.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options.h"
@@ -14,82 +14,84 @@ void print_help(void) {
     puts("usage: fetch [options] URL\n"
          "\n"
          "  -H 'Name: value'       add a request header; may be repeated\n"
-         "  -X METHOD              the method; GET unless given, POST with -d\n"
+         "  -X METHOD              the request method (default: GET, or POST with -d)\n"
          "  -d TEXT | -d @FILE     send TEXT, or the contents of FILE, as the request's body\n"
          "  -o FILE                write the body to FILE instead of standard output\n"
-         "  --retries N            how many retries in all, whatever fails: no connection, a broken response, 429,\n"
-         "                         502, 503 and 504 (default 3). POST and PATCH are sent once only, unless the\n"
-         "                         request cannot have arrived. Redirects do not count: there may be 10\n"
-         "  --connect-timeout S    the longest wait for a connection to one address, in seconds (default 10)\n"
-         "  --read-timeout S       the longest silence of the server, in seconds (default 30)\n"
+         "  --retries N            the maximum number of retries (default 3): after failed connections, broken\n"
+         "                         responses, and the statuses 429, 502, 503 and 504. POST and PATCH are retried\n"
+         "                         only if the server cannot have received the request. Up to 10 redirects are\n"
+         "                         followed in addition\n"
+         "  --connect-timeout S    the timeout for a connection to one address, in seconds (default 10)\n"
+         "  --read-timeout S       the maximum time without data from the server, in seconds (default 30)\n"
          "  --minimum-speed BYTES/SECONDS\n"
-         "                         give up a connection when SECONDS of waiting for the server, its time to think\n"
-         "                         included, bring less than BYTES\n"
-         "  --max-time S           the longest the whole may take, in seconds (default: no limit)\n"
-         "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
-         "  --proxy URL            go through the proxy at http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS\n"
-         "                         with it. What goes to https servers it cannot read\n"
-         "  -v                     tell what happens, and why, on standard error\n"
-         "  --help                 this text\n");
+         "                         end the connection if less than BYTES arrive in SECONDS of waiting, including the\n"
+         "                         time that the server needs before it answers\n"
+         "  --max-time S           the time limit for everything, in seconds (default: none)\n"
+         "  --user USER:PASSWORD   send Basic credentials, but only to the origin of the URL\n"
+         "  --proxy URL            use the proxy http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS to the proxy.\n"
+         "                         The proxy cannot read data that is exchanged with https servers\n"
+         "  -v                     print events and decisions on standard error\n"
+         "  --help                 print this text\n");
     puts("Connections:\n"
          "\n"
          "  --resolve HOST:PORT:ADDRESS[,ADDRESS...]\n"
-         "                         connect to these addresses when HOST and PORT are wanted; may be repeated\n"
+         "                         connect to these addresses instead of looking up HOST for PORT; may be repeated\n"
          "  --refuse-addresses CLASSES\n"
-         "                         connect to no address of these classes, wherever redirects lead: all-but-global,\n"
-         "                         or any of metadata, loopback, unspecified, link-local, private, shared, multicast,\n"
-         "                         reserved, documentation, benchmarking, special-purpose, unix,\n"
-         "                         global, with commas\n"
-         "  --unix-socket PATH     connect to this Unix domain socket, whatever host is wanted: with --proxy it is\n"
-         "                         where the proxy is, without one redirects lead there too\n"
+         "                         never connect to addresses of these classes, separated by commas: all-but-global,\n"
+         "                         metadata, loopback, unspecified, link-local, private, shared, multicast,\n"
+         "                         reserved, documentation, benchmarking, special-purpose, unix, global. Applies to\n"
+         "                         redirects too\n"
+         "  --unix-socket PATH     connect to this Unix domain socket instead of the host (with --proxy: instead of\n"
+         "                         the proxy); applies to redirects too\n"
          "  --abstract-unix-socket NAME\n"
-         "                         the same, by an abstract name of Linux\n"
-         "  --interface NAME       go out by this network interface, whatever the routes are\n"
+         "                         connect to this name in the abstract namespace (Linux)\n"
+         "  --interface NAME       send through this network interface, regardless of routes\n"
          "  --source ADDRESS[:PORT]\n"
-         "                         connect from this address of this machine; [ADDRESS]:PORT if it is IPv6\n"
+         "                         bind to this local address; write an IPv6 address with a port as [ADDRESS]:PORT\n"
          "  --keepalive IDLE[,INTERVAL[,COUNT]]\n"
-         "                         probe when nothing has come for IDLE seconds, then each INTERVAL seconds, and give\n"
-         "                         up when COUNT probes in a row stay unanswered (default of each: the system's)\n"
-         "  --user-timeout S       give up when sent data stays unacknowledged for S seconds (default: the system's)\n"
+         "                         TCP keepalive: send a probe after IDLE seconds without data, then every INTERVAL\n"
+         "                         seconds, and close after COUNT unanswered probes (default: the system's values)\n"
+         "  --user-timeout S       close if sent data is not acknowledged for S seconds (default: the system's\n"
+         "                         value)\n"
          "\n"
-         "Addresses race: each has its turn a quarter of a second after the one before, or when that has failed, and\n"
-         "the first that is connected wins. With --proxy the addresses are the proxy's: those of servers it looks up\n"
-         "and connects to itself, and what it must not reach is the matter of its own settings.\n");
-    puts(
-        "TLS, with the server:\n"
-        "\n"
-        "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
-        "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
-        "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
-        "  --fingerprint HEX      the SHA-256 that a server's certificate must have; no request goes to another\n"
-        "  --insecure             do not verify the server's certificate\n"
-        "  --pin PIN              of the chain that was verified one certificate or key must have this SHA-256, in\n"
-        "                         hex or as sha256//BASE64; may be repeated, and any of them is enough. With\n"
-        "                         --insecure the server's own certificate must have it\n"
-        "  --cert FILE            show this certificate (PEM with its chain, or a .p12 with its key too), to the URL's own\n"
-        "                         origin only\n"
-        "  --key FILE             its private key; not needed if it is in the same file\n"
-        "  --pass PASSWORD        what opens the private key, or the .p12\n"
-        "  --pass-file FILE       the same, as the first line of FILE\n"
-        "  --tls-max 1.2|1.3      the highest version that is offered\n"
-        "  --ciphers LIST         the cipher suites that are offered, in OpenSSL's language\n"
-        "  --ech LIST             hide the name of the URL's own origin (Encrypted Client Hello): LIST is the ech\n"
-        "                         parameter of the name's HTTPS record, in base64\n"
-        "\n"
-        "TLS, with the proxy:\n"
-        "\n"
-        "  --proxy-cacert FILE    trust the certificates in FILE (PEM), and no others\n"
-        "\n"
-        "Everybody on this machine can see a command line, and the passwords in it; --pass-file keeps one out.\n"
-        "\n"
-        "exit codes:");
+         "If a host has several addresses, fetch races them: each attempt starts 250 ms after the previous one, or\n"
+         "as soon as that one has failed, and the first established connection is used. With --proxy, these options\n"
+         "apply to the connection to the proxy; the proxy itself looks up servers and connects to them.\n");
+    puts("TLS to the server:\n"
+         "\n"
+         "  --cacert FILE          trust only the certificates in FILE (PEM)\n"
+         "  --capath DIR           trust only the certificates in the files of DIR, and those of --cacert\n"
+         "  --crlfile FILE         check revocation with the CRLs in FILE, which must contain one for each issuer\n"
+         "  --fingerprint HEX      the SHA-256 fingerprint of the server's certificate; no other server gets a\n"
+         "                         request\n"
+         "  --insecure             do not verify the server's certificate\n"
+         "  --pin PIN              a SHA-256 digest, in hex or as sha256//BASE64, that a certificate or key of the\n"
+         "                         verified chain must have; may be repeated, and one match is enough. With\n"
+         "                         --insecure, the pin must match the server's own certificate or key\n"
+         "  --cert FILE            the client certificate (PEM with its chain, or PKCS#12 with its key), which is\n"
+         "                         sent only to the origin of the URL\n"
+         "  --key FILE             the private key of --cert, if it is in another file\n"
+         "  --pass PASSWORD        the password of the private key or of the PKCS#12 file\n"
+         "  --pass-file FILE       read that password from the first line of FILE\n"
+         "  --tls-max 1.2|1.3      the highest TLS version to offer\n"
+         "  --ciphers LIST         the cipher suites to offer, as an OpenSSL cipher string\n"
+         "  --ech LIST             use Encrypted Client Hello for the origin of the URL: LIST is the value of the\n"
+         "                         parameter ech in the host's HTTPS record, in base64\n"
+         "\n"
+         "TLS to the proxy:\n"
+         "\n"
+         "  --proxy-cacert FILE    trust only the certificates in FILE (PEM)\n"
+         "\n"
+         "Other users of the system can see passwords in a command line; use --pass-file to avoid this.\n"
+         "\n"
+         "exit codes:");
 #define LINE(name, code, meaning) printf("  %3d  %s\n", code, meaning);
     EXIT_CODES(LINE)
 #undef LINE
 }
 
 bool usage_error(const char *option, const char *what) {
-    fprintf(stderr, "fetch: %s: %s (fetch --help explains)\n", option, what);
+    fprintf(stderr, "fetch: %s: %s (see fetch --help)\n", option, what);
     return false;
 }
 
@@ -113,7 +115,7 @@ static bool is_one_of(const char *name, const char *const *names) {
     return *names != NULL;
 }
 
-/* Adds `Name: value`. netlib validates both when the headers are created. */
+/* Adds the header `Name: value`. netlib validates name and value when the headers are created. */
 static bool add_header(struct options *options, char *line) {
     static const char *const ours[] = {"connection", "content-length", "proxy-authorization", "transfer-encoding",
                                        NULL};
@@ -137,26 +139,26 @@ static bool is_token(const char *method) {
 static bool parse_version(const char *text, int32_t *version) {
     if (strcmp(text, "1.2") == 0) *version = NETLIB_TLS_VERSION_1_2;
     if (strcmp(text, "1.3") == 0) *version = NETLIB_TLS_VERSION_1_3;
-    return *version != 0 || usage_error("--tls-max", "1.2 and 1.3 are the versions there are");
+    return *version != 0 || usage_error("--tls-max", "the version must be 1.2 or 1.3");
 }
 
 static bool add_resolve(struct options *options, const char *text) {
-    return resolve_add(&options->resolve, text) ||
-           usage_error("--resolve", "HOST:PORT:ADDRESS is needed, and more addresses after commas");
+    return resolve_add(&options->resolve, text) || usage_error("--resolve", "HOST:PORT:ADDRESS[,ADDRESS...] is needed");
 }
 
-/* Uses netlib to check the form of a fingerprint, by matching it against a certificate that no server has. */
+/* Checks the syntax of a fingerprint by comparing it with an invalid certificate: a valid fingerprint fails with
+ * NETLIB_FINGERPRINT_MISMATCH. */
 static bool set_fingerprint(struct options *options, const char *text) {
     netlib_error *err = NULL;
     options->fingerprint = text;
     netlib_status status = netlib_assert_fingerprint("", 1, text, &err);
-    bool fits = status == NETLIB_FINGERPRINT_MISMATCH;
-    if (!fits) usage_error("--fingerprint", netlib_error_message(err, NULL));
+    bool is_valid = status == NETLIB_FINGERPRINT_MISMATCH;
+    if (!is_valid) usage_error("--fingerprint", netlib_error_message(err, NULL));
     netlib_error_free(err);
-    return fits;
+    return is_valid;
 }
 
-/* Reads the first line, without its line ending. The file may be a pipe. */
+/* Reads the password from the first line of a file, without its line ending. The file may be a pipe. */
 static bool read_password(struct options *options, const char *path) {
     FILE *file = fopen(path, "r");
     bool read = file != NULL && fgets(options->pass_of_file, sizeof options->pass_of_file, file) != NULL;
@@ -170,13 +172,13 @@ static bool read_password(struct options *options, const char *path) {
 }
 
 static bool add_pin(struct options *options, const char *pin) {
-    enum { MOST = sizeof options->pins / sizeof options->pins[0] };
-    if (options->pin_count == MOST) return usage_error("--pin", "too many of them");
+    enum { MAX_PINS = sizeof options->pins / sizeof options->pins[0] };
+    if (options->pin_count == MAX_PINS) return usage_error("--pin", "too many pins");
     options->pins[options->pin_count++] = pin;
     return true;
 }
 
-/* Options without a letter. */
+/* The values of options that have no single-letter form. */
 enum {
     OPT_RETRIES = 256,
     OPT_CONNECT_TIMEOUT,
@@ -247,7 +249,7 @@ static const struct option long_options[] = {
 static bool parse_option(struct options *options, int option, char *value) {
     switch (option) {
     case 'H': return add_header(options, value);
-    case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is no method");
+    case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is not a valid method");
     case 'd': options->data = value; return true;
     case 'o': options->output = value; return true;
     case 'v': options->verbose = true; return true;
@@ -265,7 +267,7 @@ static bool parse_option(struct options *options, int option, char *value) {
     case OPT_REFUSE_ADDRESSES: return sockets_refuse_addresses(&options->sockets, value);
     case OPT_KEEPALIVE: return sockets_set_keepalive(&options->sockets, value);
     case OPT_USER_TIMEOUT: return sockets_set_user_timeout(&options->sockets, value);
-    case OPT_MINIMUM_SPEED: return sockets_set_least_speed(&options->sockets, value);
+    case OPT_MINIMUM_SPEED: return sockets_set_minimum_speed(&options->sockets, value);
     case OPT_CACERT: options->cacert = value; return true;
     case OPT_CAPATH: options->capath = value; return true;
     case OPT_CRLFILE: options->crlfile = value; return true;
@@ -281,7 +283,7 @@ static bool parse_option(struct options *options, int option, char *value) {
     case OPT_PIN: return add_pin(options, value);
     case OPT_PROXY_CACERT: options->proxy_cacert = value; return true;
     case OPT_HELP: options->help = true; return true;
-    default: fputs("fetch --help explains the options\n", stderr); return false;
+    default: fputs("see fetch --help\n", stderr); return false;
     }
 }
 
@@ -291,8 +293,8 @@ bool parse_options(struct options *options, int argc, char **argv) {
         if (!parse_option(options, option, optarg)) return false;
     }
     if (options->help) return true;
-    if (optind + 1 != argc) return usage_error("URL", "exactly one is needed");
-    if (options->key != NULL && options->cert == NULL) return usage_error("--key", "it is of no use without --cert");
+    if (optind + 1 != argc) return usage_error("URL", "exactly one URL is needed");
+    if (options->key != NULL && options->cert == NULL) return usage_error("--key", "needs --cert");
     options->url = argv[optind];
     return true;
 }

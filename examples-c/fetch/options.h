@@ -1,4 +1,4 @@
-/* options.h - fetch's command line and its exit codes. */
+/* options.h - parses fetch's command line, and defines its exit codes. */
 #ifndef EXAMPLES_FETCH_OPTIONS_H
 #define EXAMPLES_FETCH_OPTIONS_H
 
@@ -8,30 +8,30 @@
 #include <netlib.h>
 #include <stdbool.h>
 
-/* One exit code for each kind of failure; --help prints this list. */
+/* The exit codes, one for each kind of failure; --help prints this list. */
 #define EXIT_CODES(X) \
     X(EXIT_DONE, 0, "the response is complete, and its status is below 400") \
-    X(EXIT_LOCAL, 1, "a file, memory, or another thing of this machine") \
-    X(EXIT_USAGE, 2, "the command line") \
-    X(EXIT_URL, 3, "the URL, or one that the server redirected to") \
+    X(EXIT_LOCAL, 1, "a local failure: a file, memory or another resource") \
+    X(EXIT_USAGE, 2, "the command line is invalid") \
+    X(EXIT_URL, 3, "the URL, or the target of a redirect, is invalid") \
     X(EXIT_RESOLVE, 4, "the host name could not be resolved") \
-    X(EXIT_CONNECT, 5, "no connection: refused, unreachable") \
+    X(EXIT_CONNECT, 5, "no connection: refused or unreachable") \
     X(EXIT_CONNECT_TIMEOUT, 6, "no connection within --connect-timeout") \
     X(EXIT_CERTIFICATE_TIME, 7, "the certificate has expired, or is not valid yet") \
     X(EXIT_CERTIFICATE_NAME, 8, "the certificate is for another host") \
     X(EXIT_CERTIFICATE_ISSUER, 9, "the certificate's issuer is not trusted") \
-    X(EXIT_CERTIFICATE, 10, "the certificate, for another reason") \
-    X(EXIT_TLS, 11, "TLS, for another reason") \
-    X(EXIT_SILENCE, 12, "the server was silent for --read-timeout") \
-    X(EXIT_MAX_TIME, 13, "--max-time has passed, or would before the next attempt") \
+    X(EXIT_CERTIFICATE, 10, "the certificate was refused for another reason") \
+    X(EXIT_TLS, 11, "TLS failed for another reason") \
+    X(EXIT_SILENCE, 12, "the server sent no data for --read-timeout") \
+    X(EXIT_MAX_TIME, 13, "--max-time has expired, or would expire before the next attempt") \
     X(EXIT_PROTOCOL, 14, "the server did not speak HTTP, or dropped the connection") \
     X(EXIT_INCOMPLETE, 15, "the response ended early") \
     X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow") \
     X(EXIT_BODY, 17, "the request's body could not be sent again") \
-    X(EXIT_PROXY, 18, "the proxy: no connection, no TLS with it, or no tunnel") \
+    X(EXIT_PROXY, 18, "the proxy failed: no connection, no TLS, or no tunnel") \
     X(EXIT_REFUSED, 19, "the host has no address that --refuse-addresses allows") \
-    X(EXIT_TOO_SLOW, 20, "less came than --minimum-speed asks for") \
-    X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered") \
+    X(EXIT_TOO_SLOW, 20, "the server was slower than --minimum-speed") \
+    X(EXIT_STATUS, 22, "the status was 400 or above; the body is complete") \
     X(EXIT_INTERRUPTED, 130, "interrupted")
 
 enum exit_code {
@@ -63,12 +63,12 @@ struct options {
     char pass_of_file[1024];               /* the storage of `pass` if it was read from a file */
 };
 
-/* Parses the command line. If it is invalid, prints the reason and returns false. Free the options in either case. */
+/* Parses the command line. If it is invalid, prints the reason and returns false. Call free_options in either case. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void free_options(struct options *options);
 
-/* Prints an error about an option. Returns false. */
+/* Prints an error message about an option. Returns false. */
 bool usage_error(const char *option, const char *what);
 
 void print_help(void);

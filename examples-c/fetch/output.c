@@ -1,4 +1,4 @@
-/* See output.h. */
+/* Implements output.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "output.h"
@@ -14,7 +14,7 @@
 
 void output_init(struct output *output, const char *path) {
     *output = (struct output){.path = path};
-    /* A progress bar would be mixed with the text of the body on the terminal. */
+    /* If the body is written to a terminal, there is no progress bar, because bar and body would be mixed. */
     output->may_show = isatty(STDERR_FILENO) && (path != NULL || !isatty(STDOUT_FILENO));
 }
 
@@ -28,7 +28,7 @@ static netlib_status output_failed(const char *what, const struct output *output
     return fail(NETLIB_IO, err, "cannot %s %s: %s", what, name, strerror(errno));
 }
 
-/* Returns true for devices and pipes. They are written directly, because they cannot be renamed. */
+/* Returns true for devices and pipes, which are written directly, because a renamed file cannot replace them. */
 static bool is_special(const char *path) {
     struct stat facts;
     return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
@@ -52,7 +52,7 @@ netlib_status output_begin(struct output *output, int64_t expected, netlib_error
 
 static double mebibytes(int64_t bytes) { return (double)bytes / (1024.0 * 1024.0); }
 
-/* Draws the bar ten times a second, and only for long bodies. */
+/* Draws the progress bar, at most ten times a second and only after the first MiB. */
 static void draw_progress(struct output *output) {
     static const char hashes[] = "########################################";
     enum { WIDTH = sizeof hashes - 1 };

@@ -1,4 +1,5 @@
-/* output.h - writes the body to its destination, with a progress bar. A file is complete, or does not appear. */
+/* output.h - writes the response's body to standard output or to a file, with a progress bar. A file appears under its
+ * name only when it is complete. */
 #ifndef EXAMPLES_FETCH_OUTPUT_H
 #define EXAMPLES_FETCH_OUTPUT_H
 
@@ -17,14 +18,14 @@ struct output {
     double next_draw_time; /* in seconds of netlib_current_time */
 };
 
-/* Borrows `path`; NULL means standard output. */
+/* Initialises the output for the file `path`, which is borrowed; NULL means standard output. */
 void output_init(struct output *output, const char *path);
 
-/* Opens the output for a body of `expected` bytes; -1 means unknown. Overwrites the incomplete body of an earlier
- * attempt. */
+/* Opens the output for a body of `expected` bytes; -1 means an unknown length. Overwrites the incomplete body of an
+ * earlier attempt. */
 netlib_status output_begin(struct output *output, int64_t expected, netlib_error **err);
 
-/* Writes a piece of the body. This is an http_sink; its `ctx` is the output. */
+/* Writes a piece of the body. This function is an http_sink whose `ctx` is the output. */
 netlib_status output_write(void *ctx, const char *data, size_t len, netlib_error **err);
 
 /* Ends a complete body: renames the file to its final name. */
@@ -33,7 +34,7 @@ netlib_status output_complete(struct output *output, netlib_error **err);
 /* Discards an incomplete body, so that it cannot be taken for a complete one. */
 void output_discard(struct output *output);
 
-/* Returns true if an incomplete body can still be replaced by another attempt. */
+/* Returns true if another attempt can still replace an incomplete body. */
 bool output_can_restart(const struct output *output);
 
 /* Erases the progress bar, so that a line of text can be printed. */

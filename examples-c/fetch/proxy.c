@@ -1,4 +1,4 @@
-/* See proxy.h. */
+/* Implements proxy.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "proxy.h"
@@ -16,7 +16,7 @@ static netlib_status parse(const char *text, netlib_url **url, netlib_error **er
     netlib_error *cause = NULL;
     netlib_status status = netlib_parse_url_strict(text, NETLIB_NTS, url, &cause);
     if (status != NETLIB_OK) {
-        /* The command line is invalid, not the URL to fetch. */
+        /* Reports an invalid argument of --proxy rather than an invalid URL to fetch. */
         status = fail_because(NETLIB_INVALID_ARGUMENT, cause, err, "--proxy: %s", netlib_error_message(cause, NULL));
     } else if (strcmp(netlib_url_request_uri(*url, NULL), "/") != 0) {
         status = fail(NETLIB_INVALID_ARGUMENT, err, "--proxy: a host and a port are all that a proxy has, no path");
@@ -25,7 +25,7 @@ static netlib_status parse(const char *text, netlib_url **url, netlib_error **er
     return status;
 }
 
-/* Returns `user:password` of the URL, percent-decoded. NULL if there is no user. */
+/* Stores `user:password` of the URL, percent-decoded, in `credentials`; NULL if the URL has no user. */
 static netlib_status credentials_of(const netlib_url *url, char **credentials, netlib_error **err) {
     const char *user = NULL, *password = NULL;
     netlib_status status = netlib_url_username(url, &user, NULL, err);
@@ -81,8 +81,8 @@ static netlib_status send_connect(const struct proxy *proxy, struct http *http, 
     return status;
 }
 
-/* A proxy that cannot reach the server may reach it a second later. A proxy that refuses the request will refuse it
- * again. */
+/* Creates the error for a proxy that answered with a status other than 2xx. A 5xx status is retried, because the proxy
+ * may reach the server later; other statuses are not. */
 static netlib_status refused(const struct proxy *proxy, const netlib_response *answer, netlib_error **err) {
     int code = (int)netlib_response_status(answer);
     const char *reason = netlib_response_reason(answer, NULL);
@@ -94,8 +94,9 @@ static netlib_status refused(const struct proxy *proxy, const netlib_response *a
     return proxy_failed(proxy, status, err);
 }
 
-/* A 2xx status opens the tunnel, whatever the headers say. In TLS the client sends first, so bytes that came with the
- * head are not from the server but from the proxy, or from an attacker before it. */
+/* Checks the proxy's answer to CONNECT. A 2xx status opens the tunnel; a body that the headers announce is ignored. In
+ * TLS the client sends first, so bytes after the head come not from the server but from the proxy or an attacker, and
+ * are refused. */
 static netlib_status check_answer(const struct proxy *proxy, const struct http *http, const netlib_response *answer,
                                   netlib_error **err) {
     int code = (int)netlib_response_status(answer);
@@ -116,19 +117,20 @@ netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, co
     return status;
 }
 
-/* After a read error the retry policy assumes that the server may have acted on the request. But only the CONNECT was
- * sent, and only to the proxy: this is a failed connection. */
-static netlib_error *before_the_server(netlib_error *error) {
+/* Turns a read error into a connect error. After a read error the retry policy assumes that the server may have acted
+ * on the request, but only CONNECT has been sent, and only to the proxy. */
+static netlib_error *as_connect_error(netlib_error *error) {
     if (netlib_error_retry_kind(error) != NETLIB_RETRY_KIND_READ) return error;
-    netlib_error *unmade = NULL;
-    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_CONNECT_FAILED, error, &unmade, "nothing has reached the server");
+    netlib_error *connect_error = NULL;
+    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_CONNECT_FAILED, error, &connect_error,
+                    "nothing has reached the server");
     netlib_error_free(error);
-    return unmade;
+    return connect_error;
 }
 
 netlib_status proxy_failed(const struct proxy *proxy, netlib_status status, netlib_error **err) {
     if (netlib_error_retry_kind(*err) == NETLIB_RETRY_KIND_NEVER) return status;
-    netlib_error *what = *err, *cause = before_the_server(netlib_error_clone(what));
+    netlib_error *what = *err, *cause = as_connect_error(netlib_error_clone(what));
     *err = NULL;
     status = fail_because(NETLIB_PROXY_FAILED, cause, err, "cannot use the proxy %s: %s",
                           netlib_url_netloc(proxy->url, NULL), netlib_error_message(what, NULL));

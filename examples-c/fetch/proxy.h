@@ -1,8 +1,8 @@
 /*
- * proxy.h - a proxy: its address, its credentials, and the tunnel that it opens for CONNECT (RFC 9110 section 9.3.6).
+ * proxy.h - parses the URL of an HTTP proxy, and opens tunnels through the proxy with CONNECT (RFC 9110 section 9.3.6).
  *
- * A failure before the tunnel is open gets the status NETLIB_PROXY_FAILED. Its cause decides how the retry policy
- * counts it.
+ * A failure before the tunnel is open gets the status NETLIB_PROXY_FAILED. The cause of that error decides whether the
+ * retry policy retries.
  */
 #ifndef EXAMPLES_FETCH_PROXY_H
 #define EXAMPLES_FETCH_PROXY_H
@@ -16,15 +16,16 @@ struct proxy {
     netlib_headers *headers; /* sent to the proxy only: the credentials of its URL */
 };
 
-/* `text` is the proxy's URL; NULL: none. Free the proxy even if this fails. */
+/* Parses the proxy's URL `text`; NULL means that there is no proxy. Call proxy_free even if this function fails. */
 netlib_status proxy_init(struct proxy *proxy, const char *text, netlib_error **err);
 
-/* Requests a tunnel to the origin of `url`. After that, bytes are sent to the origin and received from it. */
+/* Opens a tunnel to the origin of `url`. After success, the connection of `http` sends to the origin and receives from
+ * it. */
 netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, const netlib_url *url,
                                 netlib_error **err);
 
-/* Turns a failure before the tunnel was open, with `status` and `*err`, into NETLIB_PROXY_FAILED. Returns the new
- * status. An expired limit and similar failures stay as they are. */
+/* Replaces the error `*err` of a failure before the tunnel was open by an error with the status NETLIB_PROXY_FAILED,
+ * and returns the new status. Errors that are never retried, such as an expired limit, stay as they are. */
 netlib_status proxy_failed(const struct proxy *proxy, netlib_status status, netlib_error **err);
 
 void proxy_free(struct proxy *proxy);

@@ -1,4 +1,4 @@
-/* See report.h. */
+/* Implements report.h. */
 #include "report.h"
 
 #include <stdbool.h>
@@ -19,7 +19,8 @@ static enum exit_code code_of_certificate(const netlib_error *error) {
     }
 }
 
-/* Returns the exit code of a status: some statuses have their own, the others the code of their class. */
+/* Returns the exit code for a status. Some statuses have their own exit code; the others have the code of their
+ * class. */
 static enum exit_code code_of(netlib_status status, const netlib_error *error, int attempts) {
     switch (status) {
     case NETLIB_INVALID_PEM:
@@ -57,8 +58,9 @@ static enum exit_code code_of(netlib_status status, const netlib_error *error, i
 
 /* --- the advice --------------------------------------------------------------------------------------------------- */
 
-/* netlib's advice is for programmers and names a setter: "to trust the authority …: netlib_tls_options_add_ca_file".
- * Users of fetch need command-line options instead, one for the server and one for the proxy. */
+/* The command-line options that correspond to netlib's functions. netlib's advice names a function, for example "to
+ * trust the authority …: netlib_tls_options_add_ca_file"; users of fetch need the option instead, which differs for
+ * servers and proxies. */
 static const struct setting {
     const char *setter, *for_server, *for_proxy;
 } settings[] = {
@@ -70,7 +72,7 @@ static const struct setting {
     {"a context without an ECHConfigList", "without --ech", NULL},
 };
 
-/* Returns the option that follows the advice; NULL if fetch has none. */
+/* Returns the command-line option that implements the advice; NULL if fetch has no such option. */
 static const char *option_for(const char *advice, bool for_proxy) {
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (strstr(advice, settings[i].setter) == NULL) continue;
@@ -79,9 +81,9 @@ static const char *option_for(const char *advice, bool for_proxy) {
     return NULL;
 }
 
-/* Returns the names of the options that may have left client and server without a common parameter; NULL if none of
- * them can have caused the error. */
-static const char *narrowed_by(const struct options *options, const netlib_error *error) {
+/* Returns the names of the options that may have left client and server without a common TLS version or cipher suite;
+ * NULL if no option can have caused the error. */
+static const char *restrictive_options(const struct options *options, const netlib_error *error) {
     enum { HANDSHAKE_FAILURE = 40, PROTOCOL_VERSION = 70, INSUFFICIENT_SECURITY = 71 };
     int32_t alert = netlib_error_tls_alert(error);
     bool in_common = netlib_error_status(error) != NETLIB_TLS_INCOMPATIBLE && alert != HANDSHAKE_FAILURE &&
@@ -91,14 +93,14 @@ static const char *narrowed_by(const struct options *options, const netlib_error
     return options->tls_max != 0 ? "--tls-max" : NULL;
 }
 
-/* Prints the advice of the first error that has any, starting with the outermost error. */
+/* Prints the advice of the first error in the chain of causes that has any, starting with the outermost error. */
 static void print_advice(const struct options *options, const netlib_error *error) {
     bool for_proxy = false;
     for (; error != NULL; error = netlib_error_cause(error, 0)) {
         if (netlib_error_status(error) == NETLIB_PROXY_FAILED) for_proxy = true;
         const char *advice = netlib_error_advice(error, NULL);
         const char *option = advice != NULL ? option_for(advice, for_proxy) : NULL;
-        const char *narrow = for_proxy ? NULL : narrowed_by(options, error);
+        const char *narrow = for_proxy ? NULL : restrictive_options(options, error);
         if (option != NULL) {
             fprintf(stderr, "       %.*s: %s\n", (int)strcspn(advice, ":"), advice, option);
         } else if (narrow != NULL) {
@@ -112,14 +114,14 @@ static void print_advice(const struct options *options, const netlib_error *erro
 
 /* --- the message -------------------------------------------------------------------------------------------------- */
 
-/* Returns the error to show: if the retries are used up, the failure of the last attempt. */
+/* Returns the error to print. If the retries are used up, this is the failure of the last attempt. */
 static const netlib_error *reason_of(const netlib_error *error) {
     const netlib_error *cause = netlib_error_cause(error, 0);
     return netlib_error_status(error) == NETLIB_MAX_RETRY && cause != NULL ? cause : error;
 }
 
-/* Removes the setter's name that begins a message about an option. The invalid value in the message is enough for the
- * user. */
+/* Returns a message about an option without the name of the netlib function at its beginning, which means nothing to
+ * users of fetch. */
 static const char *without_setter(const char *message) {
     const char *colon = strncmp(message, "netlib_", strlen("netlib_")) == 0 ? strstr(message, ": ") : NULL;
     return colon != NULL ? colon + 2 : message;

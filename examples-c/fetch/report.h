@@ -1,4 +1,4 @@
-/* report.h - the exit code for a result, and the line that tells the user how to fix a failure. */
+/* report.h - prints why fetch failed and how to fix the failure, and chooses the exit code. */
 #ifndef EXAMPLES_FETCH_REPORT_H
 #define EXAMPLES_FETCH_REPORT_H
 
@@ -7,11 +7,12 @@
 
 #include <netlib.h>
 
-/* Prints on standard error why all attempts failed. `error` may be NULL if only `status` is known. */
+/* Prints on standard error why fetch failed, and returns the exit code. `error` may be NULL if only `status` is
+ * known. */
 enum exit_code report_failure(const struct options *options, const struct output *output, int attempts,
                               netlib_status status, const netlib_error *error);
 
-/* Returns the exit code for a response that was delivered. */
+/* Returns the exit code for a response with this status whose body was written completely. */
 enum exit_code report_status(int32_t status);
 
 #endif

@@ -1,4 +1,4 @@
-/* See request.h. */
+/* Implements request.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "request.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the recommended settings with the number of retries from the command line. */
+/* Creates a retry policy with the recommended settings and the number of retries from the command line. */
 static netlib_status make_retry(int32_t retries, netlib_retry **retry, netlib_error **err) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
     netlib_retry_options_set_total(options, retries);
@@ -44,7 +44,7 @@ static netlib_status make_headers(const struct options *options, netlib_headers 
     return netlib_make_headers(options->headers, headers, err);
 }
 
-/* Also records the start position of the body, to return to it for each attempt. */
+/* Creates the request's body, and records its start position so that each attempt can rewind to it. */
 static netlib_status make_body(struct request *request, const char *data, netlib_error **err) {
     netlib_status status;
     if (data[0] == '@') {

@@ -1,4 +1,4 @@
-/* request.h - the request, which may change between attempts. */
+/* request.h - the HTTP request, which redirects may change between attempts. */
 #ifndef EXAMPLES_FETCH_REQUEST_H
 #define EXAMPLES_FETCH_REQUEST_H
 
@@ -18,10 +18,10 @@ struct request {
     bool body_used; /* part of the body may have been read */
 };
 
-/* Creates the request from the command line. Free the request even if this fails. */
+/* Creates the request from the command line. Call request_free even if this function fails. */
 netlib_status request_init(struct request *request, const struct options *options, netlib_error **err);
 
-/* Changes the request as the decision says. */
+/* Changes the request for the next attempt as the retry policy has decided. */
 netlib_status request_follow(struct request *request, const netlib_decision *decision, netlib_error **err);
 
 void request_free(struct request *request);

@@ -1,4 +1,4 @@
-/* See resolve.h. */
+/* Implements resolve.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "resolve.h"
@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* Adds an address with port 0, for which a connect uses its own port. */
+/* Adds an address with port 0, which netlib replaces by the port of the connection. */
 static bool add_address(netlib_addresses *addresses, const char *text) {
     struct sockaddr_in ipv4 = {.sin_family = AF_INET};
     struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6};
@@ -24,7 +24,7 @@ static bool add_address(netlib_addresses *addresses, const char *text) {
     return false;
 }
 
-/* Parses `ADDRESS[,ADDRESS]…`, each with or without brackets. */
+/* Parses `ADDRESS[,ADDRESS]…`; each address may be in brackets. */
 static bool add_addresses(netlib_addresses *addresses, const char *list) {
     for (;;) {
         char text[INET6_ADDRSTRLEN + sizeof "[]"];
@@ -43,7 +43,7 @@ static bool add_addresses(netlib_addresses *addresses, const char *list) {
     }
 }
 
-/* Parses `PORT:`. Returns the text after it; NULL if it is invalid. */
+/* Parses `PORT:`. Returns the text after the colon; NULL if the port is invalid. */
 static const char *parse_port(const char *text, int32_t *port) {
     char *end = NULL;
     long value = strtol(text, &end, 10);

@@ -1,4 +1,4 @@
-/* resolve.h - the addresses of --resolve, which replace those of the system's resolver. */
+/* resolve.h - stores the addresses of --resolve, which replace those of the system's resolver. */
 #ifndef EXAMPLES_FETCH_RESOLVE_H
 #define EXAMPLES_FETCH_RESOLVE_H
 
@@ -14,10 +14,10 @@ struct resolve {
     size_t count;
 };
 
-/* Adds `HOST:PORT:ADDRESS[,ADDRESS]…`. Returns false if it is invalid. */
+/* Adds the addresses of an argument `HOST:PORT:ADDRESS[,ADDRESS]…`. Returns false if the argument is invalid. */
 bool resolve_add(struct resolve *resolve, const char *text);
 
-/* Returns the addresses that were added last for a host and port; NULL if there are none. */
+/* Returns the addresses that were added last for the host and port; NULL if none were added. */
 const netlib_addresses *resolve_find(const struct resolve *resolve, const char *host, int32_t port);
 
 void resolve_free(struct resolve *resolve);

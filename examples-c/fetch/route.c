@@ -1,31 +1,33 @@
-/* See route.h. */
+/* Implements route.h. */
 #include "route.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* The scheme of these URLs is never NULL. */
+/* Returns true for an https URL. The URLs of fetch always have a scheme. */
 static bool is_https(const netlib_url *url) { return strcmp(netlib_url_scheme(url, NULL), "https") == 0; }
 
-static netlib_status need_context(struct route *route, enum tls_peer peer, netlib_error **err) {
+static netlib_status create_context(struct route *route, enum tls_peer peer, netlib_error **err) {
     if (route->contexts[peer] != NULL) return NETLIB_OK;
     netlib_status status = tls_make_context(route->options, peer, &route->contexts[peer], err);
-    /* In OpenSSL's syntax an unknown word is not an error: it may name a suite that this library does not support. */
+    /* As in OpenSSL, an unknown word in a cipher string is not an error, because it may name a cipher suite that this
+     * library does not support. */
     const char *unknown = netlib_tls_context_unknown_ciphers(route->contexts[peer], NULL);
     if (unknown != NULL) trace(route->trace, "--ciphers: nothing here is called %s", unknown);
     return status;
 }
 
-/* Files that cannot be read are reported here, before the first connect. */
+/* Creates the TLS contexts that the first request needs, so that files that cannot be read are reported before the
+ * first connection attempt. */
 netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
                          struct trace *trace, netlib_error **err) {
     *route = (struct route){.options = options, .trace = trace, .first = netlib_url_clone(first)};
     netlib_status status =
         netlib_timeout_new(NETLIB_TIMEOUT_NONE, options->connect_timeout, options->read_timeout, &route->timeout, err);
     if (status == NETLIB_OK) status = proxy_init(&route->proxy, options->proxy, err);
-    if (status == NETLIB_OK && is_https(first)) status = need_context(route, TLS_ORIGIN, err);
+    if (status == NETLIB_OK && is_https(first)) status = create_context(route, TLS_ORIGIN, err);
     if (status != NETLIB_OK || route->proxy.url == NULL || !is_https(route->proxy.url)) return status;
-    return need_context(route, TLS_PROXY, err);
+    return create_context(route, TLS_PROXY, err);
 }
 
 void route_free(struct route *route) {
@@ -37,12 +39,12 @@ void route_free(struct route *route) {
 
 static netlib_status add_tls(struct route *route, enum tls_peer peer, const netlib_url *url, struct http *http,
                              netlib_error **err) {
-    netlib_status status = need_context(route, peer, err);
+    netlib_status status = create_context(route, peer, err);
     if (status != NETLIB_OK) return status;
     return connection_add_tls(&http->connection, route->contexts[peer], netlib_url_host(url, NULL), err);
 }
 
-/* Opens the socket and traces all attempts. */
+/* Opens the socket and traces all connection attempts. */
 static netlib_status open_socket(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
     netlib_status status = connection_open(&http->connection, route->options, url, route->timeout, err);
     trace_race(route->trace, http->connection.race);
@@ -67,8 +69,8 @@ static netlib_status open_proxy(struct route *route, const netlib_url *url, stru
     return NETLIB_OK;
 }
 
-/* Starts TLS with the server and checks its identity. */
-static netlib_status secure(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+/* Does the TLS handshake with the server, and checks the fingerprint of its certificate. */
+static netlib_status open_tls(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
     bool is_first = netlib_url_same_origin(url, route->first);
     netlib_status status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, http, err);
     if (status != NETLIB_OK) return status;
@@ -80,7 +82,7 @@ netlib_status route_open(struct route *route, const netlib_url *url, struct http
     bool direct = route->proxy.url == NULL;
     netlib_status status = direct ? open_socket(route, url, http, err) : open_proxy(route, url, http, err);
     if (status != NETLIB_OK) return status;
-    if (is_https(url)) return secure(route, url, http, err);
+    if (is_https(url)) return open_tls(route, url, http, err);
     if (direct) trace_connection(route->trace, "", url, &http->connection);
     return tls_check_fingerprint(route->options, NULL, err);
 }

@@ -7,7 +7,7 @@
  *     https URL, http proxy    TCP to the proxy, CONNECT, TLS to the server
  *     https URL, https proxy   TCP to the proxy, TLS to it, CONNECT, TLS to the server inside it
  *
- * Each TLS layer verifies the name of its own peer.
+ * Each TLS layer verifies that the certificate of its own peer matches the peer's name.
  */
 #ifndef EXAMPLES_FETCH_ROUTE_H
 #define EXAMPLES_FETCH_ROUTE_H
@@ -29,11 +29,12 @@ struct route {
     netlib_tls_context *contexts[TLS_PEERS]; /* each is created when first needed, and then used for all connections */
 };
 
-/* Borrows `options` and `trace`, and copies `first`. Free the route even if this fails. */
+/* Initialises the route. Borrows `options` and `trace`, and copies `first`. Call route_free even if this function
+ * fails. */
 netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
                          struct trace *trace, netlib_error **err);
 
-/* Opens the connection of `http` for requests to `url`. */
+/* Opens the connection of `http` for a request to `url`. */
 netlib_status route_open(struct route *route, const netlib_url *url, struct http *http, netlib_error **err);
 
 void route_free(struct route *route);

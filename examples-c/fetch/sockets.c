@@ -1,4 +1,4 @@
-/* See sockets.h. */
+/* Implements sockets.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "sockets.h"
@@ -11,7 +11,8 @@
 
 void sockets_init(struct sockets *sockets) {
     *sockets = (struct sockets){.options = netlib_connect_options_new()};
-    /* A chunked body is sent in small pieces. None of them should wait until the previous one is acknowledged. */
+    /* TCP_NODELAY: a chunked body is sent in small pieces, and no piece should wait until the previous one is
+     * acknowledged. */
     netlib_connect_options_set_no_delay(sockets->options, 1);
 }
 
@@ -22,8 +23,8 @@ void sockets_free(struct sockets *sockets) {
 
 /* --- checking options --------------------------------------------------------------------------------------------- */
 
-/* Prints netlib's message about an option, without the name of the setter at its beginning. */
-static bool complain(const char *option, netlib_error *err) {
+/* Prints netlib's message about an option, without the name of the netlib function at its beginning. Returns false. */
+static bool print_error(const char *option, netlib_error *err) {
     const char *message = netlib_error_message(err, NULL);
     const char *colon = strncmp(message, "netlib_", strlen("netlib_")) == 0 ? strstr(message, ": ") : NULL;
     usage_error(option, colon != NULL ? colon + 2 : message);
@@ -31,8 +32,8 @@ static bool complain(const char *option, netlib_error *err) {
     return false;
 }
 
-/* Checks the options by creating a connect that is never started. An error is about `option`, which was set last; the
- * earlier ones have been checked. */
+/* Checks the options by creating a netlib_connect that is never started. `option` was set last, and all earlier options
+ * have been checked, so an error is about `option`. */
 static bool check(const struct sockets *sockets, const char *option) {
     netlib_connect *connect = NULL;
     netlib_error *err = NULL;
@@ -41,7 +42,7 @@ static bool check(const struct sockets *sockets, const char *option) {
                                ? netlib_connect_new_unix(path, sockets->unix_path_len, sockets->options, &connect, &err)
                                : netlib_connect_new("localhost", 0, sockets->options, &connect, &err);
     netlib_connect_free(connect);
-    return status == NETLIB_OK || complain(option, err);
+    return status == NETLIB_OK || print_error(option, err);
 }
 
 /* --- addresses and interfaces ------------------------------------------------------------------------------------- */
@@ -51,8 +52,8 @@ bool sockets_set_interface(struct sockets *sockets, const char *name) {
     return check(sockets, "--interface");
 }
 
-/* Returns the colon before the port; NULL without one. The colons of an IPv6 address are not separators, because an
- * IPv6 address with a port has brackets. */
+/* Returns the colon before the port; NULL if there is no port. The colons of an IPv6 address without brackets are not
+ * separators, because an IPv6 address with a port must be in brackets. */
 static const char *colon_of_port(const char *text) {
     const char *colon = strrchr(text, ':');
     bool is_inside = colon != NULL && (text[0] == '[' ? colon[-1] != ']' : strchr(text, ':') != colon);
@@ -65,22 +66,23 @@ bool sockets_set_source(struct sockets *sockets, const char *text) {
     char *end = NULL;
     long port = colon != NULL ? strtol(colon + 1, &end, 10) : 0;
     if (colon != NULL && (colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535)) {
-        return usage_error("--source", "the port is none");
+        return usage_error("--source", "the port is invalid");
     }
     char *host = strndup(text, colon != NULL ? (size_t)(colon - text) : strlen(text));
-    if (host == NULL) return usage_error("--source", "there is no memory for it");
+    if (host == NULL) return usage_error("--source", "out of memory");
     netlib_connect_options_set_source_address(sockets->options, host, (int32_t)port);
     free(host);
     return check(sockets, "--source");
 }
 
-/* The last of the two options wins. `nuls` is the number of NULs before the name: 1 for an abstract name. */
+/* Sets the path of a Unix domain socket; the last option on the command line counts. `nuls` is the number of NUL bytes
+ * before the name: 1 for a name in the abstract namespace. */
 static bool set_unix(struct sockets *sockets, const char *option, size_t nuls, const char *name) {
     size_t len = nuls + strlen(name);
     free(sockets->unix_path);
     sockets->unix_path = calloc(len + 1, 1);
     sockets->unix_path_len = len;
-    if (sockets->unix_path == NULL) return usage_error(option, "there is no memory for it");
+    if (sockets->unix_path == NULL) return usage_error(option, "out of memory");
     memcpy(sockets->unix_path + nuls, name, len - nuls);
     return check(sockets, option);
 }
@@ -91,7 +93,7 @@ bool sockets_set_abstract_unix(struct sockets *sockets, const char *name) {
     return set_unix(sockets, "--abstract-unix-socket", 1, name);
 }
 
-/* Returns 0 if no class has this name. */
+/* Returns the address class with this name; 0 if there is none. */
 static int32_t address_class(const char *name, size_t len) {
     static const char all[] = "all-but-global";
     if (len == strlen(all) && strncmp(name, all, len) == 0) return NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL;
@@ -102,12 +104,12 @@ static int32_t address_class(const char *name, size_t len) {
     return 0;
 }
 
-/* Parses names separated by commas. Repeated options add up. */
+/* Parses names of address classes separated by commas, and adds them to the refused classes. */
 bool sockets_refuse_addresses(struct sockets *sockets, const char *names) {
     for (;;) {
         size_t len = strcspn(names, ",");
         int32_t class = address_class(names, len);
-        if (class == 0) return usage_error("--refuse-addresses", "this is no class of addresses");
+        if (class == 0) return usage_error("--refuse-addresses", "unknown address class");
         netlib_connect_options_refuse_addresses(sockets->options, class);
         if (names[len] == '\0') return true;
         names += len + 1;
@@ -116,7 +118,7 @@ bool sockets_refuse_addresses(struct sockets *sockets, const char *names) {
 
 /* --- keepalive and throughput ------------------------------------------------------------------------------------- */
 
-/* Parses a number of seconds at `*at`, and moves `*at` behind it. netlib checks the range. */
+/* Parses a number of seconds at `*at`, and moves `*at` to the first character after it. netlib checks the range. */
 static bool read_seconds(const char **at, double *seconds) {
     char *end = NULL;
     *seconds = strtod(*at, &end);
@@ -125,7 +127,7 @@ static bool read_seconds(const char **at, double *seconds) {
     return is_number;
 }
 
-/* Parses an integer at `*at`, and moves `*at` behind it. */
+/* Parses an integer at `*at`, and moves `*at` to the first character after it. */
 static bool read_count(const char **at, long *count) {
     char *end = NULL;
     *count = strtol(*at, &end, 10);
@@ -134,14 +136,14 @@ static bool read_count(const char **at, long *count) {
     return is_number;
 }
 
-/* Returns true if `*at` is a comma, and moves behind it. */
+/* Returns true and advances `*at` if `*at` points to a comma. */
 static bool read_comma(const char **at) {
     bool comes = **at == ',';
     if (comes) ++*at;
     return comes;
 }
 
-/* Parses `IDLE[,INTERVAL[,COUNT]]`. The system's default replaces missing values. */
+/* Parses `IDLE[,INTERVAL[,COUNT]]`. Missing values get the system's defaults. */
 bool sockets_set_keepalive(struct sockets *sockets, const char *text) {
     double idle = 0, interval = NETLIB_TIMEOUT_DEFAULT;
     long count = NETLIB_NONE;
@@ -164,8 +166,8 @@ bool sockets_set_user_timeout(struct sockets *sockets, const char *text) {
     return check(sockets, "--user-timeout");
 }
 
-/* Parses `BYTES/SECONDS`. */
-bool sockets_set_least_speed(struct sockets *sockets, const char *text) {
+/* Parses the argument `BYTES/SECONDS` of --minimum-speed. */
+bool sockets_set_minimum_speed(struct sockets *sockets, const char *text) {
     long bytes = 0;
     double seconds = 0;
     if (!read_count(&text, &bytes) || *text++ != '/' || !read_seconds(&text, &seconds) || *text != '\0') {

@@ -1,6 +1,6 @@
 /*
- * sockets.h - the connection options of the command line: source and interface, keepalive, and the minimum throughput.
- * netlib rejects invalid values before the first connect.
+ * sockets.h - the connection options of the command line: source address, interface, keepalive, and minimum throughput.
+ * Invalid values are rejected before the first connection attempt.
  */
 #ifndef EXAMPLES_FETCH_SOCKETS_H
 #define EXAMPLES_FETCH_SOCKETS_H
@@ -12,21 +12,22 @@ struct sockets {
     netlib_connect_options *options; /* for every connection */
     char *unix_path;                 /* NULL: use TCP. An abstract name begins with a NUL */
     size_t unix_path_len;
-    /* The minimum to receive in each time of waiting; 0 bytes: no minimum. */
+    /* The minimum throughput: bytes to receive in `minimum_seconds` of waiting. 0 bytes: no minimum. */
     size_t minimum_bytes;
     double minimum_seconds;
 };
 
 void sockets_init(struct sockets *sockets);
 
-/* Each function takes the value of one option. If it is invalid, prints the reason and returns false. */
+/* Each of these functions sets the value of one option. If the value is invalid, the function prints the reason and
+ * returns false. */
 bool sockets_set_interface(struct sockets *sockets, const char *name);
 bool sockets_set_source(struct sockets *sockets, const char *text);
 bool sockets_set_unix(struct sockets *sockets, const char *path);
 bool sockets_set_abstract_unix(struct sockets *sockets, const char *name);
 bool sockets_set_keepalive(struct sockets *sockets, const char *text);
 bool sockets_set_user_timeout(struct sockets *sockets, const char *text);
-bool sockets_set_least_speed(struct sockets *sockets, const char *text);
+bool sockets_set_minimum_speed(struct sockets *sockets, const char *text);
 bool sockets_refuse_addresses(struct sockets *sockets, const char *names);
 
 void sockets_free(struct sockets *sockets);

@@ -1,15 +1,15 @@
-/* See tls.h. */
+/* Implements tls.h. */
 #include "tls.h"
 
 #include "failure.h"
 
-/* Certificates from the command line replace the system's. */
+/* Adds the trusted certificates of the command line, which replace the system's. */
 static void set_trust(netlib_tls_options *tls, const char *file, const char *directory) {
     if (file != NULL) netlib_tls_options_add_ca_file(tls, file);
     if (directory != NULL) netlib_tls_options_add_ca_dir(tls, directory);
 }
 
-/* Sets the requirements for every server, including the targets of redirects. */
+/* Sets the TLS options that apply to every server, including the targets of redirects. */
 static void set_rules(netlib_tls_options *tls, const struct options *options) {
     set_trust(tls, options->cacert, options->capath);
     if (options->crlfile != NULL) netlib_tls_options_add_crl_file(tls, options->crlfile);
@@ -37,7 +37,7 @@ netlib_status tls_make_context(const struct options *options, enum tls_peer peer
         set_rules(tls, options);
     }
     if (peer == TLS_ORIGIN) set_identity(tls, options);
-    /* An ECHConfigList is valid for one server name: connections to the targets of redirects do not use it. */
+    /* An ECHConfigList is valid for one server name, so connections to the targets of redirects do not use it. */
     if (peer == TLS_ORIGIN && options->ech != NULL) {
         netlib_tls_options_set_ech_config_list(tls, options->ech, NETLIB_NTS);
     }

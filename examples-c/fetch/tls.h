@@ -1,4 +1,4 @@
-/* tls.h - the TLS options of the command line: whom fetch trusts, and how it identifies itself. */
+/* tls.h - creates TLS contexts from the command line: trusted certificates, pins, and the client certificate. */
 #ifndef EXAMPLES_FETCH_TLS_H
 #define EXAMPLES_FETCH_TLS_H
 
@@ -6,7 +6,8 @@
 
 #include <netlib.h>
 
-/* The peer of a connection. Each has its own context, because trust and identity differ. */
+/* The kinds of peers. Each kind has its own TLS context, because trusted certificates and the client certificate
+ * differ. */
 enum tls_peer {
     TLS_ORIGIN,   /* the origin that the command line names */
     TLS_REDIRECT, /* any other origin, after a redirect: it does not get the client certificate */
@@ -17,7 +18,7 @@ enum tls_peer {
 netlib_status tls_make_context(const struct options *options, enum tls_peer peer, netlib_tls_context **context,
                                netlib_error **err);
 
-/* Checks that the server's certificate has the fingerprint of --fingerprint. Succeeds without that option. */
+/* Checks that the server's certificate has the fingerprint of --fingerprint. Succeeds if that option was not given. */
 netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream, netlib_error **err);
 
 #endif

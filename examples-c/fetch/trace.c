@@ -1,4 +1,4 @@
-/* See trace.h. */
+/* Implements trace.h. */
 #include "trace.h"
 
 #include <stdarg.h>
@@ -72,7 +72,8 @@ static void trace_error_at(struct trace *to, const netlib_error *error, int dept
 
 void trace_error(struct trace *to, const netlib_error *error) { trace_error_at(to, error, 1); }
 
-/* Returns the name of the counter. Redirects have their own count; all other retries share the total. */
+/* Returns the name of the counter that the retry was taken from, and stores in `left` how many retries are left.
+ * Redirects have their own counter; all other retries share the total. */
 static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     const netlib_retry *retry = netlib_decision_retry(decision);
     int32_t counter = netlib_decision_counter(decision);
@@ -101,7 +102,7 @@ static void trace_delay(struct trace *to, const netlib_decision *decision) {
     }
 }
 
-/* Traces which headers of the request are dropped. */
+/* Prints which headers of the request are dropped, and whether the body is. */
 static void trace_dropped(struct trace *to, const struct request *request, const netlib_decision *decision) {
     for (size_t i = 0; i < netlib_decision_dropped_header_count(decision); i++) {
         const char *name = netlib_decision_dropped_header(decision, i, NULL);
@@ -110,7 +111,7 @@ static void trace_dropped(struct trace *to, const struct request *request, const
     if (request->body != NULL && !netlib_decision_resend_body(decision)) trace(to, "     drops the body");
 }
 
-/* Traces that a Retry-After above the maximum ends the retries. */
+/* Prints that there is no retry because Retry-After is above the maximum. */
 static void trace_end(struct trace *to, const netlib_decision *decision) {
     if (netlib_decision_delay_reason(decision) != NETLIB_DELAY_RETRY_AFTER) return;
     trace(to, "  -> no retry: the server asks to wait %g s, more than %g s", netlib_decision_delay_uncapped(decision),

@@ -124,7 +124,7 @@ pub const ALL: &[Case] = &[
         "bad-unix",
         &["--unix-socket", "", "http://localhost/"],
         2,
-        &["fetch: --unix-socket: the path of a Unix domain socket is empty (fetch --help explains)\n"],
+        &["fetch: --unix-socket: the path of a Unix domain socket is empty (see fetch --help)\n"],
     ),
     fails(
         "bad-unix-long",
@@ -156,7 +156,7 @@ pub const ALL: &[Case] = &[
         "bad-interface",
         &["--interface", "sixteen-bytes-xx", "http://localhost/"],
         2,
-        &["fetch: --interface: name has 16 bytes; an interface name has at most 15 (fetch --help explains)\n"],
+        &["fetch: --interface: name has 16 bytes; an interface name has at most 15 (see fetch --help)\n"],
     ),
     get("source", &["--source", "127.0.0.2", "http://127.0.0.1:{http}/hello"], "hello\n"),
     fails(
@@ -194,13 +194,13 @@ pub const ALL: &[Case] = &[
         "bad-source-port",
         &["--source", "[::1]:65536", "http://localhost/"],
         2,
-        &["fetch: --source: the port is none"],
+        &["fetch: --source: the port is invalid"],
     ),
     fails(
         "bad-source-no-port",
         &["--source", "127.0.0.1:", "http://localhost/"],
         2,
-        &["fetch: --source: the port is none"],
+        &["fetch: --source: the port is invalid"],
     ),
     // TCP keepalive: /proc/net/tcp shows an active keepalive timer as 02.
     Case {
@@ -223,9 +223,7 @@ pub const ALL: &[Case] = &[
         "bad-keepalive",
         &["--keepalive", "32768", "http://localhost/"],
         2,
-        &[
-            "fetch: --keepalive: idle must be more than 0 and at most 32767 seconds; it is 32768 (fetch --help explains)\n",
-        ],
+        &["fetch: --keepalive: idle must be more than 0 and at most 32767 seconds; it is 32768 (see fetch --help)\n"],
     ),
     fails(
         "bad-keepalive-count",
