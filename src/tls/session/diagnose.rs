@@ -1,40 +1,22 @@
 //! Turns rustls' errors into netlib's: a status, a message with the facts, and advice on the setting that would change
 //! the result.
 
+mod advice;
+mod alert;
+mod incompatible;
+
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
-use super::peer_request::{CertificateSelection, PeerRequest};
+use super::peer_request::PeerRequest;
 use super::record;
-use crate::error::{Advice, ApiName, CertificateProblem, Error};
+use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
-use crate::tls::config::{code_points, ech};
+use crate::tls::config::ech;
 use crate::tls::error_text;
 use crate::tls::verify::peer_verifier::VerifierError;
-
-/// The supported parameters that the options exclude.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Restrictions {
-    pub(crate) versions: bool,
-    pub(crate) ciphers: bool,
-    pub(crate) groups: bool,
-    /// Encrypted Client Hello excludes TLS 1.2.
-    pub(crate) ech: bool,
-}
-
-impl Restrictions {
-    fn versions(self) -> Option<Advice> {
-        self.versions.then_some(if self.ech { WITHOUT_ECH } else { VERSIONS })
-    }
-
-    fn ciphers(self) -> Option<Advice> {
-        self.ciphers.then_some(CIPHERS)
-    }
-
-    fn groups(self) -> Option<Advice> {
-        self.groups.then_some(GROUPS)
-    }
-}
+pub(crate) use advice::Restrictions;
+use advice::{EARLY_DATA, PROTOCOLS, RETRY_ECH, RETRY_WITHOUT_ECH};
 
 /// The state of the session when the error occurred.
 pub(crate) struct SessionFacts<'a> {
@@ -56,21 +38,6 @@ pub(crate) struct SessionFacts<'a> {
     /// On a server: the newest version in the ClientHello, if that could be parsed.
     pub(crate) newest_offered: Option<u16>,
 }
-
-const A_CERTIFICATE: Advice = Advice::new("to present a certificate", ApiName::SetIdentity);
-const OWN_CERTIFICATE: Advice = Advice::new("to present another certificate", ApiName::SetIdentity);
-const PROTOCOLS: Advice = Advice::new("to offer other protocols", ApiName::AddAlpnProtocol);
-const CIPHERS: Advice = Advice::new("to allow other cipher suites", ApiName::SetCiphers);
-const EARLY_DATA: Advice = Advice::with_usage("to offer no early data", ApiName::SetEarlyData, " with 0");
-const GROUPS: Advice = Advice::new("to allow other groups", ApiName::SetKeyExchangeGroups);
-const VERSIONS: Advice = Advice::new("to allow other versions", ApiName::SetVersions);
-
-const WITHOUT_ECH: Advice =
-    Advice::text("Encrypted Client Hello needs TLS 1.3; a context without Encrypted Client Hello can use TLS 1.2");
-const RETRY_ECH: Advice = Advice::new("to try again on a new connection", ApiName::EchRetryConfigs);
-const RETRY_WITHOUT_ECH: Advice = Advice::text(
-    "to connect without Encrypted Client Hello, with a visible server name: use a context without an ECHConfigList",
-);
 
 impl SessionFacts<'_> {
     /// Describes the peer, as in "the server \"example.com\"".
@@ -209,70 +176,6 @@ impl SessionFacts<'_> {
         }
     }
 
-    fn alert(&self, number: u8) -> Error {
-        let peer = self.peer();
-        if number == u8::from(AlertDescription::CloseNotify) {
-            return self.truncated(false).with_tls_alert(number);
-        }
-        let own = Some(OWN_CERTIFICATE);
-        let selection = match self.peer_request {
-            Some(PeerRequest::Certificate(selection)) => Some(selection),
-            _ => None,
-        };
-        let (hint, advice) = match (number, selection) {
-            // Different servers answer a missing certificate with each of these alerts.
-            (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoCertificate)) => {
-                ("it requested a certificate, and none was sent", Some(A_CERTIFICATE))
-            }
-            (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoUsableKey)) => (
-                "it requested a certificate, and none was sent: this side's key supports none of the requested signature schemes",
-                own,
-            ),
-            // A server requests a certificate after everything else is negotiated.
-            (40, Some(CertificateSelection::Certificate)) => {
-                ("it requested a certificate, and may have rejected the one that was sent", own)
-            }
-            _ => self.hint(number),
-        };
-        let mut message =
-            format!("{peer} ended the session{} with alert {number} ({})", self.during(), code_points::alert(number));
-        if !hint.is_empty() {
-            message = format!("{message}: {hint}");
-        }
-        Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
-    }
-
-    /// Returns the usual meaning of an alert, and advice.
-    fn hint(&self, number: u8) -> (&'static str, Option<Advice>) {
-        let own = Some(OWN_CERTIFICATE);
-        match number {
-            40 | 71 if self.handshaking => {
-                let parameters = "client and server have no TLS version, cipher suite or parameters in common";
-                (
-                    parameters,
-                    self.restrictions.ciphers().or(self.restrictions.groups()).or(self.restrictions.versions()),
-                )
-            }
-            44 => ("it regards this side's certificate as revoked", own),
-            45 => ("according to its clock, this side's certificate has expired or is not yet valid", own),
-            48 => (
-                "it does not trust the issuer of this side's certificate, or an intermediate certificate is missing",
-                own,
-            ),
-            42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
-            70 if self.restrictions.versions => (
-                "it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
-                self.restrictions.versions(),
-            ),
-            70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
-            112 => ("it has no site with the requested name", None),
-            116 => ("it requires a client certificate", Some(A_CERTIFICATE)),
-            120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
-            121 => ("it requires Encrypted Client Hello, which netlib's servers do not support", None),
-            _ => ("", None),
-        }
-    }
-
     /// Makes the error for input that is not TLS. `bytes` begins at a record boundary. The message names only the kind
     /// of the data, because the data may contain a secret.
     fn not_tls(&self, bytes: &[u8]) -> Error {
@@ -326,81 +229,6 @@ impl SessionFacts<'_> {
             .with_advice(advice)
             .with_ech_retry_configs(configs.map(ech::retry_list))
     }
-
-    fn incompatible(&self, why: &PeerIncompatible) -> Error {
-        let peer = self.peer();
-        let common = |what: &str| format!("{peer} and this side have no {what} in common");
-        let (message, alert, advice) = match why {
-            PeerIncompatible::ServerDoesNotSupportTls12Or13 => (
-                format!("{peer} offers neither TLS 1.2 nor TLS 1.3; netlib supports no older version"),
-                AlertDescription::ProtocolVersion,
-                None,
-            ),
-            // A client that offers only TLS 1.0 fails a check of rustls that comes before the version check.
-            PeerIncompatible::Tls12NotOffered
-            | PeerIncompatible::Tls12NotOfferedOrEnabled
-            | PeerIncompatible::SignatureAlgorithmsExtensionRequired
-                if self.newest_offered.is_some_and(|newest| newest < TLS12) =>
-            {
-                let newest = old_version(self.newest_offered.unwrap_or(0));
-                (
-                    format!("{peer} offers at most {newest}; netlib needs TLS 1.2"),
-                    AlertDescription::ProtocolVersion,
-                    None,
-                )
-            }
-            PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
-            | PeerIncompatible::Tls12NotOffered
-            | PeerIncompatible::Tls12NotOfferedOrEnabled
-            | PeerIncompatible::SupportedVersionsExtensionRequired => {
-                (common("TLS version"), AlertDescription::ProtocolVersion, self.restrictions.versions())
-            }
-            PeerIncompatible::NoCipherSuitesInCommon => {
-                (common("cipher suite"), AlertDescription::HandshakeFailure, self.restrictions.ciphers())
-            }
-            PeerIncompatible::NoKxGroupsInCommon
-                if matches!(self.peer_request, Some(PeerRequest::Session { ecdhe: false, .. })) =>
-            {
-                let message =
-                    "offers no ephemeral key exchange on elliptic curves (ECDHE), and netlib supports no other";
-                (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
-            }
-            // RFC 8446 section 9.2 requires missing_extension; rustls sends handshake_failure.
-            PeerIncompatible::KeyShareExtensionRequired => (
-                format!(
-                    "{peer} offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"
-                ),
-                AlertDescription::MissingExtension,
-                None,
-            ),
-            PeerIncompatible::NoKxGroupsInCommon | PeerIncompatible::NamedGroupsExtensionRequired => {
-                (common("key-exchange group"), AlertDescription::HandshakeFailure, self.restrictions.groups())
-            }
-            PeerIncompatible::NoSignatureSchemesInCommon
-            | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon
-            | PeerIncompatible::SignatureAlgorithmsExtensionRequired => (
-                common("signature scheme that this side's certificate supports"),
-                AlertDescription::HandshakeFailure,
-                Some(OWN_CERTIFICATE),
-            ),
-            PeerIncompatible::ExtendedMasterSecretExtensionRequired => (
-                format!(
-                    "{peer} does not support the extended master secret (RFC 7627), which netlib requires for TLS 1.2"
-                ),
-                AlertDescription::HandshakeFailure,
-                None,
-            ),
-            why => {
-                let why = error_text::peer_incompatible(why);
-                (
-                    format!("no TLS session with {peer} is possible: it {why}"),
-                    AlertDescription::HandshakeFailure,
-                    None,
-                )
-            }
-        };
-        Error::new(Status::TlsIncompatible, message).with_tls_alert(u8::from(alert)).with_advice(advice)
-    }
 }
 
 /// Returns whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both
@@ -419,124 +247,5 @@ fn not_a_record(input: &[u8]) -> Option<&[u8]> {
     (!rest.is_empty()).then_some(rest)
 }
 
-const TLS12: u16 = 0x0303;
-
-/// Returns the name of a version before TLS 1.2.
-fn old_version(number: u16) -> &'static str {
-    match number {
-        0x0302 => "TLS 1.1",
-        0x0301 => "TLS 1.0",
-        _ => "SSL 3.0",
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn facts() -> SessionFacts<'static> {
-        SessionFacts {
-            is_server: false,
-            name: Some("a.example"),
-            public_name: None,
-            is_rejected: false,
-            restrictions: Restrictions::default(),
-            peer_request: None,
-            handshaking: true,
-            unread: &[],
-            received_record: true,
-            newest_offered: None,
-        }
-    }
-
-    #[test]
-    fn a_not_tls_error_names_the_protocol_without_the_data() {
-        for (bytes, expected) in [
-            (&b"HTTP/1.1 400 Bad Request\r\n"[..], "plain HTTP"),
-            (b"GET /?token=secret HTTP/1.1", "plain HTTP request"),
-            (b"SSH-2.0-x", "SSH"),
-            (b"220 mail", "mail or FTP"),
-            (b"\x80x", "0x80"),
-        ] {
-            let facts = SessionFacts { unread: bytes, received_record: false, ..facts() };
-            let error = facts.explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
-            assert_eq!(error.status(), Status::NotTls);
-            assert!(error.message().contains(expected) && !error.message().contains("secret"), "{error}");
-        }
-        let later = facts().explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
-        assert_eq!(later.status(), Status::TlsProtocol);
-    }
-
-    #[test]
-    fn alerts_have_their_number_and_name() {
-        let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired), None);
-        assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(116)));
-        assert!(error.message().contains("116 (certificate_required)"), "{error}");
-        // close_notify during the handshake is a truncation, not a refusal.
-        let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
-        assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
-    }
-
-    #[test]
-    fn an_alert_is_explained_by_the_peer_request() {
-        let peer_request = |selection| Some(PeerRequest::Certificate(selection));
-        let parameters = "no TLS version, cipher suite or parameters in common";
-        for (number, handshaking, peer_request, expected) in [
-            (40, true, None, Some(parameters)),
-            (71, true, None, Some(parameters)),
-            (40, false, None, None),
-            (71, false, None, None),
-            (
-                40,
-                true,
-                peer_request(CertificateSelection::NoCertificate),
-                Some("it requested a certificate, and none was sent"),
-            ),
-            (
-                40,
-                false,
-                peer_request(CertificateSelection::NoCertificate),
-                Some("it requested a certificate, and none was sent"),
-            ),
-            (
-                40,
-                true,
-                peer_request(CertificateSelection::NoUsableKey),
-                Some("and none was sent: this side's key supports none of the requested"),
-            ),
-            (
-                40,
-                true,
-                peer_request(CertificateSelection::Certificate),
-                Some("may have rejected the one that was sent"),
-            ),
-            // Servers written in Java and Go, with TLS 1.2.
-            (
-                42,
-                true,
-                peer_request(CertificateSelection::NoCertificate),
-                Some("it requested a certificate, and none was sent"),
-            ),
-            (
-                42,
-                true,
-                peer_request(CertificateSelection::Certificate),
-                Some("it does not accept this side's certificate"),
-            ),
-            (
-                70,
-                true,
-                peer_request(CertificateSelection::NoCertificate),
-                Some("it offers neither TLS 1.2 nor TLS 1.3"),
-            ),
-        ] {
-            let facts = SessionFacts { peer_request: peer_request.as_ref(), handshaking, ..facts() };
-            let error = facts.alert(number);
-            let hint = error.message().split_once("): ").map(|(_, hint)| hint);
-            match expected {
-                None => assert_eq!(hint, None, "{number}"),
-                Some(expected) => assert!(hint.is_some_and(|hint| hint.contains(expected)), "{number}: {hint:?}"),
-            }
-        }
-    }
-}
+mod tests;

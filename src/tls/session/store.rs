@@ -6,153 +6,23 @@
 //! new session is first marked with its thread. The engine, which knows the connection, adopts the session before its
 //! call returns.
 
-use std::ffi::{CStr, CString};
+mod entries;
+mod saved_session;
+
+use std::ffi::CString;
 use std::num::NonZeroUsize;
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls_pki_types::ServerName;
 
-use crate::error::{Error, Result};
 use crate::fork::{LockGuard, Mutex};
-use crate::status::Status;
-use crate::tls::config::code_points::Version;
 use crate::tls::per_thread::{PerThread, ThreadId};
-
-/// The maximum number of sessions in total, and of names. It is small enough for a linear search.
-pub(crate) const MAX_SESSIONS: usize = 256;
-/// The maximum number of sessions per name, because a server may send any number of tickets.
-pub(crate) const MAX_SESSIONS_PER_NAME: usize = 8;
-/// The limit of RFC 8446 section 4.6.1, in seconds. rustls enforces this limit and the server's own lifetime, which it
-/// does not report.
-const MAX_AGE: u64 = 7 * 24 * 60 * 60;
-
-type Protocols = Arc<[Vec<u8>]>;
-
-/// The secret of a session, as rustls stores it.
-enum Secret {
-    /// A session that can be used for any number of handshakes.
-    Tls12(Tls12ClientSessionValue),
-    /// A ticket that is used once: an observer of two uses could link them to one client (RFC 8446 appendix C.4).
-    Tls13(Tls13ClientSessionValue),
-}
-
-impl Secret {
-    fn version(&self) -> Version {
-        match self {
-            Secret::Tls12(_) => Version::Tls12,
-            Secret::Tls13(_) => Version::Tls13,
-        }
-    }
-}
-
-/// The connection that received a session.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// The connection that is in a call on this thread.
-    Thread(ThreadId),
-    Connection(NonZeroUsize),
-}
-
-struct Session {
-    secret: Secret,
-    origin: Origin,
-    /// The time in seconds since 1970.
-    received_at: u64,
-    /// When the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
-    expires_at: u64,
-    /// The validity of that certificate, by the clock that verified it.
-    validity: Option<Validity>,
-}
-
-/// A range of times in seconds since 1970.
-pub(crate) type Validity = Range<u64>;
-
-impl Session {
-    fn new(secret: Secret) -> Session {
-        Session {
-            secret,
-            origin: Origin::Thread(ThreadId::current()),
-            received_at: now(),
-            expires_at: u64::MAX,
-            validity: None,
-        }
-    }
-
-    fn is_fresh(&self, now: u64) -> bool {
-        is_fresh(self.received_at, self.expires_at, now)
-    }
-}
-
-fn is_fresh(received_at: u64, expires_at: u64, now: u64) -> bool {
-    now < expires_at && now <= received_at.saturating_add(MAX_AGE)
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-/// The sessions for one name and one list of offered protocols.
-struct NameEntry {
-    name: ServerName<'static>,
-    protocols: Protocols,
-    group: Option<NamedGroup>,
-    /// At most one of TLS 1.2. The newest is last.
-    sessions: Vec<Session>,
-}
-
-/// Compares DNS names byte by byte first, which usually decides, and then case-insensitively.
-fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
-    match (a, b) {
-        (ServerName::DnsName(a), ServerName::DnsName(b)) if a.as_ref() == b.as_ref() => true,
-        _ => a == b,
-    }
-}
-
-/// The entries, the least recently used one first.
-#[derive(Default)]
-struct NameEntries(Vec<NameEntry>);
-
-impl NameEntries {
-    fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut NameEntry> {
-        let same = |entry: &NameEntry| is_same(&entry.name, name) && *entry.protocols == *protocols;
-        let index = self.0.iter().position(same)?;
-        // Moves the entry to the end, because it is now the most recently used one.
-        self.0.get_mut(index..)?.rotate_left(1);
-        self.0.last_mut()
-    }
-
-    fn find_or_add(&mut self, name: ServerName<'static>, protocols: &Protocols) -> Option<&mut NameEntry> {
-        if self.find(&name, protocols).is_none() {
-            if self.0.len() >= MAX_SESSIONS {
-                self.0.remove(0);
-            }
-            let protocols = Arc::clone(protocols);
-            self.0.push(NameEntry { name, protocols, group: None, sessions: Vec::new() });
-        }
-        self.0.last_mut()
-    }
-
-    fn count(&self) -> usize {
-        self.0.iter().map(|entry| entry.sessions.len()).sum()
-    }
-
-    fn sessions(&mut self) -> impl Iterator<Item = &mut Session> {
-        self.0.iter_mut().flat_map(|entry| &mut entry.sessions)
-    }
-
-    /// Removes sessions of the least recently used names until the total is within the limit.
-    fn evict(&mut self) {
-        while self.count() > MAX_SESSIONS {
-            let Some(entry) = self.0.iter_mut().find(|entry| !entry.sessions.is_empty()) else { return };
-            entry.sessions.remove(0);
-        }
-    }
-}
+pub(crate) use entries::Validity;
+use entries::{MAX_SESSIONS_PER_NAME, NameEntries, Origin, Protocols, Secret, Session, now};
+pub use saved_session::SavedSession;
 
 /// Replaces the store while a thread creates a connection.
 pub(crate) enum SessionOverride {
@@ -390,119 +260,10 @@ impl ClientSessionStore for Store {
     }
 }
 
-/// A session that the application holds. With TLS 1.3 it serves one connection, with TLS 1.2 any number.
-pub struct SavedSession {
-    sessions: Weak<Sessions>,
-    name: ServerName<'static>,
-    text: CString,
-    protocols: Protocols,
-    version: Version,
-    received_at: u64,
-    /// `None` after use.
-    session: Mutex<Option<Session>>,
-}
-
-impl SavedSession {
-    fn lock(&self) -> LockGuard<'_, Option<Session>> {
-        self.session.lock()
-    }
-
-    fn take_ticket(&self) -> Option<Tls13ClientSessionValue> {
-        if self.version != Version::Tls13 {
-            return None;
-        }
-        match self.lock().take()?.secret {
-            Secret::Tls13(ticket) => Some(ticket),
-            Secret::Tls12(_) => None,
-        }
-    }
-
-    fn copy_tls12(&self) -> Option<Tls12ClientSessionValue> {
-        match &self.lock().as_ref()?.secret {
-            Secret::Tls12(value) => Some(value.clone()),
-            Secret::Tls13(_) => None,
-        }
-    }
-
-    fn validity(&self) -> Option<Validity> {
-        self.lock().as_ref()?.validity.clone()
-    }
-
-    /// Marks the session as used: its connection has failed, or its ticket was sent.
-    pub(crate) fn mark_used(&self) {
-        let _used = self.lock().take();
-    }
-
-    pub fn server_name(&self) -> &CStr {
-        &self.text
-    }
-
-    pub fn version(&self) -> Version {
-        self.version
-    }
-
-    /// Returns when the session was received, in seconds since 1970.
-    pub fn time(&self) -> u64 {
-        self.received_at
-    }
-
-    /// Returns whether the session is neither used nor expired. The server may still refuse it.
-    pub fn is_resumable(&self) -> bool {
-        self.lock().as_ref().is_some_and(|session| session.is_fresh(now()))
-    }
-
-    /// Fails if a connection with these parameters must not resume the session.
-    pub(crate) fn check(&self, sessions: &Arc<Sessions>, name: Option<&str>, protocols: &[Vec<u8>]) -> Result<()> {
-        let refused = |why: String| Err(Error::new(Status::InvalidArgument, format!("session {why}")));
-        if !Weak::ptr_eq(&self.sessions, &Arc::downgrade(sessions)) {
-            return refused(
-                "was created by another context, which may have other trust anchors and client certificates"
-                    .to_owned(),
-            );
-        }
-        let own = self.name.to_str();
-        match name {
-            Some(name) if name == own => {}
-            Some(name) => return refused(format!("belongs to the server \"{own}\", not to \"{name}\"")),
-            None => {
-                return refused(format!("belongs to the server \"{own}\", but this connection has no server name"));
-            }
-        }
-        if *self.protocols != *protocols {
-            return refused("was created with other ALPN protocols".to_owned());
-        }
-        match &*self.lock() {
-            None if self.version == Version::Tls13 => {
-                refused("was already used: a TLS 1.3 ticket is for one connection only".to_owned())
-            }
-            None => refused("has failed in a handshake".to_owned()),
-            Some(session) if !session.is_fresh(now()) => refused("is too old to be resumed".to_owned()),
-            Some(_) => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::entries::MAX_SESSIONS;
     use super::*;
-
-    #[test]
-    fn a_session_ends_after_a_week_or_with_the_certificate() {
-        const WEEK: u64 = 604_800;
-        for (received_at, expires_at, now, expected) in [
-            (1000, u64::MAX, 1000, true),
-            (1000, u64::MAX, 1000 + WEEK, true),
-            (1000, u64::MAX, 1001 + WEEK, false),
-            (1000, 1001, 1000, true),
-            (1000, 1001, 1001, false),
-            (1000, 1000, 1000, false),
-            // The clock was set back.
-            (1000, u64::MAX, 0, true),
-            (u64::MAX, u64::MAX, u64::MAX - 1, true),
-        ] {
-            assert_eq!(is_fresh(received_at, expires_at, now), expected, "{received_at} {expires_at} {now}");
-        }
-    }
 
     #[test]
     fn the_validity_of_a_connection_that_was_not_created_is_dropped() {
