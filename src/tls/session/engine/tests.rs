@@ -1,6 +1,7 @@
 //! Two engines connected in memory; the tests control every byte between them.
 
 mod failures;
+mod rustls_peers;
 
 use super::*;
 use crate::tls::TlsOptions;

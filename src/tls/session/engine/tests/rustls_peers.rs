@@ -9,9 +9,9 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::{context, drain, feed};
-use crate::tls::session::engine::*;
 use crate::error::CertificateProblem;
 use crate::tls::config::code_points::Version;
+use crate::tls::session::engine::*;
 
 const CA: &[u8] = include_bytes!("../../../../../tests/certs/ca.pem");
 const SERVER: &[u8] = include_bytes!("../../../../../tests/certs/server.pem");
