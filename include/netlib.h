@@ -809,9 +809,9 @@ struct netlib_url;
 NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
 /** Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
- * repair, and text that other programs are known to parse differently. All readers of `enum netlib_url_reader` find
- * the same scheme, host and port in a URL that this function accepts. The result equals that of `netlib_parse_url`.
- * The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+ * repair, and text that other programs are known to parse differently. All readers of `netlib_url_compare_readers`
+ * find the same scheme, host and port in a URL that this function accepts. The result equals that of
+ * `netlib_parse_url`. The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
  * Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
  * stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, these rules apply:
@@ -4164,34 +4164,36 @@ const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error, size_t 
 
 /* ---- Parsed certificates, and fingerprints. ---- */
 
-/** The kind of a name. Returned by `netlib_certificate_name_kind`. */
+/** Kinds of names in a certificate. The function `netlib_certificate_name_kind` returns the kind of a name. */
 enum netlib_certificate_name_kind NETLIB_INT32 {
-    /** No name has this index. */
+    /** There is no name with the requested index. */
     NETLIB_CERTIFICATE_NAME_NONE = 0,
-    /** The name of a host, in ASCII; the first label may be `*`. */
+    /** A host name, in ASCII; the first label may be `*`. */
     NETLIB_CERTIFICATE_NAME_DNS = 1,
     /** An IP address. */
     NETLIB_CERTIFICATE_NAME_IP = 2,
-    /** A mailbox. */
+    /** An email address. */
     NETLIB_CERTIFICATE_NAME_EMAIL = 3,
     /** A URI. */
     NETLIB_CERTIFICATE_NAME_URI = 4
 };
 
-/** A parsed certificate. **Immutable**. Parsing verifies nothing. For a peer's certificate, pass the bytes of
- * `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
+/** A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
+ * the bytes of `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
  *
- * Returned texts contain no NUL and no control character. These bytes, invalid UTF-8, CR, LF and other line
- * separators, and characters that change the writing direction are shown as a backslash and two hex digits per byte, a
- * backslash as two backslashes. */
+ * The text that getters of a certificate return contains no NUL and no control character. Two hex digits after a
+ * backslash replace each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
+ * changes the writing direction. Two backslashes replace a backslash. */
 struct netlib_certificate;
 
 /** Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
- * that breaks a rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
- * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
- *        and the rest is ignored.
+ * that breaks a rule of RFC 5280, so that a handshake would refuse the certificate, is accepted if its fields can be
+ * parsed.
+ * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, from which the first certificate is
+ *        parsed and everything else is ignored.
  * @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
- * @param err the error's message names the part that cannot be read; for DER `netlib_error_offset` has its position.
+ * @param err the error message names the field that cannot be parsed; for DER, `netlib_error_offset` returns the
+ *        field's position.
  * @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
  *         `NETLIB_OUT_OF_MEMORY`.
  */
@@ -4204,29 +4206,29 @@ NETLIB_MUST_USE netlib_certificate *netlib_certificate_clone(const netlib_certif
 /** Releases a certificate. */
 void netlib_certificate_free(netlib_certificate *certificate);
 
-/** Returns the subject's name in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for an empty name.
- * The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
- * Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is shown as
- * "1.2.3=#0C0161", with its value in DER. Verification ignores the subject: `netlib_certificate_name` returns the
- * hosts of a certificate. */
+/** Returns the name of a certificate's subject in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for
+ * an empty name. The attributes are in reverse order, the last attribute of the certificate first, as in OpenSSL's
+ * `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. An attribute for which OpenSSL
+ * has no name appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
+ * `netlib_certificate_name` returns the host names for which a certificate is valid. */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name. */
+/** Returns the name of a certificate's issuer, in the form of `netlib_certificate_subject`; "" for an empty name. */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". Corresponds to
- * Python's serialNumber. */
+/** Returns the serial number of a certificate in upper-case hex, as `openssl x509 -serial` prints it: "9F885F", "-01",
+ * "00". Corresponds to Python's serialNumber. */
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the version of X.509, usually 3; the number in the certificate is one less. */
+/** Returns the X.509 version of a certificate, usually 3; the number in the encoded certificate is one less. */
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 
-/** Returns the first second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for
- * an earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notBefore. */
+/** Returns the first second at which a certificate is valid (notBefore), in seconds since 1970-01-01 00:00:00 UTC;
+ * negative for an earlier time. Every certificate has a notBefore. Corresponds to OpenSSL's X509_get0_notBefore. */
 double netlib_certificate_not_before(const netlib_certificate *certificate);
 
-/** Returns the last second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an
- * earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notAfter. */
+/** Returns the last second at which a certificate is valid (notAfter), in seconds since 1970-01-01 00:00:00 UTC;
+ * negative for an earlier time. Every certificate has a notAfter. Corresponds to OpenSSL's X509_get0_notAfter. */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
 
 /** Returns `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC". */
@@ -4235,83 +4237,85 @@ const char *netlib_certificate_not_before_text(const netlib_certificate *certifi
 /** Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the number of names in the certificate's subjectAltName. Only the kinds of `enum
- * netlib_certificate_name_kind` are counted. Corresponds to Python's subjectAltName. */
+/** Returns the number of names in the certificate's subjectAltName that have one of the kinds of `enum
+ * netlib_certificate_name_kind`. Corresponds to Python's subjectAltName. */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
 /** Returns a name in the certificate's subjectAltName, such as "example.com", "*.example.com", "192.0.2.1",
- * "2001:db8::1". An IP address with a wrong length is returned as "#" and its bytes in hex. */
+ * "2001:db8::1". For an IP address with a wrong length, the text is "#" and the bytes in hex. */
 const char *netlib_certificate_name(const netlib_certificate *certificate, size_t index, size_t *len);
 
 /** Returns the kind of a name; `NETLIB_CERTIFICATE_NAME_NONE` for NULL. */
 enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
 /** Returns the algorithm of the certificate's public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as
- * OpenSSL's EVP_PKEY_get0_type_name; or, if it is unknown, the object identifier, such as "1.2.3". */
+ * OpenSSL's EVP_PKEY_get0_type_name returns it; for an unknown algorithm, the object identifier, such as "1.2.3". */
 const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the curve of an EC key as a constant, by its name in IANA's registry of TLS groups: "secp256r1", which
- * OpenSSL calls prime256v1; NULL for other keys and unknown curves. */
+/** Returns the IANA name of an EC key's curve as a constant string, for example "secp256r1", which OpenSSL calls
+ * prime256v1; NULL for other keys and unknown curves. */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the size of the certificate's public key in bits: the modulus of an RSA key, the field of an EC key, 256 for
- * Ed25519; 0 for an unknown kind of key or curve. Corresponds to OpenSSL's EVP_PKEY_get_bits, which returns 253 for
- * Ed25519. */
+/** Returns the size of the certificate's public key in bits: the size of the modulus of an RSA key, the size of the
+ * field of an EC key, 256 for Ed25519; 0 for an unknown kind of key or an unknown curve. Corresponds to OpenSSL's
+ * EVP_PKEY_get_bits, which returns 253 for Ed25519. */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
-/** Returns the certificate's signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
- * "rsassaPss", "ED25519"; or, if it is unknown, the object identifier, such as "1.2.3". */
+/** Returns OpenSSL's name of the algorithm that signed the certificate: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
+ * "rsassaPss", "ED25519"; for an unknown algorithm, the object identifier, such as "1.2.3". */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
-/** Returns 1 if the certificate claims to be an authority's, else 0: its basicConstraints say CA:TRUE, or it is
- * self-issued and older than that extension. Corresponds to OpenSSL's X509_check_ca with the results 1 and 3. The
- * claim is not verified. */
+/** Returns 1 if a certificate claims to belong to an authority, else 0. A certificate makes this claim if its
+ * basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds to the
+ * results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim. */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
 /** Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. Corresponds to
- * OpenSSL's EXFLAG_SI. The signature is not checked. */
+ * OpenSSL's EXFLAG_SI. The function does not verify the signature. */
 int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
 /** Returns the certificate in DER.
- * @param len out: the length in bytes. May be NULL. */
+ * @param len out: the length of the DER in bytes. May be NULL. */
 const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, as
- * `netlib_assert_fingerprint` takes it. `openssl x509 -fingerprint -sha256` prints the same digest in upper case and
- * with colons. */
+/** Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, which
+ * `netlib_assert_fingerprint` and `netlib_tls_options_add_pin` accept. `openssl x509 -fingerprint -sha256` prints the
+ * same digest in upper case and with colons. */
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the pin of the certificate's key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
- * `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. The pin stays the same when a certificate is
- * renewed with the same key. */
+/** Returns the pin of the certificate's key: "sha256//" and the SHA-256 of the SubjectPublicKeyInfo in base64, which
+ * `netlib_tls_options_add_pin` and curl's --pinnedpubkey accept. The pin stays the same when a certificate is renewed
+ * with the same key. */
 const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate, size_t *len);
 
 /* ---- Verifying certificate chains without a session. ---- */
 
-/** The purpose that a certificate must have. Corresponds to Python's `ssl.Purpose`, with OpenSSL's numbers of
- * X509_PURPOSE_SSL_CLIENT and X509_PURPOSE_SSL_SERVER. */
+/** Purposes of a certificate. Corresponds to Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT
+ * and X509_PURPOSE_SSL_SERVER. */
 enum netlib_purpose NETLIB_INT32 {
-    /** The certificate is for the client of a session. */
+    /** The certificate authenticates a TLS client. */
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
-    /** The certificate is for the server of a session. */
+    /** The certificate authenticates a TLS server. */
     NETLIB_PURPOSE_SERVER_AUTH = 2
 };
 
-/** Verifies a chain of certificates as a handshake with this context would: with the context's authorities, CRLs, pins,
- * flags and clock. Corresponds to OpenSSL's X509_verify_cert, `openssl verify` and Go's Certificate.Verify. It also
- * verifies if the context's mode is `NETLIB_CERT_NONE`; a context with this mode trusts the system's authorities only
- * after `netlib_tls_options_set_system_trust` with 1.
+/** Verifies a chain of certificates as a handshake with a context does: with the context's authorities, CRLs, pins,
+ * verify flags and clock. Corresponds to OpenSSL's X509_verify_cert, `openssl verify` and Go's Certificate.Verify. The
+ * call verifies the chain even if the context's verify mode is `NETLIB_CERT_NONE`; a context with this mode trusts the
+ * system's authorities only after `netlib_tls_options_set_system_trust` with 1.
  *
- * Only a handshake proves possession of the certificate's key.
- * @param chain the peer's own certificate first, then others in any order: in PEM, whose other sections are skipped,
- *        or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
+ * The call does not prove that the peer possesses the certificate's private key; only a handshake does.
+ * @param chain the peer's own certificate first, then other certificates in any order: in PEM, whose other sections
+ *        are skipped, or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
  * @param len the length of `chain` in bytes, or `NETLIB_NTS` for PEM.
- * @param name the host name or IP address that the certificate must be for, as for `netlib_tls_wrap_fd`, but not
- *        empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: any name is
- *        accepted.
- * @param time seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
- * @param err the error of a failed handshake, without an alert. Its `netlib_error_certificate_index` is a position in
- *        `chain`; its advice names the setting with which a handshake would accept the chain.
+ * @param name the host name or IP address for which the certificate must be valid, as for `netlib_tls_wrap_fd`, but
+ *        not empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: a
+ *        certificate for any name is accepted.
+ * @param time the time for which the chain is verified, in seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be
+ *        NULL: now, by the context's clock.
+ * @param err the same error as from a failed handshake, but without an alert. `netlib_error_certificate_index` returns
+ *        a position in `chain`, and `netlib_error_advice` names the setting with which a handshake would accept the
+ *        chain.
  * @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
  *         context matches; `NETLIB_INVALID_PEM` for data without a certificate; `NETLIB_NO_TRUST_ANCHORS`;
  *         `NETLIB_INVALID_ARGUMENT` for an invalid name, a purpose or time out of range, and data that is too large;
@@ -4324,113 +4328,117 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_c
 
 /* ---- Getters of a context. ---- */
 
-/** Kinds of sources of trust: `netlib_tls_context_trust_source_kind` returns one, `netlib_tls_context_trust_kinds` a
- * sum of bits. */
+/** Kinds of trust sources, which are the places from which a context has loaded trusted certificates.
+ * `netlib_tls_context_trust_source_kind` returns one kind, and `netlib_tls_context_trust_kinds` a sum of bits. */
 enum netlib_trust_kind NETLIB_INT32 {
-    /** No such source, or no source at all. */
+    /** There is no trust source, or none with the requested index. */
     NETLIB_TRUST_NONE = 0,
-    /** The operating system's store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name. */
+    /** The operating system's certificate store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
-    /** The authorities of Mozilla's programme that are built into netlib, because the options request them or the
-     * system has no store. */
+    /** The authorities that are built into netlib, if the options request them or the system has no certificate
+     * store. */
     NETLIB_TRUST_EMBEDDED = 2,
-    /** The sources of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
+    /** The files, directories and data of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
     NETLIB_TRUST_CUSTOM = 4
 };
 
-/** Returns options that make an equal context. Change some of them to make a different context, which reads files and
- * the environment again and has its own sessions. */
+/** Returns options from which `netlib_tls_context_new` makes an equal context. Change some of the options to make a
+ * different context. The new context reads files and the environment again, and has a session cache of its own. */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
-/** Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key are
- * counted once, even if several sources have them. Corresponds to the length of Python's `get_ca_certs()`. */
+/** Returns the number of certificates, of authorities and of peers, that a context trusts. Certificates with the same
+ * name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
+ * `get_ca_certs()`. */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
-/** Returns the kinds of all sources of trust together, as bits of `enum netlib_trust_kind`; 0 when nothing is trusted
- * because nothing is verified. */
+/** Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when no certificate is
+ * trusted because no certificate is verified. */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
-/** Returns the number of sources of trust that were loaded: the sources that the options name, in their order; then
- * each source of the system; then the built-in authorities. */
+/** Returns the number of trust sources that were loaded. The order is: the sources that the options name, in the order
+ * of the calls; the sources of the system; the built-in authorities. */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 
-/** Returns the kind of a source; `NETLIB_TRUST_NONE` for NULL. */
+/** Returns the kind of a trust source; `NETLIB_TRUST_NONE` for NULL. */
 enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
 
-/** Returns the location of a source: the path of a file or directory, byte for byte; "CA data"; "system" for a store
- * that is not a file; "embedded". */
+/** Returns the location of a trust source: the path of a file or directory, byte for byte; "CA data" for memory;
+ * "system" for a store of the system that is not a file; "embedded" for the built-in authorities. */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns the number of trusted certificates in a source, including certificates that other sources also have; 0 only
- * for a source of the system that could not be read or contains none. Certificates with the same name and key are
- * counted once. */
+/** Returns the number of trusted certificates in a trust source, including certificates that other sources also
+ * contain; 0 only for a source of the system that could not be read or contains no usable certificate. Certificates
+ * with the same name and key count once. */
 size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
 
-/** Returns the number of lines that `netlib_tls_context_trust_source_skipped` has for a source, at most 101: after a
- * hundred, the last line states how many more there are. */
+/** Returns the number of lines that `netlib_tls_context_trust_source_skipped` returns for a trust source, at most 101.
+ * If more than 100 items were skipped, the last line states how many more there are. */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
-/** Returns one line of text about an item of a source that is not trusted: the file (for a directory), the certificate,
- * and the reason.
- * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned. */
+/** Returns one line of text about an item of a trust source that netlib skipped: the file (for a directory), the
+ * certificate, and the reason.
+ * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; for a larger number, NULL is returned. */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
                                                     size_t *len);
 
-/** Returns the mode in which a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server
- * requests a client's certificate only if the mode was set explicitly. */
+/** Returns the verify mode of a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a certificate only if the
+ * verify mode was set explicitly. */
 enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
 
-/** Returns 1 if a server must prove its name, else 0; 1 for NULL. */
+/** Returns 1 if the server's certificate must be for the server's host name, else 0; 1 for NULL. */
 int32_t netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
-/** Returns the number of pins: see `netlib_tls_options_add_pin`. */
+/** Returns the number of pins of a context: see `netlib_tls_options_add_pin`. */
 size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 
-/** Returns 1 if a pin replaces the chain to an authority, else 0: see `netlib_tls_options_set_pins_replace_chain`. */
+/** Returns 1 if a pin replaces the verification of the chain, else 0: see
+ * `netlib_tls_options_set_pins_replace_chain`. */
 int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
 /** Returns the verify flags in force, as bits of `enum netlib_verify_flag`: the flags that were set, those that are
  * always in force, and those that CRLs turn on; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL. */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
-/** Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
- * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored. */
+/** Returns the oldest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_2` for NULL. Versions that
+ * `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
+ * Python's `minimum_version`. */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
-/** Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
- * Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored. */
+/** Returns the newest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_3` for NULL. Versions that
+ * `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
+ * Python's `maximum_version`. */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
-/** Returns the number of application protocols that are offered. */
+/** Returns the number of application protocols that a context offers. */
 size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
 
-/** Returns an application protocol that is offered; index 0 is the most preferred. */
+/** Returns an application protocol that a context offers; index 0 is the most preferred protocol. */
 const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns the number of cipher suites that are offered. Corresponds to the length of Python's `get_ciphers()`. */
+/** Returns the number of cipher suites that a context offers. Corresponds to the length of Python's `get_ciphers()`. */
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
-/** Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
- * a constant. Index 0 is the most preferred; the TLS 1.3 suites come first. */
+/** Returns the IANA name of a cipher suite that a context offers, as a constant string. Index 0 is the most preferred
+ * suite; the TLS 1.3 suites precede the TLS 1.2 suites. */
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns the words of the cipher string that name no suite of netlib, misspelt words included, in their order,
- * separated by ":"; NULL when there are none. */
+/** Returns the words of a context's cipher string that name no suite of netlib, misspelt words included, in the order
+ * of the string, separated by ":"; NULL when there are none. */
 const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
-/** Returns the number of key exchange groups that are offered. */
+/** Returns the number of key exchange groups that a context offers. */
 size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
 
-/** Returns a group that is offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` does: a
- * constant. Index 0 is the most preferred. */
+/** Returns the IANA name of a key exchange group that a context offers, as a constant string. Index 0 is the most
+ * preferred group. */
 const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns 1 if sessions are resumed, else 0; 1 for NULL. A context with an ECHConfigList resumes none. See
- * `netlib_tls_options_set_resumption`. */
+/** Returns 1 if a context resumes sessions, else 0; 1 for NULL. A context with an ECHConfigList resumes no sessions.
+ * See `netlib_tls_options_set_resumption`. */
 int32_t netlib_tls_context_resumption(const netlib_tls_context *context);
 
-/** Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. Corresponds to
- * Python's `keylog_filename`. */
+/** Returns the path of a context's key log file, to which the secrets of sessions are written; NULL when there is no
+ * key log file. Corresponds to Python's `keylog_filename`. */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
 /* ---- Keys for connection pools. ---- */
@@ -4438,27 +4446,27 @@ const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, si
 /** The number of bytes that `netlib_connection_key` stores, including the NUL. */
 enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
-/** Computes the key under which a pool keeps a connection. A connection may serve a request only if the keys of both
- * are equal: then the connection leads to the same server, over the same proxy, with the same trust, pins and
- * identities. Corresponds to urllib3's `PoolKey`.
+/** Computes the key under which a connection pool keeps a connection. A connection may serve a request only if the key
+ * of the connection equals the key of the request: then the connection leads to the server of the request, over the
+ * same proxy, with the same trusted certificates, pins and identities. Corresponds to urllib3's `PoolKey`.
  *
- * The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
- * port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared
- * by their address and their `ctx`. Pass everything else that your connections depend on as `slices`: the path of a
- * Unix domain socket, a server name other than the URL's, the digest of the context for the proxy, credentials that
- * log in a whole connection (NTLM, Negotiate).
+ * The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
+ * path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
+ * connect option; of a callback, on its address and its `ctx`. Pass everything else on which your connections depend
+ * as `slices`: the path of a Unix domain socket, a server name that differs from the URL's host, the digest of the
+ * context for the proxy, credentials that authenticate a whole connection (NTLM, Negotiate).
  *
- * The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
- * are logged, add random bytes of your own to each. Compare keys only within one process: another version of netlib
- * may compute different keys.
- * @param proxy the URL of the proxy. May be NULL: none.
- * @param context May be NULL: no TLS.
- * @param slices further pieces, in order.
- * @param count the number of pieces, at most 1024.
+ * The key is a SHA-256 digest, which does not contain its inputs. But anyone who reads a key can test guesses of a
+ * password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because
+ * another version of netlib may compute different keys.
+ * @param proxy the URL of the proxy. May be NULL: no proxy.
+ * @param context the TLS context. May be NULL: no TLS.
+ * @param slices further inputs, in order.
+ * @param count the number of slices, at most 1024.
  * @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
  * @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
- * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many pieces; the
- *         bad value that a setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
+ * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many slices; the
+ *         status of the first setter of `connect_options` that refused its value; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const netlib_url *proxy,
                                                     const netlib_tls_context *context,
@@ -4466,82 +4474,82 @@ NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const
                                                     const netlib_slice *slices, size_t count, char *key, size_t size,
                                                     netlib_error **err);
 
-/** Returns a digest of a context's settings, SHA-256 as 64 lower-case hex digits; NULL when memory is short. Contexts
- * with equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the
- * same. Files are compared by content, except a key log, which is compared by path; callbacks are compared by their
- * address and their `ctx`. Each context still has its own sessions.
+/** Returns a digest of a context's settings, the SHA-256 in 64 lower-case hex digits; NULL when memory is short.
+ * Contexts with equal digests have the same authorities, CRLs, pins, identity and TLS parameters. Of a file, the
+ * digest covers the content, but of a key log file the path; of a callback, it covers the address and the `ctx`.
+ * Contexts with equal digests do not share sessions.
  *
- * The digest covers the identity, but not the password that opens it. The first call computes the digest. Compare
+ * The digest covers the identity, but not the password of the private key. The first call computes the digest. Compare
  * digests only within one process. */
 const char *netlib_tls_context_digest(const netlib_tls_context *context, size_t *len);
 
 /* ==================================================================================================================
- * compatibility: For programs ported from urllib3, Python's ssl or OpenSSL. A new program needs none of this.
+ * compatibility: For programs ported from urllib3, Python's ssl or OpenSSL. New programs do not need this section.
  * ================================================================================================================== */
 
 
 /* ---- Helper functions of urllib3. ---- */
 
-/** Makes a Retry from a number of retries, as urllib3's Retry.from_int.
- * @param count the `total` of the new Retry. `NETLIB_RETRY_DISABLED` disables retrying; with `NETLIB_NONE` the default
- *        Retry is used instead.
- * @param redirect 1 to follow redirects, else 0. It does not apply to the default Retry.
- * @param default_retry the default Retry. May be NULL: a Retry with total 3.
+/** Makes a Retry from a number of retries, as urllib3's Retry.from_int does.
+ * @param count the `total` of the new Retry. `NETLIB_RETRY_DISABLED` disables retrying; with `NETLIB_NONE`, the result
+ *        is a reference to the default Retry.
+ * @param redirect 1 to follow redirects, else 0. The value does not apply to the default Retry.
+ * @param default_retry the default Retry. May be NULL: a Retry with a `total` of 3.
  * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redirect,
                                                     const netlib_retry *default_retry, netlib_retry **retry,
                                                     netlib_error **err);
 
-/** Chooses the Retry of a request: its own, else its pool's, else a Retry with total 3.
+/** Chooses the Retry of a request: the request's own Retry, or the Retry of its pool, or a Retry with a `total` of 3.
  * @param per_request the request's own Retry. May be NULL: `pool_default` is returned.
- * @param pool_default the pool's Retry. May be NULL: a Retry with total 3 replaces it.
- * @return borrowed: one of the two, or a constant that is never freed. Never NULL. */
+ * @param pool_default the pool's Retry. May be NULL: the pool has no Retry.
+ * @return borrowed: one of the two arguments, or a constant Retry that is never freed. Never NULL. */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
-/** Makes a timeout from one value, which becomes the connect limit and the read limit, without a total.
+/** Makes a timeout from one number, which becomes the connect limit and the read limit. There is no total limit.
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
 NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
 
-/** Checks a raw header block for defects. The block is the lines after the status line, up to the empty line. Bytes
- * after the empty line are ignored.
+/** Checks a raw header block for defects. The block consists of the lines after the status line, up to the empty line.
+ * Bytes after the empty line are ignored.
  *
- * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
- * empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the headers; and a multipart
- * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
- * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
- * @param block the lines.
+ * The defects are: a line that is not a header field, which ends parsing; a continuation line without a header field
+ * before it; an empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the header
+ * fields; and a multipart Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not
+ * allow. `netlib_response_parse` may refuse a block without defects, because it parses HTTP and not mail.
+ * @param block the bytes of the header block.
  * @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
- *        from 1; its offset is the start of the line.
- * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`. */
+ *        from 1; the offset of a cause is the start of the line.
+ * @return `NETLIB_OK` if there is no defect; `NETLIB_HEADER_PARSING`. */
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
-/** Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor counts as closed
- * when it is not open.
- * @param closed out: 0 or 1.
+/** Checks whether the source of a body has been closed. A body in memory is never closed. The body of a descriptor is
+ * closed when the descriptor is not open.
+ * @param closed out: 1 if the source of the body has been closed, else 0.
  * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
-/** Returns the address family for name lookups: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can
- * bind the IPv6 loopback address, or has no descriptor left for the test; else `AF_INET`. Each call asks the system. */
+/** Returns the address family for name lookups: `AF_UNSPEC`, for IPv6 and IPv4 addresses, if the system can bind the
+ * IPv6 loopback address, or has no descriptor left for this test; else `AF_INET`. Each call tests the system again. */
 int32_t netlib_allowed_gai_family(void);
 
-/** Returns the time of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only the difference of two such times is
+/** Returns the time of the monotonic clock `CLOCK_MONOTONIC`, in seconds. Only the difference between two such times is
  * meaningful. */
 double netlib_current_time(void);
 
-/** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
- * streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call it
- * after `netlib_tls_stream_handshake` and before anything is written; the context also verifies the certificate,
- * unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
- * time.
+/** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint does. For pins that hold for
+ * all streams of a context, use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call
+ * it after `netlib_tls_stream_handshake` and before any data is written; the context also verifies the certificate,
+ * unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are broken. The digests are
+ * compared in constant time.
  * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
- *        `netlib_certificate_parse` reads it. May be NULL: the peer sent no certificate, which is a mismatch with
- *        every `cert_len` and fingerprint.
+ *        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
+ *        mismatch with every `cert_len` and fingerprint.
  * @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
- * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case; colons may be
- *        anywhere.
- * @param err for a mismatch, its message contains the expected and the actual fingerprint.
+ * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case, with optional
+ *        colons.
+ * @param err for a mismatch, the error message contains the expected and the actual fingerprint.
  * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for no certificate; `NETLIB_INVALID_ARGUMENT` for
  *         PEM, and for a fingerprint with another length or other characters.
  */
@@ -4550,11 +4558,11 @@ NETLIB_MUST_USE netlib_status netlib_assert_fingerprint(const void *cert, size_t
 
 /* ---- Functions and settings of Python's ssl module and urllib3's ssl_wrap_socket. ---- */
 
-/** Protocol methods, with Python's numbers: see `netlib_resolve_ssl_version`. */
+/** Protocol methods of Python's `ssl` module, with Python's numbers: see `netlib_resolve_ssl_version`. */
 enum netlib_ssl_version NETLIB_INT32 {
-    /** The newest version that both sides support. */
+    /** The newest TLS version that both peers support is negotiated. */
     NETLIB_SSL_VERSION_TLS = 2,
-    /** Exactly TLS 1.2. */
+    /** Only TLS 1.2 is allowed. */
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
     /** The same as `NETLIB_SSL_VERSION_TLS`. */
     NETLIB_SSL_VERSION_TLS_CLIENT = 16,
@@ -4562,8 +4570,8 @@ enum netlib_ssl_version NETLIB_INT32 {
     NETLIB_SSL_VERSION_TLS_SERVER = 17
 };
 
-/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. The other
- * parameters of ssl_wrap_socket are options:
+/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. These
+ * options replace the other parameters of ssl_wrap_socket:
  *
  *     keyfile, certfile   netlib_tls_options_set_identity_files
  *     key_password        netlib_tls_options_set_key_password
@@ -4574,23 +4582,25 @@ enum netlib_ssl_version NETLIB_INT32 {
  *     ssl_version         netlib_tls_options_set_ssl_version
  *     ciphers             netlib_tls_options_set_ciphers
  *
- * Its tls_in_tls is `netlib_tls_wrap_stream`.
+ * The function `netlib_tls_wrap_stream` replaces the parameter tls_in_tls.
  *
- * Without a context, one is made from the options. With a context, only these options are used, as in urllib3:
- * authorities and CRLs, which are added to the context's; an identity with its password, which replaces the context's;
- * pins, which fail with `NETLIB_INVALID_ARGUMENT` if the context also has pins; and an ECHConfigList, which replaces
- * the context's. If one of these options is set, another context is made, which reads all files again and resumes no
- * session: for many connections, make that context once with `netlib_tls_context_to_options`. The application protocol
- * offered is "http/1.1" unless the options have some; the context's are not used.
+ * Without a context, the call makes a context from the options. With a context, only the following options are used,
+ * as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
+ * password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
+ * context also has pins; and an ECHConfigList, which replaces that of the context. If one of these options is set, the
+ * call makes another context, which reads all files again and resumes no session: for many connections, make that
+ * context once with `netlib_tls_context_to_options`. The stream offers the application protocols of the options, or
+ * "http/1.1" if there are none; those of the context are not used.
  *
- * The limit applies to the handshake only: for later calls see `netlib_tls_stream_set_limit`. Files that the options
- * name are read before the handshake. A limit that has already ended is reported before the files are read. The stream
- * is blocking. If the call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the
- * peer.
+ * The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. The call
+ * reads the files that the options name before the handshake. If the limit has already ended, the call fails before it
+ * reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
+ * may have been sent to the peer.
  * @param fd a connected stream socket, borrowed.
- * @param tls_options used as described above.
- * @param context takes precedence over `tls_options`. May be NULL: a context is made.
- * @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if names are not checked.
+ * @param tls_options the options, used as described above.
+ * @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
+ * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
+ *        only if host names are not checked.
  * @param limit ends the handshake.
  * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
  *         return.
@@ -4600,39 +4610,41 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
                                                      const netlib_limit *limit, netlib_tls_stream **stream,
                                                      netlib_error **err);
 
-/** Converts text to the number of a verification mode, as urllib3's resolve_cert_reqs: a constant of Python's `ssl`
- * module, "CERT_REQUIRED", its abbreviation, "REQUIRED", or a decimal number, which is not checked.
+/** Converts text to the number of a verify mode, as urllib3's resolve_cert_reqs does. The text is a constant of
+ * Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED", or a decimal number, which
+ * is not checked.
  * @param candidate the text. May be NULL: CERT_REQUIRED.
- * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
- *        checks it.
+ * @param number out: the number, which may be any number. Cast the number to `enum netlib_verify_mode` for
+ *        `netlib_tls_options_set_verify_mode`, which checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
-/** Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
- * module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. The result is
- * not a number of `enum netlib_tls_version`.
- * @param candidate the text. May be NULL: PROTOCOL_TLS, 2.
- * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
- *        checks it.
+/** Converts text to the number of a protocol method, as urllib3's resolve_ssl_version does. The text is a constant of
+ * Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2", or a decimal number,
+ * which is not checked. The result is not a number of `enum netlib_tls_version`.
+ * @param candidate the text. May be NULL: PROTOCOL_TLS, whose number is 2.
+ * @param number out: the number, which may be any number. Cast the number to `enum netlib_ssl_version` for
+ *        `netlib_tls_options_set_ssl_version`, which checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
 
-/** Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates the
- * version, like the contexts that urllib3 makes. */
+/** Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL, because every context negotiates the TLS version, like the
+ * contexts that urllib3 makes. Corresponds to Python's `SSLContext.protocol`. */
 enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
 /** Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. Corresponds to Python's
- * `set_npn_protocols`. Default: none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
- * @param protocols an array of `count` names.
- * @param count the number of names; 0 is the default. */
+ * `set_npn_protocols`. Default: none. netlib does not support Next Protocol Negotiation: with a protocol,
+ * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+ * @param protocols an array of `count` protocol names.
+ * @param count the number of protocol names; 0 is the default. */
 void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
 
-/** Sets whether a certificate without subject alternative names may prove a name by its common name. Corresponds to
- * Python's `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new`
+/** Sets whether a certificate without subject alternative names may prove a host name by its common name. Corresponds
+ * to Python's `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new`
  * fails with `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
 
-/** Returns 0: a name is never proven by a certificate's common name. Corresponds to Python's
+/** Returns 0, because a certificate's common name never proves a host name. Corresponds to Python's
  * `hostname_checks_common_name`. */
 int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
@@ -4641,79 +4653,82 @@ int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context 
  * `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
-/** Returns 0: a server may not request a certificate after the handshake. Corresponds to Python's
+/** Returns 0, because a server may not request a certificate after the handshake. Corresponds to Python's
  * `post_handshake_auth`. */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
 /* ---- Option bits and cipher suite names of OpenSSL. ---- */
 
-/** OpenSSL 3's SSL_OP_ALL, with Python's number: workarounds for bugs of other implementations. It has no effect. */
+/** OpenSSL 3's SSL_OP_ALL, with Python's number: workarounds for bugs of other implementations. The bits have no
+ * effect. */
 #define NETLIB_OP_ALL 2147483728
 
-/** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
- * OpenSSL's other bits are also accepted if they are always in force or make no difference; otherwise they are
- * `NETLIB_UNSUPPORTED`. */
+/** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Other
+ * bits of OpenSSL are also accepted if their setting is always in force or makes no difference; for the remaining
+ * bits, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
 enum netlib_tls_option NETLIB_INT32 {
-    /** Connects to servers without RFC 5746. Always in force: that RFC protects renegotiation, which netlib does not
-     * have. */
+    /** Connects to servers that do not support RFC 5746. Always in force, because RFC 5746 protects renegotiation,
+     * which netlib does not support. */
     NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
-    /** Uses the kernel's TLS, which netlib does not support: `NETLIB_UNSUPPORTED`. */
+    /** Uses the kernel's TLS. netlib does not support the kernel's TLS: `netlib_tls_context_new` fails with
+     * `NETLIB_UNSUPPORTED`. */
     NETLIB_OP_ENABLE_KTLS = 8,
-    /** Treats an end without close_notify as a clean end: `NETLIB_UNSUPPORTED`. A read then always fails with
-     * `NETLIB_TLS_TRUNCATED`, which the application may ignore. */
+    /** Treats the end of a connection without close_notify as a clean end. netlib does not support this bit:
+     * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. After an end without close_notify, a read always fails
+     * with `NETLIB_TLS_TRUNCATED`, which the application may ignore. */
     NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
-    /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
+    /** Disables session tickets in TLS 1.2, as `netlib_tls_options_set_session_tickets` with 0 does. Set by default. */
     NETLIB_OP_NO_TICKET = 16384,
-    /** No compression. Always in force. */
+    /** Disables compression. Always in force. */
     NETLIB_OP_NO_COMPRESSION = 131072,
-    /** The middlebox compatibility mode of TLS 1.3. Always in force. */
+    /** Enables the middlebox compatibility mode of TLS 1.3. Always in force. */
     NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
-    /** A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no effect for a
-     * client. */
+    /** Makes a server choose the cipher suite by its own order of preference, not by the client's. Set by default. The
+     * bit has no effect for a client. */
     NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
-    /** No SSL 3.0. Always in force. */
+    /** Disables SSL 3.0. Always in force. */
     NETLIB_OP_NO_SSLv3 = 33554432,
-    /** No TLS 1.0. Always in force. */
+    /** Disables TLS 1.0. Always in force. */
     NETLIB_OP_NO_TLSv1 = 67108864,
-    /** TLS 1.2 is neither offered nor accepted. */
+    /** Disables TLS 1.2. */
     NETLIB_OP_NO_TLSv1_2 = 134217728,
-    /** No TLS 1.1. Always in force. */
+    /** Disables TLS 1.1. Always in force. */
     NETLIB_OP_NO_TLSv1_1 = 268435456,
-    /** TLS 1.3 is neither offered nor accepted. */
+    /** Disables TLS 1.3. */
     NETLIB_OP_NO_TLSv1_3 = 536870912,
-    /** No renegotiation. Always in force. */
+    /** Disables renegotiation. Always in force. */
     NETLIB_OP_NO_RENEGOTIATION = 1073741824,
-    /** No bit, as in OpenSSL, because SSLv2 no longer exists. */
+    /** Has no bit, as in OpenSSL, because SSL 2.0 is no longer supported. */
     NETLIB_OP_NO_SSLv2 = 0,
-    /** No bit, as in OpenSSL, because every key exchange has its own key. */
+    /** Has no bit, as in OpenSSL, because every key exchange uses a new key. */
     NETLIB_OP_SINGLE_DH_USE = 0,
-    /** No bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
+    /** Has no bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
     NETLIB_OP_SINGLE_ECDH_USE = 0
 };
 
-/** Sets OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to
- * Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both
- * off. Bits that are always in force may be set or not. Bits for unsupported features are `NETLIB_UNSUPPORTED`.
- * Unknown bits are `NETLIB_INVALID_ARGUMENT`, as are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave
- * no version.
- * @param bits of `enum netlib_tls_option`, joined by `|`. */
+/** Sets OpenSSL's option bits, all at once, like an assignment to Python's `SSLContext.options`. (urllib3 adds bits to
+ * Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`, which 0 turns
+ * off. Bits that are always in force may be set or not. `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED` for
+ * bits of unsupported features, and with `NETLIB_INVALID_ARGUMENT` for unknown bits, and for `NETLIB_OP_NO_TLSv1_2`
+ * and `NETLIB_OP_NO_TLSv1_3` if they leave no TLS version.
+ * @param bits values of `enum netlib_tls_option`, joined by `|`. */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
 
 /** Returns the bits of `enum netlib_tls_option` in force: the bits that were set, and those that are always in force.
- * (Python's `SSLContext.options` has only what was set.) */
+ * (Python's `SSLContext.options` has only the bits that were set.) */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
-/** Returns the name, in OpenSSL and Python, of a cipher suite that is offered (`netlib_tls_context_cipher_suite`): a
- * constant.
- * @param index 0, the most preferred, to count - 1; beyond, NULL is returned. */
+/** Returns the name that OpenSSL and Python use for a cipher suite that a context offers, as a constant string. The
+ * order is that of `netlib_tls_context_cipher_suite`.
+ * @param index 0, for the most preferred suite, to count - 1; for a larger index, NULL is returned. */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
                                                          size_t *len);
 
 /* ---- Old names of urllib3. ---- */
 
-/** The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
+/** The old name of `netlib_retry_options_set_allowed_methods`. After calls of both functions, `netlib_retry_new` fails.
  * @param methods an array of `count` method names, compared case-insensitively.
- * @param count the number of methods; 0 allows none. */
+ * @param count the number of methods; with 0, no method is allowed. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
 void netlib_retry_options_set_method_whitelist(netlib_retry_options *options, const char *const *methods,
                                                size_t count);
@@ -4728,44 +4743,46 @@ const char *const *netlib_retry_default_method_whitelist(size_t *count);
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_remove_headers_on_redirect")
 const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count);
 
-/** Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
- * the getter of a Retry.) */
+/** Returns urllib3's old constant BACKOFF_MAX, in seconds, as `netlib_retry_default_backoff_max` does.
+ * (`netlib_retry_backoff_max` is the getter of a Retry.) */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
 double netlib_backoff_max(void);
 
-/** Returns the old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not
- * `netlib_retry_recommended`. It is borrowed and never freed. Never NULL. `netlib_retry_resolve` falls back to it. */
+/** Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults. It
+ * differs from `netlib_retry_recommended`. The Retry is borrowed and never freed. Never NULL. `netlib_retry_resolve`
+ * returns this Retry if both its arguments are NULL. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 
-/** Parses a URL, and gives it the scheme "http" if it has no scheme.
+/** Parses a URL, as urllib3's old function get_host does. A URL without a scheme gets the scheme "http".
  * @param url the text, in UTF-8.
- * @param out its scheme, host and port are the results of the old function.
+ * @param out the URL, whose scheme, host and port are the results of urllib3's function.
  * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`. */
 NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
 NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
-/** Finds the first occurrence of a delimiter, and splits the text there: the text before is `text[0]` to
- * `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When no delimiter is found, both offsets
- * are the text's length. If two delimiters begin at the same place, the one that comes first in the list is found. The
- * text after begins one UTF-8 character after that place, however long the delimiter is. The running time grows with
- * `count`.
+/** Finds the first occurrence of any delimiter in a text, and splits the text there. The first part is `text[0]` to
+ * `text[*before_end - 1]`, and the second part is `text[*after_start]` to the end of the text. When no delimiter is
+ * found, both offsets are the text's length. If two delimiters begin at the same byte, the delimiter that comes first
+ * in `delimiters` is found. The second part begins one UTF-8 character after the first byte of the delimiter, even if
+ * the delimiter is longer. The running time grows with `count`.
  * @param text the text, in UTF-8.
  * @param delimiters `count` NUL-terminated strings, none of them NULL.
- * @param before_end out: the offset in bytes at which the text before ends.
- * @param after_start out: the offset in bytes at which the text after begins.
+ * @param before_end out: the offset in bytes at which the first part ends.
+ * @param after_start out: the offset in bytes at which the second part begins.
  * @param delimiter out: the index of the delimiter found; -1 when no delimiter was found.
- * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`. */
+ * @return `NETLIB_OK`, even if no delimiter was found; `NETLIB_INVALID_UTF8`. */
 NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
 NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, const char *const *delimiters,
                                                  size_t count, size_t *before_end, size_t *after_start,
                                                  int64_t *delimiter, netlib_error **err);
 
-/** Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
- * `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
- * only. With SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
- * `NETLIB_SSL_VERSION_TLSv1_2` and, as in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with
- * `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`.
+/** Sets a protocol method of Python's `ssl` module, as urllib3's parameter ssl_version does. Default:
+ * `NETLIB_SSL_VERSION_TLS`, which negotiates the TLS version, as `NETLIB_SSL_VERSION_TLS_CLIENT` and
+ * `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2 only. With SSLv2, SSLv3, TLS 1.0 and
+ * TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
+ * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` cannot be combined with `netlib_tls_options_set_minimum_version` or
+ * `netlib_tls_options_set_maximum_version`.
  * @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`. */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
 void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib_ssl_version version);

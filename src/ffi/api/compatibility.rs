@@ -1,4 +1,4 @@
-//! For programs ported from urllib3, Python's ssl or OpenSSL. A new program needs none of this.
+//! For programs ported from urllib3, Python's ssl or OpenSSL. New programs do not need this section.
 
 pub mod urllib3;
 pub mod python_ssl;

@@ -16,10 +16,10 @@ use crate::retry::{self, MethodsSetting, Retry};
 use crate::tls::TlsOptions;
 use crate::url::{Url, split_first};
 
-/// The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
+/// The old name of `netlib_retry_options_set_allowed_methods`. After calls of both functions, `netlib_retry_new` fails.
 ///
 /// @param methods an array of `count` method names, compared case-insensitively.
-/// @param count the number of methods; 0 allows none.
+/// @param count the number of methods; with 0, no method is allowed.
 #[deprecated(note = "use netlib_retry_options_set_allowed_methods")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_method_whitelist(
@@ -54,26 +54,27 @@ pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: 
     LIST.lend(count)
 }
 
-/// Returns the old constant BACKOFF_MAX, in seconds: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` is
-/// the getter of a Retry.)
+/// Returns urllib3's old constant BACKOFF_MAX, in seconds, as `netlib_retry_default_backoff_max` does.
+/// (`netlib_retry_backoff_max` is the getter of a Retry.)
 #[deprecated(note = "use netlib_retry_default_backoff_max")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_backoff_max() -> f64 {
     guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }
 
-/// Returns the old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not
-/// `netlib_retry_recommended`. It is borrowed and never freed. Never NULL. `netlib_retry_resolve` falls back to it.
+/// Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults. It
+/// differs from `netlib_retry_recommended`. The Retry is borrowed and never freed. Never NULL. `netlib_retry_resolve`
+/// returns this Retry if both its arguments are NULL.
 #[deprecated(note = "use netlib_retry_resolve")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::default_retry()))))
 }
 
-/// Parses a URL, and gives it the scheme "http" if it has no scheme.
+/// Parses a URL, as urllib3's old function get_host does. A URL without a scheme gets the scheme "http".
 ///
 /// @param url the text, in UTF-8.
-/// @param out its scheme, host and port are the results of the old function.
+/// @param out the URL, whose scheme, host and port are the results of urllib3's function.
 /// @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 #[deprecated(note = "use netlib_parse_url")]
 #[unsafe(no_mangle)]
@@ -91,18 +92,18 @@ pub unsafe extern "C" fn netlib_get_host(
     })
 }
 
-/// Finds the first occurrence of a delimiter, and splits the text there: the text before is `text[0]` to
-/// `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When no delimiter is found, both offsets
-/// are the text's length. If two delimiters begin at the same place, the one that comes first in the list is found. The
-/// text after begins one UTF-8 character after that place, however long the delimiter is. The running time grows with
-/// `count`.
+/// Finds the first occurrence of any delimiter in a text, and splits the text there. The first part is `text[0]` to
+/// `text[*before_end - 1]`, and the second part is `text[*after_start]` to the end of the text. When no delimiter is
+/// found, both offsets are the text's length. If two delimiters begin at the same byte, the delimiter that comes first
+/// in `delimiters` is found. The second part begins one UTF-8 character after the first byte of the delimiter, even if
+/// the delimiter is longer. The running time grows with `count`.
 ///
 /// @param text the text, in UTF-8.
 /// @param delimiters `count` NUL-terminated strings, none of them NULL.
-/// @param before_end out: the offset in bytes at which the text before ends.
-/// @param after_start out: the offset in bytes at which the text after begins.
+/// @param before_end out: the offset in bytes at which the first part ends.
+/// @param after_start out: the offset in bytes at which the second part begins.
 /// @param delimiter out: the index of the delimiter found; -1 when no delimiter was found.
-/// @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`, even if no delimiter was found; `NETLIB_INVALID_UTF8`.
 #[deprecated(note = "use strstr or strpbrk")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_split_first(
@@ -127,11 +128,12 @@ pub unsafe extern "C" fn netlib_split_first(
     })
 }
 
-/// Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
-/// `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
-/// only. With SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
-/// `NETLIB_SSL_VERSION_TLSv1_2` and, as in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with
-/// `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`.
+/// Sets a protocol method of Python's `ssl` module, as urllib3's parameter ssl_version does. Default:
+/// `NETLIB_SSL_VERSION_TLS`, which negotiates the TLS version, as `NETLIB_SSL_VERSION_TLS_CLIENT` and
+/// `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2 only. With SSLv2, SSLv3, TLS 1.0 and
+/// TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
+/// in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` cannot be combined with `netlib_tls_options_set_minimum_version` or
+/// `netlib_tls_options_set_maximum_version`.
 ///
 /// @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
 #[deprecated(note = "use netlib_tls_options_set_minimum_version")]

@@ -15,12 +15,12 @@ use crate::ffi::{guard, options as builder};
 use crate::tls::config::python_names;
 use crate::tls::{Stream, TlsOptions};
 
-/// Protocol methods, with Python's numbers: see `netlib_resolve_ssl_version`.
+/// Protocol methods of Python's `ssl` module, with Python's numbers: see `netlib_resolve_ssl_version`.
 #[repr(C)]
 pub enum netlib_ssl_version {
-    /// The newest version that both sides support.
+    /// The newest TLS version that both peers support is negotiated.
     NETLIB_SSL_VERSION_TLS = 2,
-    /// Exactly TLS 1.2.
+    /// Only TLS 1.2 is allowed.
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
     /// The same as `NETLIB_SSL_VERSION_TLS`.
     NETLIB_SSL_VERSION_TLS_CLIENT = 16,
@@ -28,8 +28,8 @@ pub enum netlib_ssl_version {
     NETLIB_SSL_VERSION_TLS_SERVER = 17,
 }
 
-/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. The other
-/// parameters of ssl_wrap_socket are options:
+/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. These
+/// options replace the other parameters of ssl_wrap_socket:
 ///
 ///     keyfile, certfile   netlib_tls_options_set_identity_files
 ///     key_password        netlib_tls_options_set_key_password
@@ -40,24 +40,26 @@ pub enum netlib_ssl_version {
 ///     ssl_version         netlib_tls_options_set_ssl_version
 ///     ciphers             netlib_tls_options_set_ciphers
 ///
-/// Its tls_in_tls is `netlib_tls_wrap_stream`.
+/// The function `netlib_tls_wrap_stream` replaces the parameter tls_in_tls.
 ///
-/// Without a context, one is made from the options. With a context, only these options are used, as in urllib3:
-/// authorities and CRLs, which are added to the context's; an identity with its password, which replaces the context's;
-/// pins, which fail with `NETLIB_INVALID_ARGUMENT` if the context also has pins; and an ECHConfigList, which replaces
-/// the context's. If one of these options is set, another context is made, which reads all files again and resumes no
-/// session: for many connections, make that context once with `netlib_tls_context_to_options`. The application protocol
-/// offered is "http/1.1" unless the options have some; the context's are not used.
+/// Without a context, the call makes a context from the options. With a context, only the following options are used,
+/// as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
+/// password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
+/// context also has pins; and an ECHConfigList, which replaces that of the context. If one of these options is set, the
+/// call makes another context, which reads all files again and resumes no session: for many connections, make that
+/// context once with `netlib_tls_context_to_options`. The stream offers the application protocols of the options, or
+/// "http/1.1" if there are none; those of the context are not used.
 ///
-/// The limit applies to the handshake only: for later calls see `netlib_tls_stream_set_limit`. Files that the options
-/// name are read before the handshake. A limit that has already ended is reported before the files are read. The stream
-/// is blocking. If the call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the
-/// peer.
+/// The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. The call
+/// reads the files that the options name before the handshake. If the limit has already ended, the call fails before it
+/// reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
+/// may have been sent to the peer.
 ///
 /// @param fd a connected stream socket, borrowed.
-/// @param tls_options used as described above.
-/// @param context takes precedence over `tls_options`. May be NULL: a context is made.
-/// @param server_hostname as for `netlib_tls_wrap_fd`. May be NULL, or empty, only if names are not checked.
+/// @param tls_options the options, used as described above.
+/// @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
+/// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
+///        only if host names are not checked.
 /// @param limit ends the handshake.
 /// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
 ///         return.
@@ -84,12 +86,13 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
     })
 }
 
-/// Converts text to the number of a verification mode, as urllib3's resolve_cert_reqs: a constant of Python's `ssl`
-/// module, "CERT_REQUIRED", its abbreviation, "REQUIRED", or a decimal number, which is not checked.
+/// Converts text to the number of a verify mode, as urllib3's resolve_cert_reqs does. The text is a constant of
+/// Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED", or a decimal number, which
+/// is not checked.
 ///
 /// @param candidate the text. May be NULL: CERT_REQUIRED.
-/// @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
-///        checks it.
+/// @param number out: the number, which may be any number. Cast the number to `enum netlib_verify_mode` for
+///        `netlib_tls_options_set_verify_mode`, which checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_resolve_cert_reqs(
@@ -104,13 +107,13 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
     })
 }
 
-/// Converts text to the number of a protocol method, as urllib3's resolve_ssl_version: a constant of Python's `ssl`
-/// module, "PROTOCOL_TLSv1_2", its abbreviation, "TLSv1_2", or a decimal number, which is not checked. The result is
-/// not a number of `enum netlib_tls_version`.
+/// Converts text to the number of a protocol method, as urllib3's resolve_ssl_version does. The text is a constant of
+/// Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2", or a decimal number,
+/// which is not checked. The result is not a number of `enum netlib_tls_version`.
 ///
-/// @param candidate the text. May be NULL: PROTOCOL_TLS, 2.
-/// @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
-///        checks it.
+/// @param candidate the text. May be NULL: PROTOCOL_TLS, whose number is 2.
+/// @param number out: the number, which may be any number. Cast the number to `enum netlib_ssl_version` for
+///        `netlib_tls_options_set_ssl_version`, which checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_resolve_ssl_version(
@@ -125,8 +128,8 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
     })
 }
 
-/// Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL: Python's `SSLContext.protocol`. Every context negotiates the
-/// version, like the contexts that urllib3 makes.
+/// Returns `NETLIB_SSL_VERSION_TLS_CLIENT`, also for NULL, because every context negotiates the TLS version, like the
+/// contexts that urllib3 makes. Corresponds to Python's `SSLContext.protocol`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> enum_netlib_ssl_version {
     read(context, netlib_ssl_version::NETLIB_SSL_VERSION_TLS_CLIENT as i32, |_| {
@@ -135,10 +138,11 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
 }
 
 /// Sets the protocols of Next Protocol Negotiation, which ALPN has replaced. Corresponds to Python's
-/// `set_npn_protocols`. Default: none. With a name, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// `set_npn_protocols`. Default: none. netlib does not support Next Protocol Negotiation: with a protocol,
+/// `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
-/// @param protocols an array of `count` names.
-/// @param count the number of names; 0 is the default.
+/// @param protocols an array of `count` protocol names.
+/// @param count the number of protocol names; 0 is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     options: *mut netlib_tls_options,
@@ -150,8 +154,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     });
 }
 
-/// Sets whether a certificate without subject alternative names may prove a name by its common name. Corresponds to
-/// Python's `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new`
+/// Sets whether a certificate without subject alternative names may prove a host name by its common name. Corresponds
+/// to Python's `hostname_checks_common_name`, which urllib3 sets to false. Default: 0. With 1, `netlib_tls_context_new`
 /// fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
@@ -163,7 +167,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     });
 }
 
-/// Returns 0: a name is never proven by a certificate's common name. Corresponds to Python's
+/// Returns 0, because a certificate's common name never proves a host name. Corresponds to Python's
 /// `hostname_checks_common_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> i32 {
@@ -180,7 +184,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
     });
 }
 
-/// Returns 0: a server may not request a certificate after the handshake. Corresponds to Python's
+/// Returns 0, because a server may not request a certificate after the handshake. Corresponds to Python's
 /// `post_handshake_auth`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {

@@ -15,12 +15,12 @@ use crate::socket::{self, sys};
 use crate::timeout::Timeout;
 use crate::tls::x509::fingerprint;
 
-/// Makes a Retry from a number of retries, as urllib3's Retry.from_int.
+/// Makes a Retry from a number of retries, as urllib3's Retry.from_int does.
 ///
-/// @param count the `total` of the new Retry. `NETLIB_RETRY_DISABLED` disables retrying; with `NETLIB_NONE` the default
-///        Retry is used instead.
-/// @param redirect 1 to follow redirects, else 0. It does not apply to the default Retry.
-/// @param default_retry the default Retry. May be NULL: a Retry with total 3.
+/// @param count the `total` of the new Retry. `NETLIB_RETRY_DISABLED` disables retrying; with `NETLIB_NONE`, the result
+///        is a reference to the default Retry.
+/// @param redirect 1 to follow redirects, else 0. The value does not apply to the default Retry.
+/// @param default_retry the default Retry. May be NULL: a Retry with a `total` of 3.
 /// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_from_int(
@@ -39,11 +39,11 @@ pub unsafe extern "C" fn netlib_retry_from_int(
     })
 }
 
-/// Chooses the Retry of a request: its own, else its pool's, else a Retry with total 3.
+/// Chooses the Retry of a request: the request's own Retry, or the Retry of its pool, or a Retry with a `total` of 3.
 ///
 /// @param per_request the request's own Retry. May be NULL: `pool_default` is returned.
-/// @param pool_default the pool's Retry. May be NULL: a Retry with total 3 replaces it.
-/// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
+/// @param pool_default the pool's Retry. May be NULL: the pool has no Retry.
+/// @return borrowed: one of the two arguments, or a constant Retry that is never freed. Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_resolve(
     per_request: *const netlib_retry,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     })
 }
 
-/// Makes a timeout from one value, which becomes the connect limit and the read limit, without a total.
+/// Makes a timeout from one number, which becomes the connect limit and the read limit. There is no total limit.
 ///
 /// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -72,18 +72,18 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
     })
 }
 
-/// Checks a raw header block for defects. The block is the lines after the status line, up to the empty line. Bytes
-/// after the empty line are ignored.
+/// Checks a raw header block for defects. The block consists of the lines after the status line, up to the empty line.
+/// Bytes after the empty line are ignored.
 ///
-/// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
-/// empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the headers; and a multipart
-/// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
-/// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
+/// The defects are: a line that is not a header field, which ends parsing; a continuation line without a header field
+/// before it; an empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the header
+/// fields; and a multipart Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not
+/// allow. `netlib_response_parse` may refuse a block without defects, because it parses HTTP and not mail.
 ///
-/// @param block the lines.
+/// @param block the bytes of the header block.
 /// @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
-///        from 1; its offset is the start of the line.
-/// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
+///        from 1; the offset of a cause is the start of the line.
+/// @return `NETLIB_OK` if there is no defect; `NETLIB_HEADER_PARSING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_header_parsing(
     block: *const c_char,
@@ -93,10 +93,10 @@ pub unsafe extern "C" fn netlib_assert_header_parsing(
     guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
 }
 
-/// Checks whether the source of a body has been closed. A body in memory is never closed; a descriptor counts as closed
-/// when it is not open.
+/// Checks whether the source of a body has been closed. A body in memory is never closed. The body of a descriptor is
+/// closed when the descriptor is not open.
 ///
-/// @param closed out: 0 or 1.
+/// @param closed out: 1 if the source of the body has been closed, else 0.
 /// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_fp_closed(
@@ -111,33 +111,33 @@ pub unsafe extern "C" fn netlib_is_fp_closed(
     })
 }
 
-/// Returns the address family for name lookups: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can
-/// bind the IPv6 loopback address, or has no descriptor left for the test; else `AF_INET`. Each call asks the system.
+/// Returns the address family for name lookups: `AF_UNSPEC`, for IPv6 and IPv4 addresses, if the system can bind the
+/// IPv6 loopback address, or has no descriptor left for this test; else `AF_INET`. Each call tests the system again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
     guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
 }
 
-/// Returns the time of a monotonic clock, `CLOCK_MONOTONIC`, in seconds. Only the difference of two such times is
+/// Returns the time of the monotonic clock `CLOCK_MONOTONIC`, in seconds. Only the difference between two such times is
 /// meaningful.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_current_time() -> f64 {
     guard::value(0.0, || Ok(sys::monotonic_seconds()))
 }
 
-/// Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint. For pins that hold for all
-/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call it
-/// after `netlib_tls_stream_handshake` and before anything is written; the context also verifies the certificate,
-/// unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
-/// time.
+/// Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint does. For pins that hold for
+/// all streams of a context, use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call
+/// it after `netlib_tls_stream_handshake` and before any data is written; the context also verifies the certificate,
+/// unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are broken. The digests are
+/// compared in constant time.
 ///
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
-///        `netlib_certificate_parse` reads it. May be NULL: the peer sent no certificate, which is a mismatch with
-///        every `cert_len` and fingerprint.
+///        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
+///        mismatch with every `cert_len` and fingerprint.
 /// @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
-/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case; colons may be
-///        anywhere.
-/// @param err for a mismatch, its message contains the expected and the actual fingerprint.
+/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case, with optional
+///        colons.
+/// @param err for a mismatch, the error message contains the expected and the actual fingerprint.
 /// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for no certificate; `NETLIB_INVALID_ARGUMENT` for
 ///         PEM, and for a fingerprint with another length or other characters.
 #[unsafe(no_mangle)]

@@ -11,12 +11,12 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::Certificate;
 
-/// A parsed certificate. **Immutable**. Parsing verifies nothing. For a peer's certificate, pass the bytes of
-/// `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
+/// A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
+/// the bytes of `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
 ///
-/// Returned texts contain no NUL and no control character. These bytes, invalid UTF-8, CR, LF and other line
-/// separators, and characters that change the writing direction are shown as a backslash and two hex digits per byte, a
-/// backslash as two backslashes.
+/// The text that getters of a certificate return contains no NUL and no control character. Two hex digits after a
+/// backslash replace each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
+/// changes the writing direction. Two backslashes replace a backslash.
 pub struct netlib_certificate {
     _private: [u8; 0],
 }
@@ -26,28 +26,30 @@ impl Handle for netlib_certificate {
     type Ownership = Shared;
 }
 
-/// The kind of a name. Returned by `netlib_certificate_name_kind`.
+/// Kinds of names in a certificate. The function `netlib_certificate_name_kind` returns the kind of a name.
 #[repr(C)]
 pub enum netlib_certificate_name_kind {
-    /// No name has this index.
+    /// There is no name with the requested index.
     NETLIB_CERTIFICATE_NAME_NONE = 0,
-    /// The name of a host, in ASCII; the first label may be `*`.
+    /// A host name, in ASCII; the first label may be `*`.
     NETLIB_CERTIFICATE_NAME_DNS = 1,
     /// An IP address.
     NETLIB_CERTIFICATE_NAME_IP = 2,
-    /// A mailbox.
+    /// An email address.
     NETLIB_CERTIFICATE_NAME_EMAIL = 3,
     /// A URI.
     NETLIB_CERTIFICATE_NAME_URI = 4,
 }
 
 /// Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
-/// that breaks a rule of RFC 5280, so that a handshake would refuse it, is accepted if its parts can be read.
+/// that breaks a rule of RFC 5280, so that a handshake would refuse the certificate, is accepted if its fields can be
+/// parsed.
 ///
-/// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
-///        and the rest is ignored.
+/// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, from which the first certificate is
+///        parsed and everything else is ignored.
 /// @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
-/// @param err the error's message names the part that cannot be read; for DER `netlib_error_offset` has its position.
+/// @param err the error message names the field that cannot be parsed; for DER, `netlib_error_offset` returns the
+///        field's position.
 /// @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
 ///         `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
@@ -76,11 +78,11 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
     guard::nothing(|| handle::free(certificate));
 }
 
-/// Returns the subject's name in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for an empty name.
-/// The last part in the certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`;
-/// Python's getpeercert keeps the certificate's order. An attribute without a name in OpenSSL is shown as
-/// "1.2.3=#0C0161", with its value in DER. Verification ignores the subject: `netlib_certificate_name` returns the
-/// hosts of a certificate.
+/// Returns the name of a certificate's subject in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for
+/// an empty name. The attributes are in reverse order, the last attribute of the certificate first, as in OpenSSL's
+/// `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. An attribute for which OpenSSL
+/// has no name appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
+/// `netlib_certificate_name` returns the host names for which a certificate is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_subject(
     certificate: *const netlib_certificate,
@@ -89,7 +91,7 @@ pub unsafe extern "C" fn netlib_certificate_subject(
     lend_text(certificate, len, |certificate| Some(certificate.subject()))
 }
 
-/// Returns the issuer's name, in the form of `netlib_certificate_subject`; "" for an empty name.
+/// Returns the name of a certificate's issuer, in the form of `netlib_certificate_subject`; "" for an empty name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_issuer(
     certificate: *const netlib_certificate,
@@ -98,8 +100,8 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
     lend_text(certificate, len, |certificate| Some(certificate.issuer()))
 }
 
-/// Returns the serial number in upper-case hex, as `openssl x509 -serial` does: "9F885F", "-01", "00". Corresponds to
-/// Python's serialNumber.
+/// Returns the serial number of a certificate in upper-case hex, as `openssl x509 -serial` prints it: "9F885F", "-01",
+/// "00". Corresponds to Python's serialNumber.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_serial(
     certificate: *const netlib_certificate,
@@ -108,21 +110,21 @@ pub unsafe extern "C" fn netlib_certificate_serial(
     lend_text(certificate, len, |certificate| Some(certificate.serial()))
 }
 
-/// Returns the version of X.509, usually 3; the number in the certificate is one less.
+/// Returns the X.509 version of a certificate, usually 3; the number in the encoded certificate is one less.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_certificate) -> i32 {
     read(certificate, 0, Certificate::version)
 }
 
-/// Returns the first second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for
-/// an earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notBefore.
+/// Returns the first second at which a certificate is valid (notBefore), in seconds since 1970-01-01 00:00:00 UTC;
+/// negative for an earlier time. Every certificate has a notBefore. Corresponds to OpenSSL's X509_get0_notBefore.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_before() as f64)
 }
 
-/// Returns the last second at which the certificate is valid, in seconds since 1970-01-01 00:00:00 UTC; negative for an
-/// earlier time. Every certificate has one. Corresponds to OpenSSL's X509_get0_notAfter.
+/// Returns the last second at which a certificate is valid (notAfter), in seconds since 1970-01-01 00:00:00 UTC;
+/// negative for an earlier time. Every certificate has a notAfter. Corresponds to OpenSSL's X509_get0_notAfter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_after() as f64)
@@ -146,15 +148,15 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_after_text()))
 }
 
-/// Returns the number of names in the certificate's subjectAltName. Only the kinds of `enum
-/// netlib_certificate_name_kind` are counted. Corresponds to Python's subjectAltName.
+/// Returns the number of names in the certificate's subjectAltName that have one of the kinds of `enum
+/// netlib_certificate_name_kind`. Corresponds to Python's subjectAltName.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
 }
 
 /// Returns a name in the certificate's subjectAltName, such as "example.com", "*.example.com", "192.0.2.1",
-/// "2001:db8::1". An IP address with a wrong length is returned as "#" and its bytes in hex.
+/// "2001:db8::1". For an IP address with a wrong length, the text is "#" and the bytes in hex.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name(
     certificate: *const netlib_certificate,
@@ -174,7 +176,7 @@ pub unsafe extern "C" fn netlib_certificate_name_kind(
 }
 
 /// Returns the algorithm of the certificate's public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as
-/// OpenSSL's EVP_PKEY_get0_type_name; or, if it is unknown, the object identifier, such as "1.2.3".
+/// OpenSSL's EVP_PKEY_get0_type_name returns it; for an unknown algorithm, the object identifier, such as "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
     certificate: *const netlib_certificate,
@@ -183,8 +185,8 @@ pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.public_key_algorithm()))
 }
 
-/// Returns the curve of an EC key as a constant, by its name in IANA's registry of TLS groups: "secp256r1", which
-/// OpenSSL calls prime256v1; NULL for other keys and unknown curves.
+/// Returns the IANA name of an EC key's curve as a constant string, for example "secp256r1", which OpenSSL calls
+/// prime256v1; NULL for other keys and unknown curves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     certificate: *const netlib_certificate,
@@ -193,16 +195,16 @@ pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     lend_text(certificate, len, |certificate| certificate.public_key_curve())
 }
 
-/// Returns the size of the certificate's public key in bits: the modulus of an RSA key, the field of an EC key, 256 for
-/// Ed25519; 0 for an unknown kind of key or curve. Corresponds to OpenSSL's EVP_PKEY_get_bits, which returns 253 for
-/// Ed25519.
+/// Returns the size of the certificate's public key in bits: the size of the modulus of an RSA key, the size of the
+/// field of an EC key, 256 for Ed25519; 0 for an unknown kind of key or an unknown curve. Corresponds to OpenSSL's
+/// EVP_PKEY_get_bits, which returns 253 for Ed25519.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, Certificate::public_key_bits)
 }
 
-/// Returns the certificate's signature algorithm, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
-/// "rsassaPss", "ED25519"; or, if it is unknown, the object identifier, such as "1.2.3".
+/// Returns OpenSSL's name of the algorithm that signed the certificate: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
+/// "rsassaPss", "ED25519"; for an unknown algorithm, the object identifier, such as "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     certificate: *const netlib_certificate,
@@ -211,16 +213,16 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.signature_algorithm()))
 }
 
-/// Returns 1 if the certificate claims to be an authority's, else 0: its basicConstraints say CA:TRUE, or it is
-/// self-issued and older than that extension. Corresponds to OpenSSL's X509_check_ca with the results 1 and 3. The
-/// claim is not verified.
+/// Returns 1 if a certificate claims to belong to an authority, else 0. A certificate makes this claim if its
+/// basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds to the
+/// results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)
 }
 
 /// Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. Corresponds to
-/// OpenSSL's EXFLAG_SI. The signature is not checked.
+/// OpenSSL's EXFLAG_SI. The function does not verify the signature.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_self_issued)
@@ -228,7 +230,7 @@ pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const n
 
 /// Returns the certificate in DER.
 ///
-/// @param len out: the length in bytes. May be NULL.
+/// @param len out: the length of the DER in bytes. May be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_der(
     certificate: *const netlib_certificate,
@@ -237,9 +239,9 @@ pub unsafe extern "C" fn netlib_certificate_der(
     lend_bytes(certificate, len, |certificate| Some(certificate.der()))
 }
 
-/// Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, as
-/// `netlib_assert_fingerprint` takes it. `openssl x509 -fingerprint -sha256` prints the same digest in upper case and
-/// with colons.
+/// Returns the certificate's fingerprint: the SHA-256 of the DER in 64 lower-case hex digits, which
+/// `netlib_assert_fingerprint` and `netlib_tls_options_add_pin` accept. `openssl x509 -fingerprint -sha256` prints the
+/// same digest in upper case and with colons.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_fingerprint(
     certificate: *const netlib_certificate,
@@ -248,9 +250,9 @@ pub unsafe extern "C" fn netlib_certificate_fingerprint(
     lend_text(certificate, len, |certificate| Some(certificate.fingerprint()))
 }
 
-/// Returns the pin of the certificate's key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
-/// `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. The pin stays the same when a certificate is
-/// renewed with the same key.
+/// Returns the pin of the certificate's key: "sha256//" and the SHA-256 of the SubjectPublicKeyInfo in base64, which
+/// `netlib_tls_options_add_pin` and curl's --pinnedpubkey accept. The pin stays the same when a certificate is renewed
+/// with the same key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_pin(
     certificate: *const netlib_certificate,

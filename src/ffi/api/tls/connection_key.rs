@@ -18,28 +18,28 @@ use crate::status::Status;
 /// The number of bytes that `netlib_connection_key` stores, including the NUL.
 pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 
-/// Computes the key under which a pool keeps a connection. A connection may serve a request only if the keys of both
-/// are equal: then the connection leads to the same server, over the same proxy, with the same trust, pins and
-/// identities. Corresponds to urllib3's `PoolKey`.
+/// Computes the key under which a connection pool keeps a connection. A connection may serve a request only if the key
+/// of the connection equals the key of the request: then the connection leads to the server of the request, over the
+/// same proxy, with the same trusted certificates, pins and identities. Corresponds to urllib3's `PoolKey`.
 ///
-/// The key covers the scheme, host, port, user name and password of each URL, in normalised form, but nothing after the
-/// port. It covers everything that `netlib_tls_context_digest` covers, and every connect option. Callbacks are compared
-/// by their address and their `ctx`. Pass everything else that your connections depend on as `slices`: the path of a
-/// Unix domain socket, a server name other than the URL's, the digest of the context for the proxy, credentials that
-/// log in a whole connection (NTLM, Negotiate).
+/// The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
+/// path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
+/// connect option; of a callback, on its address and its `ctx`. Pass everything else on which your connections depend
+/// as `slices`: the path of a Unix domain socket, a server name that differs from the URL's host, the digest of the
+/// context for the proxy, credentials that authenticate a whole connection (NTLM, Negotiate).
 ///
-/// The key is a SHA-256 digest, which reveals nothing directly. But a reader of the key can guess passwords: if keys
-/// are logged, add random bytes of your own to each. Compare keys only within one process: another version of netlib
-/// may compute different keys.
+/// The key is a SHA-256 digest, which does not contain its inputs. But anyone who reads a key can test guesses of a
+/// password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because
+/// another version of netlib may compute different keys.
 ///
-/// @param proxy the URL of the proxy. May be NULL: none.
-/// @param context May be NULL: no TLS.
-/// @param slices further pieces, in order.
-/// @param count the number of pieces, at most 1024.
+/// @param proxy the URL of the proxy. May be NULL: no proxy.
+/// @param context the TLS context. May be NULL: no TLS.
+/// @param slices further inputs, in order.
+/// @param count the number of slices, at most 1024.
 /// @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
 /// @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
-/// @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many pieces; the
-///         bad value that a setter of `connect_options` kept; `NETLIB_OUT_OF_MEMORY`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many slices; the
+///         status of the first setter of `connect_options` that refused its value; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connection_key(
     url: *const netlib_url,
@@ -73,12 +73,12 @@ pub unsafe extern "C" fn netlib_connection_key(
     })
 }
 
-/// Returns a digest of a context's settings, SHA-256 as 64 lower-case hex digits; NULL when memory is short. Contexts
-/// with equal digests use the same authorities, CRLs and pins, send the same certificates, and request and offer the
-/// same. Files are compared by content, except a key log, which is compared by path; callbacks are compared by their
-/// address and their `ctx`. Each context still has its own sessions.
+/// Returns a digest of a context's settings, the SHA-256 in 64 lower-case hex digits; NULL when memory is short.
+/// Contexts with equal digests have the same authorities, CRLs, pins, identity and TLS parameters. Of a file, the
+/// digest covers the content, but of a key log file the path; of a callback, it covers the address and the `ctx`.
+/// Contexts with equal digests do not share sessions.
 ///
-/// The digest covers the identity, but not the password that opens it. The first call computes the digest. Compare
+/// The digest covers the identity, but not the password of the private key. The first call computes the digest. Compare
 /// digests only within one process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_digest(

@@ -11,23 +11,23 @@ use crate::ffi::{Options, handle};
 use crate::tls::Context;
 use crate::tls::verify::trust::Loaded;
 
-/// Kinds of sources of trust: `netlib_tls_context_trust_source_kind` returns one, `netlib_tls_context_trust_kinds` a
-/// sum of bits.
+/// Kinds of trust sources, which are the places from which a context has loaded trusted certificates.
+/// `netlib_tls_context_trust_source_kind` returns one kind, and `netlib_tls_context_trust_kinds` a sum of bits.
 #[repr(C)]
 pub enum netlib_trust_kind {
-    /// No such source, or no source at all.
+    /// There is no trust source, or none with the requested index.
     NETLIB_TRUST_NONE = 0,
-    /// The operating system's store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name.
+    /// The operating system's certificate store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
-    /// The authorities of Mozilla's programme that are built into netlib, because the options request them or the
-    /// system has no store.
+    /// The authorities that are built into netlib, if the options request them or the system has no certificate
+    /// store.
     NETLIB_TRUST_EMBEDDED = 2,
-    /// The sources of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
+    /// The files, directories and data of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
     NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Returns options that make an equal context. Change some of them to make a different context, which reads files and
-/// the environment again and has its own sessions.
+/// Returns options from which `netlib_tls_context_new` makes an equal context. Change some of the options to make a
+/// different context. The new context reads files and the environment again, and has a session cache of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_to_options(
     context: *const netlib_tls_context,
@@ -35,28 +35,29 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// Returns the number of trusted certificates, of authorities and of peers. Certificates with the same name and key are
-/// counted once, even if several sources have them. Corresponds to the length of Python's `get_ca_certs()`.
+/// Returns the number of certificates, of authorities and of peers, that a context trusts. Certificates with the same
+/// name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
+/// `get_ca_certs()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
 }
 
-/// Returns the kinds of all sources of trust together, as bits of `enum netlib_trust_kind`; 0 when nothing is trusted
-/// because nothing is verified.
+/// Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when no certificate is
+/// trusted because no certificate is verified.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_tls_context) -> i32 {
     read(context, 0, Context::trust_sources)
 }
 
-/// Returns the number of sources of trust that were loaded: the sources that the options name, in their order; then
-/// each source of the system; then the built-in authorities.
+/// Returns the number of trust sources that were loaded. The order is: the sources that the options name, in the order
+/// of the calls; the sources of the system; the built-in authorities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, |context| context.trust_loaded().len())
 }
 
-/// Returns the kind of a source; `NETLIB_TRUST_NONE` for NULL.
+/// Returns the kind of a trust source; `NETLIB_TRUST_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
     context: *const netlib_tls_context,
@@ -65,8 +66,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
     read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::kind))
 }
 
-/// Returns the location of a source: the path of a file or directory, byte for byte; "CA data"; "system" for a store
-/// that is not a file; "embedded".
+/// Returns the location of a trust source: the path of a file or directory, byte for byte; "CA data" for memory;
+/// "system" for a store of the system that is not a file; "embedded" for the built-in authorities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     context: *const netlib_tls_context,
@@ -76,9 +77,9 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
 }
 
-/// Returns the number of trusted certificates in a source, including certificates that other sources also have; 0 only
-/// for a source of the system that could not be read or contains none. Certificates with the same name and key are
-/// counted once.
+/// Returns the number of trusted certificates in a trust source, including certificates that other sources also
+/// contain; 0 only for a source of the system that could not be read or contains no usable certificate. Certificates
+/// with the same name and key count once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
     context: *const netlib_tls_context,
@@ -87,8 +88,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
     read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::anchors))
 }
 
-/// Returns the number of lines that `netlib_tls_context_trust_source_skipped` has for a source, at most 101: after a
-/// hundred, the last line states how many more there are.
+/// Returns the number of lines that `netlib_tls_context_trust_source_skipped` returns for a trust source, at most 101.
+/// If more than 100 items were skipped, the last line states how many more there are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
     context: *const netlib_tls_context,
@@ -97,10 +98,10 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
     read(context, 0, |context| context.trust_loaded().get(index).map_or(0, |loaded| loaded.skipped().len()))
 }
 
-/// Returns one line of text about an item of a source that is not trusted: the file (for a directory), the certificate,
-/// and the reason.
+/// Returns one line of text about an item of a trust source that netlib skipped: the file (for a directory), the
+/// certificate, and the reason.
 ///
-/// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
+/// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; for a larger number, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
     context: *const netlib_tls_context,
@@ -113,8 +114,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
     })
 }
 
-/// Returns the mode in which a client verifies a server's certificate; `NETLIB_CERT_REQUIRED` for NULL. A server
-/// requests a client's certificate only if the mode was set explicitly.
+/// Returns the verify mode of a client; `NETLIB_CERT_REQUIRED` for NULL. A server requests a certificate only if the
+/// verify mode was set explicitly.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_mode(
     context: *const netlib_tls_context,
@@ -122,19 +123,20 @@ pub unsafe extern "C" fn netlib_tls_context_verify_mode(
     read(context, netlib_verify_mode::NETLIB_CERT_REQUIRED as i32, |context| context.verify_mode() as i32)
 }
 
-/// Returns 1 if a server must prove its name, else 0; 1 for NULL.
+/// Returns 1 if the server's certificate must be for the server's host name, else 0; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netlib_tls_context) -> i32 {
     read_bool(context, true, Context::check_hostname)
 }
 
-/// Returns the number of pins: see `netlib_tls_options_add_pin`.
+/// Returns the number of pins of a context: see `netlib_tls_options_add_pin`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_pin_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::pin_count)
 }
 
-/// Returns 1 if a pin replaces the chain to an authority, else 0: see `netlib_tls_options_set_pins_replace_chain`.
+/// Returns 1 if a pin replaces the verification of the chain, else 0: see
+/// `netlib_tls_options_set_pins_replace_chain`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::pins_replace_chain)
@@ -147,8 +149,9 @@ pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_
     read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)
 }
 
-/// Returns the oldest version that can be negotiated, as Python's `minimum_version`; `NETLIB_TLS_VERSION_1_2` for NULL.
-/// Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
+/// Returns the oldest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_2` for NULL. Versions that
+/// `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
+/// Python's `minimum_version`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     context: *const netlib_tls_context,
@@ -156,8 +159,9 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     read(context, netlib_tls_version::NETLIB_TLS_VERSION_1_2 as i32, |context| context.minimum_version() as i32)
 }
 
-/// Returns the newest version that can be negotiated, as Python's `maximum_version`; `NETLIB_TLS_VERSION_1_3` for NULL.
-/// Versions that `netlib_tls_options_set_option_bits` excludes, or that have no cipher suite, are ignored.
+/// Returns the newest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_3` for NULL. Versions that
+/// `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
+/// Python's `maximum_version`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_maximum_version(
     context: *const netlib_tls_context,
@@ -165,13 +169,13 @@ pub unsafe extern "C" fn netlib_tls_context_maximum_version(
     read(context, netlib_tls_version::NETLIB_TLS_VERSION_1_3 as i32, |context| context.maximum_version() as i32)
 }
 
-/// Returns the number of application protocols that are offered.
+/// Returns the number of application protocols that a context offers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_alpn_protocol_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, |context| context.alpn_protocols().len())
 }
 
-/// Returns an application protocol that is offered; index 0 is the most preferred.
+/// Returns an application protocol that a context offers; index 0 is the most preferred protocol.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
     context: *const netlib_tls_context,
@@ -181,14 +185,14 @@ pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
     lend_text(context, len, |context| context.alpn_protocols().get(index).map(CString::as_c_str))
 }
 
-/// Returns the number of cipher suites that are offered. Corresponds to the length of Python's `get_ciphers()`.
+/// Returns the number of cipher suites that a context offers. Corresponds to the length of Python's `get_ciphers()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::cipher_count)
 }
 
-/// Returns a cipher suite that is offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` does:
-/// a constant. Index 0 is the most preferred; the TLS 1.3 suites come first.
+/// Returns the IANA name of a cipher suite that a context offers, as a constant string. Index 0 is the most preferred
+/// suite; the TLS 1.3 suites precede the TLS 1.2 suites.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
     context: *const netlib_tls_context,
@@ -198,8 +202,8 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
     lend_text(context, len, |context| context.cipher(index))
 }
 
-/// Returns the words of the cipher string that name no suite of netlib, misspelt words included, in their order,
-/// separated by ":"; NULL when there are none.
+/// Returns the words of a context's cipher string that name no suite of netlib, misspelt words included, in the order
+/// of the string, separated by ":"; NULL when there are none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
     context: *const netlib_tls_context,
@@ -208,14 +212,14 @@ pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
     lend_text(context, len, Context::unknown_ciphers)
 }
 
-/// Returns the number of key exchange groups that are offered.
+/// Returns the number of key exchange groups that a context offers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_key_exchange_group_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::key_exchange_group_count)
 }
 
-/// Returns a group that is offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` does: a
-/// constant. Index 0 is the most preferred.
+/// Returns the IANA name of a key exchange group that a context offers, as a constant string. Index 0 is the most
+/// preferred group.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
     context: *const netlib_tls_context,
@@ -225,15 +229,15 @@ pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
     lend_text(context, len, |context| context.key_exchange_group(index))
 }
 
-/// Returns 1 if sessions are resumed, else 0; 1 for NULL. A context with an ECHConfigList resumes none. See
-/// `netlib_tls_options_set_resumption`.
+/// Returns 1 if a context resumes sessions, else 0; 1 for NULL. A context with an ECHConfigList resumes no sessions.
+/// See `netlib_tls_options_set_resumption`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tls_context) -> i32 {
     read_bool(context, true, Context::resumption)
 }
 
-/// Returns the file to which the secrets of sessions are written; NULL when they are written nowhere. Corresponds to
-/// Python's `keylog_filename`.
+/// Returns the path of a context's key log file, to which the secrets of sessions are written; NULL when there is no
+/// key log file. Corresponds to Python's `keylog_filename`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_keylog_file(
     context: *const netlib_tls_context,
