@@ -12,6 +12,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use pkcs5::der::asn1::ObjectIdentifier;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
 
@@ -24,8 +25,8 @@ use crate::tls::x509::der::{self, Der, Element, Malformed, Octets, tag};
 /// The name in messages.
 const THING: &str = "PKCS#12 data";
 
-/// 1.2.840.113549.1.7: PKCS #7. Its arc .1 is data.
-const PKCS7: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7];
+/// PKCS #7.
+const PKCS7: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7");
 
 /// Returns true if `bytes` begin like PKCS#12: a SEQUENCE that begins with version 3 and a SEQUENCE. No key has this
 /// version, and a certificate begins with two SEQUENCEs.
@@ -159,7 +160,7 @@ enum Pkcs7 {
 
 impl Pkcs7 {
     fn of(oid: &[u8]) -> Option<Pkcs7> {
-        match oid.strip_prefix(&PKCS7)? {
+        match oid.strip_prefix(PKCS7.as_bytes())? {
             [1] => Some(Pkcs7::Data),
             [3] => Some(Pkcs7::Enveloped),
             [6] => Some(Pkcs7::Encrypted),

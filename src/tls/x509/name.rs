@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use pkcs5::der::asn1::ObjectIdentifier;
+
 use super::der::{Der, Element, Malformed, tag};
 use super::oid::Oid;
 
@@ -93,43 +95,38 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
     }
 }
 
-/// Returns OpenSSL's short name. RFC 4514 defines only the names of two letters, STREET and UID.
+/// OpenSSL's short names. RFC 4514 defines only the names of two letters, STREET and UID.
+const LABELS: [(ObjectIdentifier, &str); 26] = [
+    (ObjectIdentifier::new_unwrap("2.5.4.3"), "CN"),
+    (ObjectIdentifier::new_unwrap("2.5.4.4"), "SN"),
+    (ObjectIdentifier::new_unwrap("2.5.4.5"), "serialNumber"),
+    (ObjectIdentifier::new_unwrap("2.5.4.6"), "C"),
+    (ObjectIdentifier::new_unwrap("2.5.4.7"), "L"),
+    (ObjectIdentifier::new_unwrap("2.5.4.8"), "ST"),
+    (ObjectIdentifier::new_unwrap("2.5.4.9"), "street"),
+    (ObjectIdentifier::new_unwrap("2.5.4.10"), "O"),
+    (ObjectIdentifier::new_unwrap("2.5.4.11"), "OU"),
+    (ObjectIdentifier::new_unwrap("2.5.4.12"), "title"),
+    (ObjectIdentifier::new_unwrap("2.5.4.13"), "description"),
+    (ObjectIdentifier::new_unwrap("2.5.4.15"), "businessCategory"),
+    (ObjectIdentifier::new_unwrap("2.5.4.17"), "postalCode"),
+    (ObjectIdentifier::new_unwrap("2.5.4.41"), "name"),
+    (ObjectIdentifier::new_unwrap("2.5.4.42"), "GN"),
+    (ObjectIdentifier::new_unwrap("2.5.4.43"), "initials"),
+    (ObjectIdentifier::new_unwrap("2.5.4.44"), "generationQualifier"),
+    (ObjectIdentifier::new_unwrap("2.5.4.46"), "dnQualifier"),
+    (ObjectIdentifier::new_unwrap("2.5.4.65"), "pseudonym"),
+    (ObjectIdentifier::new_unwrap("2.5.4.97"), "organizationIdentifier"),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.1"), "emailAddress"),
+    (ObjectIdentifier::new_unwrap("0.9.2342.19200300.100.1.1"), "UID"),
+    (ObjectIdentifier::new_unwrap("0.9.2342.19200300.100.1.25"), "DC"),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.1"), "jurisdictionL"),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.2"), "jurisdictionST"),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.3"), "jurisdictionC"),
+];
+
 fn label(kind: &[u8]) -> Option<&'static str> {
-    Some(match kind {
-        [0x55, 0x04, kind] => match kind {
-            3 => "CN",
-            4 => "SN",
-            5 => "serialNumber",
-            6 => "C",
-            7 => "L",
-            8 => "ST",
-            9 => "street",
-            10 => "O",
-            11 => "OU",
-            12 => "title",
-            13 => "description",
-            15 => "businessCategory",
-            17 => "postalCode",
-            41 => "name",
-            42 => "GN",
-            43 => "initials",
-            44 => "generationQualifier",
-            46 => "dnQualifier",
-            65 => "pseudonym",
-            97 => "organizationIdentifier",
-            _ => return None,
-        },
-        [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 1] => "emailAddress",
-        [0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 1] => "UID",
-        [0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 25] => "DC",
-        [0x2b, 6, 1, 4, 1, 0x82, 0x37, 0x3c, 2, 1, kind] => match kind {
-            1 => "jurisdictionL",
-            2 => "jurisdictionST",
-            3 => "jurisdictionC",
-            _ => return None,
-        },
-        _ => return None,
-    })
+    LABELS.iter().find(|(known, _)| known.as_bytes() == kind).map(|(_, label)| *label)
 }
 
 fn push_value(out: &mut String, value: &Element<'_>) {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use pkcs5::der::asn1::ObjectIdentifier;
+
 /// The content of an OBJECT IDENTIFIER. `Display` writes it in dotted form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Oid<'a>(pub(crate) &'a [u8]);
@@ -35,33 +37,88 @@ impl fmt::Display for Oid<'_> {
     }
 }
 
-/// 2.5.29.14, .15, .17, .19, .35, .37
-pub(crate) const SUBJECT_KEY_ID: &[u8] = &[0x55, 0x1d, 0x0e];
-pub(crate) const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
-pub(crate) const SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1d, 0x11];
-pub(crate) const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
-pub(crate) const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 0x23];
-pub(crate) const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
+/// Defines the content bytes of object identifiers from their dotted form.
+macro_rules! object_identifiers {
+    ($($name:ident = $dotted:literal)*) => {
+        $(pub(crate) const $name: &[u8] = {
+            const OID: ObjectIdentifier = ObjectIdentifier::new_unwrap($dotted);
+            OID.as_bytes()
+        };)*
+    };
+}
 
-/// 2.5.29.30, .31, .32, .33, .36, .54
-pub(crate) const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x1e];
-pub(crate) const CRL_DISTRIBUTION_POINTS: &[u8] = &[0x55, 0x1d, 0x1f];
-pub(crate) const CERTIFICATE_POLICIES: &[u8] = &[0x55, 0x1d, 0x20];
-pub(crate) const POLICY_MAPPINGS: &[u8] = &[0x55, 0x1d, 0x21];
-pub(crate) const POLICY_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x24];
-pub(crate) const INHIBIT_ANY_POLICY: &[u8] = &[0x55, 0x1d, 0x36];
+// Extensions.
+object_identifiers! {
+    SUBJECT_KEY_ID = "2.5.29.14"
+    KEY_USAGE = "2.5.29.15"
+    SUBJECT_ALT_NAME = "2.5.29.17"
+    BASIC_CONSTRAINTS = "2.5.29.19"
+    NAME_CONSTRAINTS = "2.5.29.30"
+    CRL_DISTRIBUTION_POINTS = "2.5.29.31"
+    CERTIFICATE_POLICIES = "2.5.29.32"
+    POLICY_MAPPINGS = "2.5.29.33"
+    AUTHORITY_KEY_ID = "2.5.29.35"
+    POLICY_CONSTRAINTS = "2.5.29.36"
+    EXTENDED_KEY_USAGE = "2.5.29.37"
+    INHIBIT_ANY_POLICY = "2.5.29.54"
+    NETSCAPE_CERT_TYPE = "2.16.840.1.113730.1.1"
+    AUTHORITY_INFO_ACCESS = "1.3.6.1.5.5.7.1.1"
+}
 
-/// 2.16.840.1.113730.1.1
-pub(crate) const NETSCAPE_CERT_TYPE: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x86, 0xf8, 0x42, 0x01, 0x01];
+// The access method for the issuer's certificate in authorityInfoAccess.
+object_identifiers! {
+    CA_ISSUERS = "1.3.6.1.5.5.7.48.2"
+}
 
-/// 1.3.6.1.5.5.7.1.1, 1.3.6.1.5.5.7.48.2
-pub(crate) const AUTHORITY_INFO_ACCESS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 1, 1];
-pub(crate) const CA_ISSUERS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 48, 2];
+// Purposes in extKeyUsage.
+object_identifiers! {
+    ANY_PURPOSE = "2.5.29.37.0"
+    SERVER_AUTH = "1.3.6.1.5.5.7.3.1"
+    CLIENT_AUTH = "1.3.6.1.5.5.7.3.2"
+}
 
-/// 2.5.29.37.0, 1.3.6.1.5.5.7.3.1, .2
-pub(crate) const ANY_PURPOSE: &[u8] = &[0x55, 0x1d, 0x25, 0x00];
-pub(crate) const SERVER_AUTH: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 1];
-pub(crate) const CLIENT_AUTH: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 2];
+// Public keys, and curves.
+object_identifiers! {
+    RSA = "1.2.840.113549.1.1.1"
+    RSA_PSS = "1.2.840.113549.1.1.10"
+    EC = "1.2.840.10045.2.1"
+    DSA = "1.2.840.10040.4.1"
+    ED25519 = "1.3.101.112"
+    ED448 = "1.3.101.113"
+    SECP224R1 = "1.3.132.0.33"
+    SECP256R1 = "1.2.840.10045.3.1.7"
+    SECP384R1 = "1.3.132.0.34"
+    SECP521R1 = "1.3.132.0.35"
+    SECP256K1 = "1.3.132.0.10"
+    BRAINPOOL_P256R1 = "1.3.36.3.3.2.8.1.1.7"
+    BRAINPOOL_P384R1 = "1.3.36.3.3.2.8.1.1.11"
+    BRAINPOOL_P512R1 = "1.3.36.3.3.2.8.1.1.13"
+}
+
+// Signatures and hashes. RSASSA-PSS and the Edwards curves sign with the identifier of the key.
+object_identifiers! {
+    MD2_WITH_RSA = "1.2.840.113549.1.1.2"
+    MD5_WITH_RSA = "1.2.840.113549.1.1.4"
+    SHA1_WITH_RSA = "1.2.840.113549.1.1.5"
+    SHA1_WITH_RSA_OIW = "1.3.14.3.2.29"
+    SHA224_WITH_RSA = "1.2.840.113549.1.1.14"
+    SHA256_WITH_RSA = "1.2.840.113549.1.1.11"
+    SHA384_WITH_RSA = "1.2.840.113549.1.1.12"
+    SHA512_WITH_RSA = "1.2.840.113549.1.1.13"
+    ECDSA_WITH_SHA1 = "1.2.840.10045.4.1"
+    ECDSA_WITH_SHA224 = "1.2.840.10045.4.3.1"
+    ECDSA_WITH_SHA256 = "1.2.840.10045.4.3.2"
+    ECDSA_WITH_SHA384 = "1.2.840.10045.4.3.3"
+    ECDSA_WITH_SHA512 = "1.2.840.10045.4.3.4"
+    DSA_WITH_SHA1 = "1.2.840.10040.4.3"
+    DSA_WITH_SHA224 = "2.16.840.1.101.3.4.3.1"
+    DSA_WITH_SHA256 = "2.16.840.1.101.3.4.3.2"
+    SHA1 = "1.3.14.3.2.26"
+    SHA224 = "2.16.840.1.101.3.4.2.4"
+    SHA256 = "2.16.840.1.101.3.4.2.1"
+    SHA384 = "2.16.840.1.101.3.4.2.2"
+    SHA512 = "2.16.840.1.101.3.4.2.3"
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Public keys and signature algorithms, with OpenSSL's names.
 
 use super::der::{Der, Element, Malformed, tag};
-use super::oid::Oid;
+use super::oid::{self, Oid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hash {
@@ -67,56 +67,31 @@ pub(crate) enum PublicKey<'a> {
     Other(Oid<'a>),
 }
 
-/// 1.2.840.113549.1.1: PKCS #1.
-const PKCS1: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1];
-/// 1.2.840.10045: ANSI X9.62.
-const X9_62: [u8; 5] = [0x2a, 0x86, 0x48, 0xce, 0x3d];
-/// 1.2.840.10040.4: DSA and its signature with SHA-1.
-const X9_57: [u8; 6] = [0x2a, 0x86, 0x48, 0xce, 0x38, 4];
-/// 2.16.840.1.101.3.4: NIST's algorithms: .2 hashes, .3 signatures.
-const NIST: [u8; 8] = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
-/// 1.3.132.0: SECG's curves.
-const SECG: [u8; 4] = [0x2b, 0x81, 0x04, 0];
-/// 1.3.36.3.3.2.8.1.1: Brainpool's curves.
-const BRAINPOOL: [u8; 8] = [0x2b, 0x24, 3, 3, 2, 8, 1, 1];
-
 impl<'a> SignatureAlgorithm<'a> {
     pub(super) fn read(fields: &mut Der<'a>, what: &'static str) -> Result<SignatureAlgorithm<'a>, Malformed> {
         let mut inside = fields.read(tag::SEQUENCE, what)?.inside();
         let kind = inside.read(tag::OID, what)?.content;
         use SignatureAlgorithm::{Dsa, Ecdsa, Ed448, Ed25519, Other, Rsa, RsaPss};
-        let other = Other(Oid(kind));
-        Ok(if let Some(kind) = kind.strip_prefix(&PKCS1) {
-            match kind {
-                [2] => Rsa(Hash::Md2),
-                [4] => Rsa(Hash::Md5),
-                [5] => Rsa(Hash::Sha1),
-                [10] => RsaPss(pss_hash(inside)),
-                [11] => Rsa(Hash::Sha256),
-                [12] => Rsa(Hash::Sha384),
-                [13] => Rsa(Hash::Sha512),
-                [14] => Rsa(Hash::Sha224),
-                _ => other,
-            }
-        } else if let Some(kind) = kind.strip_prefix(&X9_62) {
-            match kind {
-                [4, 1] => Ecdsa(Hash::Sha1),
-                [4, 3, 1] => Ecdsa(Hash::Sha224),
-                [4, 3, 2] => Ecdsa(Hash::Sha256),
-                [4, 3, 3] => Ecdsa(Hash::Sha384),
-                [4, 3, 4] => Ecdsa(Hash::Sha512),
-                _ => other,
-            }
-        } else {
-            match kind {
-                [0x2b, 0x65, 112] => Ed25519,
-                [0x2b, 0x65, 113] => Ed448,
-                [0x2b, 14, 3, 2, 29] => Rsa(Hash::Sha1),
-                [prefix @ .., 3] if prefix == X9_57 => Dsa(Hash::Sha1),
-                [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 1] => Dsa(Hash::Sha224),
-                [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 2] => Dsa(Hash::Sha256),
-                _ => other,
-            }
+        Ok(match kind {
+            oid::MD2_WITH_RSA => Rsa(Hash::Md2),
+            oid::MD5_WITH_RSA => Rsa(Hash::Md5),
+            oid::SHA1_WITH_RSA | oid::SHA1_WITH_RSA_OIW => Rsa(Hash::Sha1),
+            oid::SHA224_WITH_RSA => Rsa(Hash::Sha224),
+            oid::SHA256_WITH_RSA => Rsa(Hash::Sha256),
+            oid::SHA384_WITH_RSA => Rsa(Hash::Sha384),
+            oid::SHA512_WITH_RSA => Rsa(Hash::Sha512),
+            oid::RSA_PSS => RsaPss(pss_hash(inside)),
+            oid::ECDSA_WITH_SHA1 => Ecdsa(Hash::Sha1),
+            oid::ECDSA_WITH_SHA224 => Ecdsa(Hash::Sha224),
+            oid::ECDSA_WITH_SHA256 => Ecdsa(Hash::Sha256),
+            oid::ECDSA_WITH_SHA384 => Ecdsa(Hash::Sha384),
+            oid::ECDSA_WITH_SHA512 => Ecdsa(Hash::Sha512),
+            oid::DSA_WITH_SHA1 => Dsa(Hash::Sha1),
+            oid::DSA_WITH_SHA224 => Dsa(Hash::Sha224),
+            oid::DSA_WITH_SHA256 => Dsa(Hash::Sha256),
+            oid::ED25519 => Ed25519,
+            oid::ED448 => Ed448,
+            kind => Other(Oid(kind)),
         })
     }
 
@@ -172,11 +147,11 @@ fn pss_hash(mut parameters: Der<'_>) -> Hash {
     let Some(hash) = fields.inside().take(tag::explicit(0)) else { return Hash::Sha1 };
     let hash = hash.inside().take(tag::SEQUENCE).and_then(|hash| hash.inside().take(tag::OID));
     match hash.map(|hash| hash.content) {
-        Some([0x2b, 14, 3, 2, 26]) => Hash::Sha1,
-        Some([prefix @ .., 1]) if *prefix == NIST => Hash::Sha256,
-        Some([prefix @ .., 2]) if *prefix == NIST => Hash::Sha384,
-        Some([prefix @ .., 3]) if *prefix == NIST => Hash::Sha512,
-        Some([prefix @ .., 4]) if *prefix == NIST => Hash::Sha224,
+        Some(oid::SHA1) => Hash::Sha1,
+        Some(oid::SHA224) => Hash::Sha224,
+        Some(oid::SHA256) => Hash::Sha256,
+        Some(oid::SHA384) => Hash::Sha384,
+        Some(oid::SHA512) => Hash::Sha512,
         _ => Hash::Other,
     }
 }
@@ -197,17 +172,15 @@ impl<'a> PublicKey<'a> {
         fields.end(WHAT)?;
         let mut modulus = || key.read(tag::SEQUENCE, WHAT)?.inside().read(tag::INTEGER, WHAT).map(|n| bits(&n));
         Ok(match kind {
-            [prefix @ .., 1] if *prefix == PKCS1 => PublicKey::Rsa { bits: modulus()? },
-            [prefix @ .., 10] if *prefix == PKCS1 => PublicKey::RsaPss { bits: modulus()? },
-            [prefix @ .., 2, 1] if *prefix == X9_62 => {
-                PublicKey::Ec { curve: algorithm.take(tag::OID).and_then(|curve| Curve::of(curve.content)) }
-            }
-            [prefix @ .., 1] if *prefix == X9_57 => {
+            oid::RSA => PublicKey::Rsa { bits: modulus()? },
+            oid::RSA_PSS => PublicKey::RsaPss { bits: modulus()? },
+            oid::EC => PublicKey::Ec { curve: algorithm.take(tag::OID).and_then(|curve| Curve::of(curve.content)) },
+            oid::DSA => {
                 let prime = algorithm.take(tag::SEQUENCE).and_then(|domain| domain.inside().take(tag::INTEGER));
                 PublicKey::Dsa { bits: prime.map_or(0, |prime| bits(&prime)) }
             }
-            [0x2b, 0x65, 112] => PublicKey::Ed25519,
-            [0x2b, 0x65, 113] => PublicKey::Ed448,
+            oid::ED25519 => PublicKey::Ed25519,
+            oid::ED448 => PublicKey::Ed448,
             kind => PublicKey::Other(Oid(kind)),
         })
     }
@@ -248,14 +221,14 @@ impl<'a> PublicKey<'a> {
 impl Curve {
     fn of(kind: &[u8]) -> Option<Curve> {
         Some(match kind {
-            [prefix @ .., 3, 1, 7] if *prefix == X9_62 => Curve::P256,
-            [prefix @ .., 10] if *prefix == SECG => Curve::Secp256k1,
-            [prefix @ .., 33] if *prefix == SECG => Curve::P224,
-            [prefix @ .., 34] if *prefix == SECG => Curve::P384,
-            [prefix @ .., 35] if *prefix == SECG => Curve::P521,
-            [prefix @ .., 7] if *prefix == BRAINPOOL => Curve::BrainpoolP256,
-            [prefix @ .., 11] if *prefix == BRAINPOOL => Curve::BrainpoolP384,
-            [prefix @ .., 13] if *prefix == BRAINPOOL => Curve::BrainpoolP512,
+            oid::SECP256R1 => Curve::P256,
+            oid::SECP256K1 => Curve::Secp256k1,
+            oid::SECP224R1 => Curve::P224,
+            oid::SECP384R1 => Curve::P384,
+            oid::SECP521R1 => Curve::P521,
+            oid::BRAINPOOL_P256R1 => Curve::BrainpoolP256,
+            oid::BRAINPOOL_P384R1 => Curve::BrainpoolP384,
+            oid::BRAINPOOL_P512R1 => Curve::BrainpoolP512,
             _ => return None,
         })
     }

@@ -1,19 +1,27 @@
 //! Times: their encoding in certificates, seconds since 1970, and text.
+//!
+//! The crate `der` computes the calendar. Its own time types read only what RFC 5280 allows, and no date before 1970.
+
+use std::time::Duration;
+
+use pkcs5::der::DateTime;
 
 use super::der::{Element, tag};
 
-const DAY: i64 = 86_400;
+/// The Gregorian calendar repeats after 400 years.
+const CYCLE_YEARS: i64 = 400;
+const CYCLE_SECONDS: i64 = 146_097 * 86_400;
 
 /// Parses UTCTime and GeneralizedTime. RFC 5280 requires seconds and "Z". Older authorities left seconds out or wrote
 /// fractions or offsets, which are also accepted.
 pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
     let mut text = Digits(time.content);
     let year = match time.tag {
-        tag::UTC_TIME => match text.two()? {
+        tag::UTC_TIME => match i64::from(text.two()?) {
             year @ ..50 => 2000 + year,
             year => 1900 + year,
         },
-        tag::GENERALIZED_TIME => text.two()? * 100 + text.two()?,
+        tag::GENERALIZED_TIME => i64::from(text.two()?) * 100 + i64::from(text.two()?),
         _ => return None,
     };
     let (month, day, hour, minute) = (text.two()?, text.two()?, text.two()?, text.two()?);
@@ -30,61 +38,41 @@ pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
             if hours > 23 || minutes > 59 || !text.0.is_empty() {
                 return None;
             }
-            (hours * 3600 + minutes * 60) * if *sign == b'+' { 1 } else { -1 }
+            (i64::from(hours) * 3600 + i64::from(minutes) * 60) * if *sign == b'+' { 1 } else { -1 }
         }
         _ => return None,
     };
-    let valid = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
     // A leap second counts as the first second of the next minute.
-    if !valid || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    Some(days_before(year, month, day) * DAY + hour * 3600 + minute * 60 + second - offset)
+    let leap_second = i64::from(second == 60);
+    let second = if second == 60 { 59 } else { second };
+    let shifted_year = u16::try_from(2000 + year % CYCLE_YEARS).ok()?;
+    let shifted = DateTime::new(shifted_year, month, day, hour, minute, second).ok()?;
+    let shifted = i64::try_from(shifted.unix_duration().as_secs()).ok()?;
+    let cycles = year / CYCLE_YEARS - 2000 / CYCLE_YEARS;
+    Some(shifted + cycles * CYCLE_SECONDS + leap_second - offset)
 }
 
 struct Digits<'a>(&'a [u8]);
 
 impl Digits<'_> {
-    fn two(&mut self) -> Option<i64> {
+    fn two(&mut self) -> Option<u8> {
         let (&[tens, ones], rest) = self.0.split_first_chunk()?;
         if !tens.is_ascii_digit() || !ones.is_ascii_digit() {
             return None;
         }
         self.0 = rest;
-        Some(i64::from(tens - b'0') * 10 + i64::from(ones - b'0'))
+        Some((tens - b'0') * 10 + (ones - b'0'))
     }
-}
-
-fn days_of(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days since 1970-01-01. Years begin on 1 March here, so that the leap day comes last.
-fn days_before(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let month = (month + 9) % 12;
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 719_468
 }
 
 /// Formats a time like "2026-03-09 17:05:00 UTC".
 pub(crate) fn utc(seconds: i64) -> String {
-    let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // Converts a day count to a date, in eras of 400 years that begin on 1 March of year 0.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (cycles, shifted) = (seconds.div_euclid(CYCLE_SECONDS), seconds.rem_euclid(CYCLE_SECONDS));
+    // Always succeeds: the shifted time is in the years 1970 to 2369.
+    let shifted = DateTime::from_unix_duration(Duration::from_secs(shifted.unsigned_abs()));
+    let time = shifted.unwrap_or(DateTime::INFINITY);
+    let year = i64::from(time.year()) + cycles * CYCLE_YEARS;
+    let (month, day, hour, minute, second) = (time.month(), time.day(), time.hour(), time.minutes(), time.seconds());
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 

@@ -3,8 +3,8 @@
 //! The file determines the cost of the derivation, so its parameters are checked against limits before any work.
 
 use pkcs5::AlgorithmIdentifierRef;
-use pkcs5::der::Reader;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
+use pkcs5::der::{Reader, Tag, Tagged};
 use pkcs5::pbes2::{
     AES_128_CBC_OID, AES_192_CBC_OID, AES_256_CBC_OID, DES_EDE3_CBC_OID, EncryptionScheme, Kdf, PBKDF2_OID,
     Parameters, Pbkdf2Params, Pbkdf2Prf, SCRYPT_OID, Salt, ScryptParams,
@@ -113,14 +113,9 @@ pub(in crate::tls) fn iterations_of(given: UintRef<'_>, what: &str) -> Opened<u3
 }
 
 pub(in crate::tls) fn pbkdf2_prf(oid: ObjectIdentifier) -> Opened<Pbkdf2Prf> {
-    let known = [
-        Pbkdf2Prf::HmacWithSha1,
-        Pbkdf2Prf::HmacWithSha224,
-        Pbkdf2Prf::HmacWithSha256,
-        Pbkdf2Prf::HmacWithSha384,
-        Pbkdf2Prf::HmacWithSha512,
-    ];
-    known.into_iter().find(|prf| prf.oid() == oid).ok_or_else(|| unsupported("PBKDF2 with", oid))
+    // The parameters are ignored, as OpenSSL does.
+    let prf = AlgorithmIdentifierRef { oid, parameters: None };
+    Pbkdf2Prf::try_from(prf).map_err(|_| unsupported("PBKDF2 with", oid))
 }
 
 fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
@@ -164,17 +159,16 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     })
 }
 
-/// Checks the length of a salt. The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
+/// Reads a salt. The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
 fn bounded_salt(salt: AnyRef<'_>) -> Opened<Salt> {
-    let Ok(salt) = salt.decode_as::<&OctetStringRef>() else {
-        return Err(Refusal::Unsupported("a salt from another source (otherSource)".to_owned()));
-    };
-    let len = salt.as_bytes().len();
-    if len > Salt::MAX_LEN {
-        let why = format!("a salt of {len} bytes; at most {} are allowed", Salt::MAX_LEN);
-        return Err(Refusal::Unsupported(why));
-    }
-    Salt::new(salt.as_bytes()).map_err(|_| broken("its salt"))
+    salt.decode_as().map_err(|_| {
+        Refusal::Unsupported(match salt.tag() {
+            Tag::OctetString => {
+                format!("a salt of {} bytes; at most {} are allowed", salt.value().len(), Salt::MAX_LEN)
+            }
+            _ => "a salt from another source (otherSource)".to_owned(),
+        })
+    })
 }
 
 fn check_key_length(given: Option<UintRef<'_>>, key_size: usize) -> Opened<()> {

@@ -1,7 +1,7 @@
 //! Decrypts the parts of the AuthenticatedSafe and collects the bags in them.
 
 use pkcs5::der::Decode;
-use pkcs5::der::asn1::AnyRef;
+use pkcs5::der::asn1::{AnyRef, ObjectIdentifier};
 use rustls_pki_types::CertificateDer;
 
 use super::{PasswordState, Pkcs7, Span, content_info, place, string};
@@ -117,10 +117,10 @@ fn scheme(algorithm: &Element<'_>, safe: &Span<'_>) -> Opened<Scheme> {
     Scheme::of(any)
 }
 
-/// 1.2.840.113549.1.12.10.1: the bag types.
-const BAGS: [u8; 10] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 10, 1];
-/// 1.2.840.113549.1.9: PKCS #9. Its arc .21 is localKeyID, and .22.1 an X.509 certificate.
-const PKCS9: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9];
+/// The bag types.
+const BAGS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.12.10.1");
+/// PKCS #9. Its arc .21 is localKeyID, and .22.1 an X.509 certificate.
+const PKCS9: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.9");
 
 impl Bags {
     fn list(&mut self, mut list: Der<'_>, of: &str, depth: usize) -> Opened<()> {
@@ -145,7 +145,7 @@ impl Bags {
         };
         bag.end("the data after a bag's attributes").map_err(wrong)?;
         let local_id = || local_id.map(|id| memory::copy(id, "a localKeyId")).transpose();
-        match kind.content.strip_prefix(&BAGS) {
+        match kind.content.strip_prefix(BAGS.as_bytes()) {
             Some([number @ (1 | 2)]) => {
                 let key = value.read(tag::SEQUENCE, "a private key").map_err(wrong)?;
                 let key = Key { der: copy(key.whole)?, is_encrypted: *number == 2, local_id: local_id()? };
@@ -177,7 +177,7 @@ fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
     let kind = bag.read(tag::OID, "a certificate's type")?;
     let value = bag.read(tag::explicit(0), "a certificate")?;
     bag.end("the data after a certificate")?;
-    match kind.content.strip_prefix(&PKCS9) {
+    match kind.content.strip_prefix(PKCS9.as_bytes()) {
         Some([22, 1]) => string(value.inside(), tag::OCTET_STRING, "a certificate").map(Some),
         _ => Ok(None),
     }
@@ -189,7 +189,7 @@ fn local_id<'a>(mut attributes: Der<'a>) -> Result<Option<&'a [u8]>, Malformed> 
         let mut attribute = attributes.read(tag::SEQUENCE, "an attribute")?.inside();
         let kind = attribute.read(tag::OID, "an attribute's type")?;
         let mut values = attribute.read(tag::SET, "an attribute's values")?.inside();
-        if kind.content.strip_prefix(&PKCS9) == Some(&[21]) {
+        if kind.content.strip_prefix(PKCS9.as_bytes()) == Some(&[21]) {
             found = found.or(values.take(tag::OCTET_STRING).map(|id| id.content));
         }
     }

@@ -170,7 +170,7 @@ const ZERO: &[u8] = &[2, 1, 0];
 
 /// `kind`: the last arc of the content type; 1 is data.
 fn content_info(kind: u8, content: &[u8]) -> Vec<u8> {
-    sequence(&[&oid(&PKCS7, &[kind]), &tlv(0xa0, &[content])])
+    sequence(&[&oid(PKCS7.as_bytes(), &[kind]), &tlv(0xa0, &[content])])
 }
 
 fn pfx_of(content: &[u8], mac: &[u8]) -> Vec<u8> {
