@@ -20,15 +20,15 @@ pub struct Body {
 enum Source {
     Memory {
         data: Vec<u8>,
-        /// The position may be beyond the end; reads there return nothing.
+        /// The position may be beyond the end of the data. A read beyond the end returns no bytes.
         position: i64,
     },
-    /// A borrowed descriptor: the caller closes it.
+    /// A borrowed descriptor, which the caller closes.
     Descriptor(RawFd),
     Callbacks(Callbacks),
 }
 
-/// The callbacks of an application's body. Their results are checked.
+/// The callbacks of a body that the application implements. netlib checks their results.
 pub struct Callbacks {
     pub read: ReadCallback,
     pub tell: Option<TellCallback>,
@@ -36,20 +36,20 @@ pub struct Callbacks {
     pub is_closed: Option<IsClosedCallback>,
 }
 
-/// Returns the number of bytes written to the buffer, 0 at the end.
+/// Fills the buffer. Returns the number of bytes written to it; 0 at the end of the body.
 pub type ReadCallback = Box<dyn FnMut(&mut [u8]) -> Result<usize> + Send>;
 pub type TellCallback = Box<dyn FnMut() -> Result<i64> + Send>;
 pub type SeekCallback = Box<dyn FnMut(i64) -> Result<()> + Send>;
 pub type IsClosedCallback = Box<dyn FnMut() -> Result<bool> + Send>;
 
-/// A recorded position of a body.
+/// The recorded position of a body, to which the body can be rewound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Not recorded, because the body has no tell callback.
+    /// No position was recorded, because the body has no tell callback.
     None,
-    /// Recording failed.
+    /// Recording the position failed.
     Failed,
-    /// The number of bytes from the start.
+    /// The position, in bytes from the start of the body.
     At(i64),
 }
 
@@ -75,12 +75,12 @@ impl Position {
     }
 }
 
-/// The result of a read.
+/// The result of [`Body::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     Bytes(usize),
     End,
-    /// A nonblocking descriptor has no bytes yet.
+    /// The descriptor is nonblocking and has no bytes to read yet.
     WouldBlock,
 }
 
@@ -105,12 +105,12 @@ impl Body {
         Body { source, limit: None }
     }
 
-    /// Sets the limit for later reads.
+    /// Sets the limit for later calls of [`Body::read`].
     pub fn set_limit(&mut self, limit: Option<Arc<Limit>>) {
         self.limit = limit;
     }
 
-    /// Reads into the start of `buffer`. An empty buffer does not access the source.
+    /// Reads bytes of the body into the start of `buffer`. With an empty buffer, the source is not accessed.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Read> {
         if buffer.is_empty() {
             return Ok(Read::Bytes(0));
@@ -126,7 +126,7 @@ impl Body {
         let count = match &mut self.source {
             Source::Memory { data, position } => {
                 let left = usize::try_from(*position).ok().and_then(|start| data.get(start..)).unwrap_or_default();
-                // Reading from a slice copies what fits and cannot fail.
+                // Reading from a slice cannot fail; it copies the bytes that fit into the buffer.
                 let count = io::Read::read(&mut &*left, buffer).unwrap_or(0);
                 *position = position.saturating_add(count as i64);
                 count
@@ -155,7 +155,7 @@ impl Body {
         Ok(if count == 0 { Read::End } else { Read::Bytes(count) })
     }
 
-    /// Returns the number of bytes left, if it is known without reading them.
+    /// Returns the number of bytes left in the body; `None` if it is unknown without reading them.
     pub fn length(&self) -> Result<Option<i64>> {
         match &self.source {
             Source::Memory { data, position } => {
@@ -168,7 +168,7 @@ impl Body {
         }
     }
 
-    /// Moves to `position` if one is given; otherwise returns the current position.
+    /// Moves the body to `position`. For `Position::None`, returns the current position instead.
     pub fn set_file_position(&mut self, position: Position) -> Result<Position> {
         if position != Position::None {
             self.rewind(position)?;
@@ -214,7 +214,7 @@ impl Body {
         Ok(())
     }
 
-    /// Returns whether the source is closed.
+    /// Returns whether the body's source is closed.
     pub fn is_fp_closed(&mut self) -> Result<bool> {
         match &mut self.source {
             Source::Memory { .. } => Ok(false),
@@ -258,7 +258,7 @@ mod tests {
         file
     }
 
-    /// Returns a body of callbacks over a vector. `tell` and `seek` return the given results.
+    /// Returns a body whose read callback fills the whole buffer, and whose `tell` and `seek` return the given results.
     fn callbacks(tell: Option<Result<i64>>, seek: Option<Result<()>>) -> Body {
         Body::from_callbacks(Callbacks {
             read: Box::new(|buffer| Ok(buffer.len())),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_files_read_and_rewind_the_same() {
+    fn memory_bodies_and_file_bodies_read_and_rewind_equally() {
         let file = file(b"hello world");
         for mut body in [Body::from_memory(b"hello world").unwrap(), Body::from_fd(file.as_raw_fd()).unwrap()] {
             let mut start = [0; 6];
@@ -284,7 +284,7 @@ mod tests {
             assert_eq!(body.set_file_position(Position::At(0)).unwrap(), Position::At(0));
             assert_eq!(body.read(&mut []).unwrap(), Read::Bytes(0));
             assert_eq!(read_all(&mut body, 3), b"hello world");
-            // As in a file, a read beyond the end returns nothing.
+            // A read beyond the end returns no bytes, as in a file.
             assert_eq!(body.set_file_position(Position::At(100)).unwrap(), Position::At(100));
             assert_eq!((body.length().unwrap(), read_all(&mut body, 9)), (Some(0), vec![]));
             assert_eq!(body.set_file_position(Position::None).unwrap(), Position::At(100));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_has_no_position() {
+    fn a_body_from_a_pipe_cannot_be_rewound() {
         let (read, mut write) = std::io::pipe().unwrap();
         let mut body = Body::from_fd(read.as_raw_fd()).unwrap();
         assert_eq!(body.length().unwrap(), None);
@@ -306,14 +306,14 @@ mod tests {
     }
 
     #[test]
-    fn a_nonblocking_descriptor_returns_would_block() {
+    fn reading_an_empty_nonblocking_descriptor_returns_would_block() {
         let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
         assert_eq!(Body::from_fd(left.as_raw_fd()).unwrap().read(&mut [0]).unwrap(), Read::WouldBlock);
     }
 
     #[test]
-    fn a_limit_ends_the_wait_for_a_descriptor() {
+    fn an_ended_limit_fails_reads_of_a_body() {
         let (read, mut write) = std::io::pipe().unwrap();
         let mut body = Body::from_fd(read.as_raw_fd()).unwrap();
         let outcome = |body: &mut Body, seconds, cancel| {
@@ -332,12 +332,12 @@ mod tests {
         assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::End));
         body.set_limit(None);
         assert_eq!(body.read(&mut [0]).unwrap(), Read::End);
-        // Every body obeys the limit, even a body that never waits.
+        // An ended limit also fails reads of bodies that never wait.
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(None, None)] {
             assert_eq!(outcome(&mut body, 0.0, false), Err(Status::DeadlineExceeded));
             assert!(matches!(outcome(&mut body, 30.0, false), Ok(Read::Bytes(_))));
         }
-        // A read does not wait for a nonblocking descriptor.
+        // Reading from a nonblocking descriptor does not wait, even with a limit.
         let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
         let mut body = Body::from_fd(left.as_raw_fd()).unwrap();
@@ -345,8 +345,8 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_descriptor_is_detected() {
-        // The descriptor is not open.
+    fn a_body_with_a_closed_descriptor_reports_it() {
+        // No descriptor with this number is open.
         let mut body = Body::from_fd(i32::MAX).unwrap();
         assert!(body.is_fp_closed().unwrap());
         assert_eq!(body.read(&mut [0]).unwrap_err().errno(), libc::EBADF);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_that_was_not_recorded_cannot_be_rewound_to() {
+    fn rewinding_to_an_unrecorded_position_is_refused() {
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(Some(Ok(0)), Some(Ok(())))] {
             for position in [Position::None, Position::Failed] {
                 assert_eq!(body.rewind(position).unwrap_err().status(), Status::UnrewindableBody);
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_callbacks_are_checked() {
+    fn invalid_results_of_body_callbacks_are_errors() {
         let failed = || Error::new(Status::CallbackFailed, "it failed");
         let rows = [
             (None, Ok(Position::None)),
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_convert_to_numbers_and_back() {
+    fn body_positions_convert_to_numbers_and_back() {
         for position in [Position::None, Position::Failed, Position::At(0), Position::At(i64::MAX)] {
             assert_eq!(Position::from_number(position.number()).unwrap(), position);
         }

@@ -1,4 +1,4 @@
-//! Request and response headers: the ordered list, `make_headers`, and the defects of a raw header block.
+//! Request and response headers: ordered lists of fields, `make_headers`, and the defects of a raw header block.
 
 use std::ffi::{CStr, CString};
 
@@ -16,27 +16,28 @@ pub use defects::assert_header_parsing;
 pub use fields::MAX_FIELDS;
 pub use make::{HeaderOptions, make_headers};
 
-/// The maximum number of bytes of names and values in one list. It is far above what any server accepts, and keeps the
-/// sizes derived from a list (its wire form, its copies) from overflowing.
+/// The maximum number of bytes of names and values in one header list. The maximum is far above what servers accept,
+/// and keeps sizes that are computed from it from overflowing.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// An ordered list of header fields, immutable once built. Names are compared case-insensitively and keep their case. A
-/// repeated name stays repeated.
+/// An ordered list of header fields, immutable once built. Names are compared case-insensitively, but keep their case.
+/// Fields with the same name are not merged.
 #[derive(Debug, Default)]
 pub struct Headers {
     fields: Fields,
     wire: OnceBox<Wire>,
 }
 
-/// Names and values in one buffer, each followed by a NUL. So a field is lent as C text without a copy, and a list of
-/// any length needs only two allocations.
+/// Names and values in one buffer, each followed by a NUL. So C code can read a field without a copy, and a list of any
+/// length needs only two allocations.
 #[derive(Clone, Debug, Default)]
 struct Fields {
     bytes: Vec<u8>,
     spans: Vec<Span>,
 }
 
-/// The offsets and lengths of a field's name and value, without their NULs. [`MAX_BYTES`] fits in 32 bits.
+/// The offsets and lengths of a field's name and value, without their NULs. All fit in 32 bits, because [`MAX_BYTES`]
+/// does.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     name: u32,
@@ -57,22 +58,23 @@ impl Span {
 }
 
 impl Fields {
-    /// Reserves room for this many fields and bytes. The bytes include a NUL after each name and value.
-    fn with_room(fields: usize, bytes: usize) -> Result<Fields> {
+    /// Makes an empty list with memory for this many fields and bytes. The bytes include a NUL after each name and
+    /// value.
+    fn with_capacity(fields: usize, bytes: usize) -> Result<Fields> {
         let mut room = Fields::default();
         memory::reserve(&mut room.bytes, bytes, "headers")?;
         memory::reserve(&mut room.spans, fields, "headers")?;
         Ok(room)
     }
 
-    /// Adds a field that was already checked. The value is the concatenation of the two parts.
+    /// Adds a field whose name and value were already checked. The value is the concatenation of both slices.
     fn push(&mut self, name: &[u8], value: [&[u8]; 2]) -> Result<()> {
         let [front, back] = value;
         let more = [name.len(), front.len(), back.len(), 2].into_iter().fold(0, usize::saturating_add);
         if self.bytes.len().saturating_add(more) > MAX_BYTES {
             let message =
-                format!("header {}: the header list would have more than {MAX_BYTES} bytes", show_name(name));
-            return Err(invalid_header(message));
+                format!("header {}: the header list would have more than {MAX_BYTES} bytes", truncated_name(name));
+            return Err(invalid_header_error(message));
         }
         memory::grow_wiping(&mut self.bytes, more, "a header")?;
         memory::grow(&mut self.spans, 1, "a header")?;
@@ -105,7 +107,8 @@ impl Fields {
         (0..self.spans.len()).filter_map(|index| self.at(index))
     }
 
-    /// Returns the values of a name. Lengths are compared first, because that excludes most fields.
+    /// Returns the values of all fields with this name. Compares the lengths of names first, because they differ for
+    /// most fields.
     fn named(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.spans.iter().filter_map(move |span| {
             let name = name.as_ref();
@@ -119,14 +122,14 @@ impl Fields {
     }
 }
 
-/// Wipes the bytes, because values may be credentials.
+/// Wipes the memory of the fields, because values may be credentials.
 impl Drop for Fields {
     fn drop(&mut self) {
         memory::wipe(&mut self.bytes);
     }
 }
 
-/// The field lines as they are sent.
+/// The field lines in the form in which they are sent.
 #[derive(Debug)]
 struct Wire(CString);
 
@@ -145,7 +148,7 @@ impl Headers {
         self.fields.spans.is_empty()
     }
 
-    /// Returns one field: its name and its value.
+    /// Returns name and value of the field at this index.
     pub fn at(&self, index: usize) -> Option<(&CStr, &CStr)> {
         self.fields.at(index)
     }
@@ -154,17 +157,18 @@ impl Headers {
         self.fields.iter()
     }
 
-    /// Returns the first value of a name.
+    /// Returns the value of the first field with this name.
     pub fn get(&self, name: impl AsRef<[u8]>) -> Option<&CStr> {
         self.fields.named(name).next()
     }
 
-    /// Returns every value of a name, in order.
+    /// Returns the values of all fields with this name, in order.
     pub fn get_all(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.fields.named(name)
     }
 
-    /// Returns the bytes to send: one line per field, without the empty line that ends a head. Made on first use.
+    /// Returns the bytes to send: one line per field, without the empty line that ends a head. The bytes are made on
+    /// first use.
     pub fn wire(&self) -> Result<&CStr> {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
@@ -176,7 +180,7 @@ impl Headers {
 
     fn make_wire(&self) -> Result<CString> {
         let mut lines = Vec::new();
-        // The two NULs of each field become ": " and CRLF: two more bytes.
+        // Each field needs two more bytes, because ": " and CRLF replace its two NULs.
         memory::reserve(&mut lines, self.fields.bytes.len() + 2 * self.len() + 1, "the lines of headers")?;
         for (name, value) in self.iter() {
             lines.extend_from_slice(name.to_bytes());
@@ -188,9 +192,10 @@ impl Headers {
         Ok(CString::from_vec_with_nul(lines).unwrap_or_default())
     }
 
-    /// Returns a copy without the fields that `drop` selects. `drop` is called with each name in its original case.
+    /// Returns a copy of the list without the fields for whose names `drop` returns true. `drop` is called with each
+    /// name in its original case.
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Result<Headers> {
-        let mut kept = Fields::with_room(self.len(), self.fields.bytes.len())?;
+        let mut kept = Fields::with_capacity(self.len(), self.fields.bytes.len())?;
         for (name, value) in self.iter() {
             // A name is a token, hence ASCII.
             if !drop(name.to_str().unwrap_or("")) {
@@ -201,7 +206,8 @@ impl Headers {
     }
 }
 
-/// Builds a list. There is no other way to create a list, so no list contains a name or value with CR or LF.
+/// Builds a header list from checked names and values, so that no list from an application contains CR or LF in a name
+/// or value.
 #[derive(Clone, Debug, Default)]
 pub struct HeadersBuilder {
     fields: Fields,
@@ -220,8 +226,8 @@ impl HeadersBuilder {
         self.fields.spans.is_empty()
     }
 
-    /// Appends a field. The name must be a token (RFC 9110 section 5.1); the value may have any bytes except CR, LF and
-    /// NUL (section 5.5).
+    /// Appends a field to the list. The name must be a token (RFC 9110 section 5.1); the value may have any bytes
+    /// except CR, LF and NUL (section 5.5).
     pub fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         check_name(name)?;
         check_value(name, value)?;
@@ -262,47 +268,50 @@ const TOKEN: [bool; 256] = {
 
 fn check_name(name: &[u8]) -> Result<()> {
     if name.is_empty() {
-        return Err(invalid_header("a header's name is empty").at(0));
+        return Err(invalid_header_error("a header's name is empty").at(0));
     }
     match name.iter().position(|&byte| !is_token_byte(byte)) {
         None => Ok(()),
         Some(at) => {
-            // Only the text before the bad byte is shown. If the caller passed a whole line as a name, that text is the
-            // name.
-            let good = show_name(name.get(..at).unwrap_or_default());
+            // The error message contains only the text before the invalid byte. If the caller passed a whole header
+            // line as the name, this text is the name.
+            let good = truncated_name(name.get(..at).unwrap_or_default());
             let bad = name.get(at).copied().unwrap_or_default();
-            let message = format!("header name beginning \"{good}\": {} is not allowed at byte {at}", show_byte(bad));
-            Err(invalid_header(message).at(at))
+            let message =
+                format!("header name beginning \"{good}\": {} is not allowed at byte {at}", describe_byte(bad));
+            Err(invalid_header_error(message).at(at))
         }
     }
 }
 
-/// Makes the error for a header of the caller. It is never retried, because the header cannot be sent in any request.
-fn invalid_header(message: impl AsRef<str>) -> Error {
+/// Makes the error for a header that the caller passed. The error is never retried, because the header cannot be sent
+/// in any request.
+fn invalid_header_error(message: impl AsRef<str>) -> Error {
     Error::new(Status::InvalidHeader, message).never_retried()
 }
 
-/// Fails if the value contains CR, LF or NUL. The message shows `name` but never the value, which may be a credential.
+/// Fails if the value contains CR, LF or NUL. The error message contains `name`, but not the value, which may be a
+/// credential.
 fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
     match memchr::memchr3(b'\r', b'\n', 0, value) {
         None => Ok(()),
         Some(at) => {
             let bad = value.get(at).copied().unwrap_or_default();
-            let name = show_name(name);
-            let message = format!("header {name}: {} is not allowed in the value at byte {at}", show_byte(bad));
-            Err(invalid_header(message).at(at))
+            let name = truncated_name(name);
+            let message = format!("header {name}: {} is not allowed in the value at byte {at}", describe_byte(bad));
+            Err(invalid_header_error(message).at(at))
         }
     }
 }
 
-/// Returns the name for a message, shortened if it is long.
-pub(crate) fn show_name(name: &[u8]) -> String {
+/// Returns a header name for an error message, truncated if it is long.
+pub(crate) fn truncated_name(name: &[u8]) -> String {
     const SHOWN: usize = 64;
     let shown = String::from_utf8_lossy(name.get(..SHOWN).unwrap_or(name)).into_owned();
     if name.len() > SHOWN { shown + "..." } else { shown }
 }
 
-pub(crate) fn show_byte(byte: u8) -> String {
+pub(crate) fn describe_byte(byte: u8) -> String {
     match byte {
         b'\r' => "CR".to_owned(),
         b'\n' => "LF".to_owned(),
@@ -327,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_keeps_order_case_and_repeated_names() {
+    fn a_header_list_keeps_order_letter_case_and_repeated_names() {
         let headers = list(&[("Set-Cookie", "a=1"), ("X-Y", ""), ("set-cookie", "b=2")]);
         assert_eq!((headers.len(), headers.is_empty()), (3, false));
         assert_eq!(headers.at(0), Some((c"Set-Cookie", c"a=1")));
@@ -341,13 +350,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_has_an_empty_wire_form() {
+    fn an_empty_header_list_has_an_empty_wire_form() {
         let headers = HeadersBuilder::new().build();
         assert_eq!((headers.len(), headers.at(0), headers.wire().unwrap()), (0, None, c""));
     }
 
     #[test]
-    fn without_drops_fields_by_name() {
+    fn without_removes_the_fields_that_the_closure_selects() {
         let headers = list(&[("Authorization", "x"), ("Accept", "*/*"), ("AUTHORIZATION", "y")]);
         let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization")).unwrap();
         assert_eq!(kept.wire().unwrap(), c"Accept: */*\r\n");
@@ -355,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn values_with_cr_lf_or_nul_are_refused() {
+    fn header_values_with_cr_lf_or_nul_are_refused() {
         for (bad, word) in [(b'\r', "CR"), (b'\n', "LF"), (0, "NUL")] {
             for at in 0..4 {
                 let mut value = *b"s3cr";
@@ -369,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_tokens_are_refused() {
+    fn header_names_that_are_not_tokens_are_refused() {
         for byte in 0..=255u8 {
             let allowed = HeadersBuilder::new().add(&[b'a', byte], b"v").is_ok();
             let token = byte.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(char::from(byte));
@@ -381,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_list_is_limited() {
+    fn a_header_list_of_more_than_16_mib_is_refused() {
         let mut builder = HeadersBuilder::new();
         let value = vec![b'v'; MAX_BYTES - 3];
         builder.add(b"n", &value).unwrap();

@@ -1,4 +1,4 @@
-//! The limit that ends waiting: an absolute deadline and a cancel trigger.
+//! Limits for waiting: an absolute deadline and a cancel flag.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -11,7 +11,7 @@ use crate::fork::Process;
 use crate::socket::sys::Wake;
 use crate::status::Status;
 
-/// A deadline and a cancel trigger, shared by everything that must stop together.
+/// A deadline and a cancel flag, shared by all calls that must stop together.
 #[derive(Debug)]
 pub struct Limit {
     deadline: Option<Instant>,
@@ -19,12 +19,13 @@ pub struct Limit {
     wakes: WakeList,
 }
 
-/// Descriptors that become readable when the limit is cancelled. The first wait opens one, because most limits are
-/// never waited on.
+/// The descriptors that become readable when a limit is cancelled. The first wait opens a descriptor, because most
+/// limits are never waited on.
 ///
 /// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens a descriptor of its
-/// own and signals only that one. The list has one entry unless a forked child also waits. The list only grows, and
-/// needs no lock: a signal handler could find a lock taken, and a forked child could find it taken forever.
+/// own and makes only this one readable. The linked list has one entry unless a forked child waits too. The list only
+/// grows and has no lock, because a signal handler could find a lock taken, and a forked child could find it taken
+/// forever.
 #[derive(Debug, Default)]
 struct WakeList(OnceBox<ProcessWake>);
 
@@ -37,7 +38,7 @@ struct ProcessWake {
 }
 
 impl WakeList {
-    /// Returns the descriptor of a process. Async-signal-safe.
+    /// Returns the descriptor that a process opened. Async-signal-safe.
     fn for_process(&self, process: Process) -> Option<&Wake> {
         let mut entry = self.0.get();
         while let Some(other) = entry.filter(|entry| entry.process != process) {
@@ -46,7 +47,8 @@ impl WakeList {
         entry.map(|own| &own.wake)
     }
 
-    /// Adds a descriptor for a process. If two threads do this at the same time, the second descriptor is dropped.
+    /// Adds a descriptor for a process. If another thread has added one at the same time, `wake` is dropped and the
+    /// other one returned.
     fn add(&self, process: Process, wake: Wake) -> &Wake {
         let mut fresh = Some(Box::new(ProcessWake { process, wake, next: WakeList::default() }));
         let mut end = &self.0;
@@ -61,7 +63,8 @@ impl WakeList {
 }
 
 impl Limit {
-    /// Creates a limit whose deadline is `seconds` from now. With infinity only the cancel trigger ends a wait.
+    /// Creates a limit whose deadline is `seconds` from now. A limit of infinite seconds has no deadline and ends only
+    /// when it is cancelled.
     pub fn new(seconds: f64) -> Result<Limit> {
         if seconds.is_nan() || seconds < 0.0 {
             return Err(Error::new(
@@ -76,9 +79,9 @@ impl Limit {
     /// write(2); no lock and no allocation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
-        // Pairs with the fence of `wake_fd`: either this call sees the descriptor, or `wake_fd` sees the flag.
+        // Pairs with the fence in `wake_fd`: either this call sees the new descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
-        // Before the first wait there is no descriptor, and the process may not be known yet.
+        // Before the first wait no descriptor exists, and `Process::current` may not be async-signal-safe yet.
         if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.for_process(Process::current())) {
             wake.raise();
         }
@@ -92,7 +95,7 @@ impl Limit {
         self.deadline
     }
 
-    /// Returns the time left; `None` without a deadline, zero once the deadline has passed.
+    /// Returns the time until the deadline; `None` without a deadline, zero once the deadline has passed.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
@@ -106,7 +109,7 @@ impl Limit {
         Ok(())
     }
 
-    /// Fails if the limit is cancelled; ignores the deadline.
+    /// Fails if the limit is cancelled. Ignores the deadline.
     pub(crate) fn check_cancelled(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(Status::Cancelled, "the limit was cancelled"));
@@ -118,15 +121,15 @@ impl Limit {
         Error::new(Status::DeadlineExceeded, "the limit's deadline has passed")
     }
 
-    /// Returns the error for a descriptor that is readable although the limit is not cancelled. Without this error a
+    /// Makes the error for a wake descriptor that is readable although the limit is not cancelled. Without this error a
     /// wait would end early or spin.
     pub(crate) fn unexpected_wake() -> Error {
         let message = "the application closed the limit's own descriptor or wrote to it";
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 
-    /// Returns a descriptor that becomes readable when the limit is cancelled. Waits poll it together with their own
-    /// descriptor.
+    /// Returns a descriptor that becomes readable when the limit is cancelled. A wait polls this descriptor together
+    /// with its own.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
         let process = Process::current();
         if let Some(wake) = self.wakes.for_process(process) {
@@ -134,7 +137,7 @@ impl Limit {
         }
         let wake = self.wakes.add(process, Wake::open()?);
         fence(Ordering::SeqCst);
-        // The limit was cancelled before there was a descriptor to write to.
+        // The limit may have been cancelled before the descriptor was opened.
         if self.is_cancelled() {
             wake.raise();
         }
@@ -142,7 +145,7 @@ impl Limit {
     }
 }
 
-/// Returns the time in `seconds` from now; `None` for infinity, and for a time beyond the clock's range.
+/// Returns the time that is `seconds` from now; `None` for infinity, and for a time beyond the clock's range.
 pub(crate) fn deadline_after(seconds: f64) -> Option<Instant> {
     Duration::try_from_secs_f64(seconds).ok().and_then(|wait| Instant::now().checked_add(wait))
 }
@@ -153,7 +156,7 @@ mod tests {
     use crate::socket::sys::is_readable_now;
 
     #[test]
-    fn invalid_durations_are_refused() {
+    fn limits_of_negative_or_nan_seconds_are_refused() {
         for seconds in [-1.0, f64::NAN, f64::NEG_INFINITY] {
             assert_eq!(Limit::new(seconds).unwrap_err().status(), Status::InvalidArgument);
         }
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn deadline_and_cancel_are_distinct_errors() {
+    fn a_cancelled_limit_takes_precedence_over_its_deadline() {
         let limit = Limit::new(0.0).unwrap();
         assert_eq!(limit.check().unwrap_err().status(), Status::DeadlineExceeded);
         limit.cancel();
@@ -169,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn each_process_has_its_own_wake_descriptor() {
+    fn each_process_gets_its_own_wake_descriptor_of_a_limit() {
         let wakes = WakeList::default();
         assert!(wakes.for_process(Process::numbered(1)).is_none());
         let processes = [1, 2, 3].map(Process::numbered);
         let fds = processes.map(|process| wakes.add(process, Wake::open().unwrap()).fd());
         assert_eq!(processes.map(|process| wakes.for_process(process).unwrap().fd()), fds);
         assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
-        // The first descriptor is kept.
+        // A second descriptor for the same process is dropped.
         assert_eq!(wakes.add(processes[1], Wake::open().unwrap()).fd(), fds[1]);
         assert!(wakes.for_process(Process::numbered(4)).is_none());
         wakes.for_process(processes[1]).unwrap().raise();
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_before_or_after_the_first_wait_ends_it() {
+    fn cancelling_a_limit_makes_its_descriptor_readable() {
         for early in [true, false] {
             let limit = Limit::new(f64::INFINITY).unwrap();
             if early {

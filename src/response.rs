@@ -1,11 +1,11 @@
-//! Response heads: parsing, framing and redirect location.
+//! Response heads: parsing them, the framing of the body, and the redirect location.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::headers::{Headers, is_token_byte, show_byte};
+use crate::headers::{Headers, describe_byte, is_token_byte};
 use crate::memory;
 use crate::status::Status;
 
@@ -17,7 +17,7 @@ mod reason;
 pub use framing::Framing;
 pub use head::MAX_HEAD;
 
-/// The head of a response, and the method of its request. Immutable, and cheap to share behind an `Arc`.
+/// The head of a response, and the method of its request. A response is immutable.
 #[derive(Debug)]
 pub struct Response {
     request_method: Cow<'static, CStr>,
@@ -25,14 +25,14 @@ pub struct Response {
     headers: Arc<Headers>,
     reason: Option<Cow<'static, CStr>>,
     minor_version: Option<u8>,
-    /// The Location of a redirect, if it differs from the value of the header.
+    /// The redirect location, if it differs from the value of the first Location field.
     encoded_location: Option<CString>,
 }
 
 impl Response {
     pub fn new(request_method: &str, status: u16, headers: Arc<Headers>) -> Result<Response> {
         check_method(request_method)?;
-        let request_method = reason::own_method(request_method.as_bytes())?;
+        let request_method = reason::shared_method(request_method.as_bytes())?;
         let status = check_status(status.into())?;
         let encoded_location = if redirects(status) { encoded_location(&headers)? } else { None };
         Ok(Response { request_method, status, headers, reason: None, minor_version: None, encoded_location })
@@ -60,7 +60,8 @@ impl Response {
         self.minor_version
     }
 
-    /// Returns the Location of a 301, 302, 303, 307 or 308 as UTF-8; `None` if the header is absent or empty.
+    /// Returns the Location of a response with status 301, 302, 303, 307 or 308, as UTF-8; `None` if the header is
+    /// absent or empty.
     pub fn redirect_location(&self) -> Option<&CStr> {
         if !redirects(self.status) {
             return None;
@@ -69,8 +70,8 @@ impl Response {
         (!location.is_empty()).then_some(location)
     }
 
-    /// Returns whether the request was HEAD, compared case-insensitively as in urllib3. [`Response::framing`] compares
-    /// case-sensitively.
+    /// Returns whether the request method was HEAD. Letter case is ignored, as in urllib3; [`Response::framing`]
+    /// compares case-sensitively.
     pub fn is_response_to_head(&self) -> bool {
         self.request_method.to_bytes().eq_ignore_ascii_case(b"HEAD")
     }
@@ -80,7 +81,7 @@ fn redirects(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Checks a status code: three digits, the first one not 0.
+/// Checks that a status code has three digits and the first digit is not 0.
 pub fn check_status(status: i32) -> Result<u16> {
     match u16::try_from(status) {
         Ok(code @ 100..=999) => Ok(code),
@@ -94,14 +95,15 @@ fn check_method(method: &str) -> Result<()> {
         return invalid("request_method is empty".to_owned(), 0);
     }
     if let Some((at, byte)) = method.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte)) {
-        // The method is not shown, because the caller may have passed a URL with a password.
-        return invalid(format!("request_method: {} is not allowed at byte {at}", show_byte(byte)), at);
+        // The error message does not contain the method, because the caller may have passed a URL with a password by
+        // mistake.
+        return invalid(format!("request_method: {} is not allowed at byte {at}", describe_byte(byte)), at);
     }
     Ok(())
 }
 
-/// Returns the location, unless it is the value of a single Location field in UTF-8. Several fields form a list. Bytes
-/// that are not UTF-8 are percent-encoded, so that the server gets back the bytes that it sent.
+/// Returns the location if it differs from the value of the first Location field. Several Location fields are joined
+/// with commas. Bytes that are not UTF-8 are percent-encoded, so that the server gets back the bytes that it sent.
 fn encoded_location(headers: &Headers) -> Result<Option<CString>> {
     const WHAT: &str = "a location";
     let locations = || headers.get_all("location").map(CStr::to_bytes);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn five_statuses_with_a_location_redirect() {
+    fn only_301_302_303_307_and_308_with_a_location_redirect() {
         for status in 100..=999 {
             let redirects = [301, 302, 303, 307, 308].contains(&status);
             let location = redirects.then_some(c"/a");
@@ -150,12 +152,12 @@ mod tests {
             assert_eq!(response(status, &[]).redirect_location(), None);
         }
         assert_eq!(response(302, &[("location", "")]).redirect_location(), None);
-        // Several fields form one list, as in urllib3.
+        // Several Location fields are joined with commas, as in urllib3.
         assert_eq!(response(302, &[("Location", "/a"), ("location", "/b")]).redirect_location(), Some(c"/a, /b"));
     }
 
     #[test]
-    fn a_location_that_is_not_utf8_is_percent_encoded() {
+    fn location_bytes_that_are_not_utf8_are_percent_encoded() {
         let rows: &[(&[&[u8]], &CStr)] = &[
             (&[b"/caf\xe9"], c"/caf%E9"),
             (&["/caf\u{e9}".as_bytes()], c"/caf\xc3\xa9"),
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_method_is_recognised_case_insensitively() {
+    fn a_response_to_head_is_recognised_in_any_letter_case() {
         for (method, expected) in [("HEAD", true), ("head", true), ("GET", false), ("HEADX", false)] {
             let response = Response::new(method, 200, Arc::default()).unwrap();
             assert_eq!(response.is_response_to_head(), expected);

@@ -1,4 +1,4 @@
-//! Connect, read and total time limits, and the clock that starts with a connection attempt.
+//! Timeouts for connecting, for reading and in total. The total timeout is measured from the start of connecting.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +8,15 @@ use crate::callback::Clock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The number of seconds that stands for the process default.
+/// The timeout value that stands for the process default.
 pub const DEFAULT: f64 = -1.0;
-/// The number of seconds that stands for no limit.
+/// The timeout value that stands for no timeout.
 pub const NONE: f64 = f64::INFINITY;
 
-/// The process default in seconds, as the bits of a double. It is the only process-wide setting.
+/// The process default in seconds, as the bits of a double. netlib has no other process-wide setting.
 static PROCESS_DEFAULT: AtomicU64 = AtomicU64::new(NONE.to_bits());
 
-/// Returns the process default in seconds; [`NONE`] until one is set.
+/// Returns the process default of timeouts, in seconds; [`NONE`] until a default is set.
 pub fn process_default() -> f64 {
     f64::from_bits(PROCESS_DEFAULT.load(Ordering::Relaxed))
 }
@@ -27,15 +27,15 @@ pub fn set_process_default(seconds: f64) -> Result<()> {
     Ok(())
 }
 
-/// Converts the time limit of one operation; `None` means no limit. [`DEFAULT`] is replaced by the process default. 0
-/// is allowed and means not to wait. `name` is the parameter name for the error.
+/// Converts the timeout of one operation; `None` means no timeout. The process default replaces [`DEFAULT`]. 0 is
+/// allowed and means not to wait. `name` is the parameter's name for the error message.
 #[inline]
 pub fn resolve(seconds: f64, name: &str) -> Result<Option<Duration>> {
     let seconds = if seconds == DEFAULT { process_default() } else { seconds };
     if seconds.is_nan() || seconds < 0.0 {
         return Err(invalid_time_limit(seconds, name));
     }
-    // A number too large for a Duration is longer than any wait.
+    // A number of seconds too large for a Duration is treated as no timeout.
     Ok(Duration::try_from_secs_f64(seconds).ok())
 }
 
@@ -46,7 +46,8 @@ fn invalid_time_limit(seconds: f64, name: &str) -> Error {
     Error::new(Status::InvalidArgument, message)
 }
 
-/// Three limits, each a number of seconds above 0 or [`NONE`]; connect and read may also be [`DEFAULT`].
+/// The total, connect and read timeouts of a request. Each is a number of seconds above 0 or [`NONE`]; connect and read
+/// may also be [`DEFAULT`].
 pub struct Timeout {
     total: f64,
     connect: f64,
@@ -55,7 +56,7 @@ pub struct Timeout {
     started: Option<ClockReading>,
 }
 
-/// A time read from the clock.
+/// A time, read from the system's clock or from the application's.
 #[derive(Clone, Copy)]
 enum ClockReading {
     System(Instant),
@@ -73,19 +74,19 @@ impl Timeout {
         })
     }
 
-    /// Uses one value for connecting and reading.
+    /// Creates a timeout with one value for connecting and reading.
     pub fn from_float(timeout: f64) -> Result<Timeout> {
         let timeout = require_positive_or_default(timeout, "timeout")?;
         Timeout::new(NONE, timeout, timeout)
     }
 
-    /// Returns the same limits and clock, not started.
+    /// Returns a copy with the same timeouts and the same clock, which has not been started.
     pub fn unstarted(&self) -> Timeout {
         Timeout { clock: self.clock.clone(), started: None, ..*self }
     }
 
-    /// Sets the clock; `None` is the system's. Fails once the clock runs, because times of two clocks cannot be
-    /// compared. Returns the previous clock for the caller to drop.
+    /// Sets the clock; `None` means the system's clock. Fails after [`Timeout::start_connect`], because times of two
+    /// clocks cannot be compared. Returns the previous clock, which the caller drops.
     pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<Option<Clock>> {
         if self.started.is_some() {
             return Err(state_error("the timeout's clock has been started and cannot be replaced"));
@@ -135,12 +136,13 @@ impl Timeout {
         self.read
     }
 
-    /// Returns the shorter of connect and total.
+    /// Returns the timeout for connecting: the shorter of the connect and the total timeout.
     pub fn connect_timeout(&self) -> f64 {
         shorter(self.connect, self.total)
     }
 
-    /// Returns the shorter of read and the time that connecting has left of total, which is 0 once total is used up.
+    /// Returns the timeout for reading: the shorter of the read timeout and the rest of the total timeout after
+    /// connecting, which is at least 0.
     pub fn read_timeout(&self) -> Result<f64> {
         if self.total == NONE {
             return Ok(self.read);
@@ -161,8 +163,8 @@ impl Timeout {
     }
 }
 
-/// Returns the shorter of a limit and the total. A total replaces the default. Without a total the default stays, and
-/// is looked up when it is used.
+/// Returns the shorter of a timeout and the total. A total replaces [`DEFAULT`]. Without a total, [`DEFAULT`] is
+/// returned, and the process default is looked up when the timeout is used.
 fn shorter(limit: f64, total: f64) -> f64 {
     match (limit == DEFAULT, total == NONE) {
         (true, true) => DEFAULT,
@@ -179,7 +181,8 @@ fn require_positive_or_default(seconds: f64, name: &str) -> Result<f64> {
     }
 }
 
-/// Checks that the seconds are more than 0; infinity is allowed. `others` lists the field's other values for the error.
+/// Checks that the seconds are more than 0; infinity is allowed. `others` lists the other allowed values for the error
+/// message.
 fn require_positive(seconds: f64, name: &str, others: &str) -> Result<f64> {
     if seconds > 0.0 {
         return Ok(seconds);
@@ -216,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_invalid_field() {
+    fn errors_of_invalid_timeouts_name_the_parameter() {
         for bad in [0.0, -0.0, -0.5, -2.0, f64::NAN, f64::NEG_INFINITY] {
             for (result, name) in [
                 (Timeout::new(bad, 1.0, 1.0), "total"),
@@ -234,9 +237,9 @@ mod tests {
         assert_eq!((timeout.total(), timeout.connect(), timeout.read()), (NONE, 2.5, 2.5));
     }
 
-    /// Every combination, after connecting took 4 seconds.
+    /// Tests every combination of total, connect and read timeout; connecting takes 4 seconds.
     #[test]
-    fn the_shorter_of_two_limits_applies() {
+    fn the_shorter_of_a_timeout_and_the_remaining_total_applies() {
         let limits = [NONE, DEFAULT, 1.0, 5.0];
         for total in [NONE, 3.0, 10.0] {
             for connect in limits {
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_starts_once() {
+    fn the_clock_of_a_timeout_can_be_started_only_once() {
         let clock = FakeClock::at(5.0);
         let mut timeout = Timeout::new(NONE, DEFAULT, DEFAULT).unwrap();
         assert_eq!(timeout.connect_duration().unwrap_err().status(), Status::TimeoutStateError);
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_clock_moves_forward() {
+    fn the_connect_duration_by_the_system_clock_never_decreases() {
         let mut timeout = Timeout::new(1e9, DEFAULT, DEFAULT).unwrap();
         timeout.start_connect().unwrap();
         let first = timeout.connect_duration().unwrap();
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_clock_reading_is_an_error() {
+    fn clock_callback_times_that_are_not_finite_or_decrease_are_errors() {
         for (start, later) in [(0.0, f64::NAN), (0.0, f64::INFINITY), (1.0, 0.0), (f64::MIN, f64::MAX)] {
             let clock = FakeClock::at(start);
             let mut timeout = Timeout::new(1.0, DEFAULT, DEFAULT).unwrap();
@@ -314,9 +317,9 @@ mod tests {
         timeout.start_connect().expect("a failed start leaves the clock unstarted");
     }
 
-    /// One test covers everything that uses the process default, because tests run in parallel.
+    /// The only test that changes the process default, because tests run in parallel.
     #[test]
-    fn timeouts_of_socket_calls_are_resolved() {
+    fn the_default_timeout_resolves_to_the_process_default() {
         assert_eq!(resolve(DEFAULT, "timeout").unwrap(), None);
         for bad in [0.0, DEFAULT, -3.0, f64::NAN, f64::NEG_INFINITY] {
             assert_eq!(set_process_default(bad).unwrap_err().status(), Status::InvalidArgument);

@@ -1,24 +1,25 @@
-//! The defects of a raw header block: `assert_header_parsing`.
+//! Finds the defects of a raw header block, for `assert_header_parsing`.
 //!
-//! urllib3 parses the block with Python's mail parser and reports its defects and unread data. This module finds the same
-//! defects in one pass over the lines. The block ends with its empty line. One difference: data after a bare CR that ends
-//! the headers early is always reported, and never searched for multipart bodies (docs/reference/differences.md, bare-cr).
+//! urllib3 parses a header block with Python's mail parser, and reports the parser's defects and the data that it left
+//! unread. This module finds the same defects in one pass over the lines. A block ends with its first empty line.
+//! Unlike urllib3, this module always reports data after a bare CR that ends the headers early, and never searches it
+//! for multipart bodies (docs/reference/differences.md, bare-cr).
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The maximum number of listed defects. Further defects are only counted.
+/// The maximum number of defects that the error lists. Further defects are only counted.
 const MAX_LISTED: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefectKind {
-    /// A line that is neither a header nor the end of the block. This line and all lines after it are not read.
+    /// A line that is neither a header nor the end of the block. The line and all lines after it are not parsed.
     NotAHeader,
     /// A continuation line without a header before it.
     ContinuationFirst,
-    /// The "From " line of a mail envelope between headers.
+    /// An envelope line of a mail message ("From ...") between headers.
     MisplacedEnvelope,
     /// A line that begins with a colon.
     NoName,
@@ -44,7 +45,7 @@ impl DefectKind {
     }
 }
 
-/// A defect and its line: the number, counted from 1, and the offset of its first byte.
+/// A defect, with the number of its line, counted from 1, and the byte offset of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defect {
     pub kind: DefectKind,
@@ -52,9 +53,9 @@ pub struct Defect {
     pub offset: usize,
 }
 
-/// Fails with one cause per defect if the block has any.
+/// Fails if a header block has defects. The error has one cause per defect.
 pub fn assert_header_parsing(block: &[u8]) -> Result<()> {
-    let Found { mut listed, count } = find_defects(block);
+    let FoundDefects { mut listed, count } = find_defects(block);
     listed.sort_by_key(|defect| defect.offset);
     let Some(first) = listed.first() else { return Ok(()) };
     let message = match count {
@@ -73,12 +74,12 @@ fn describe(defect: &Defect) -> String {
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundDefects {
     listed: Vec<Defect>,
     count: usize,
 }
 
-impl Found {
+impl FoundDefects {
     fn add(&mut self, kind: DefectKind, line: &Line<'_>) {
         self.count += 1;
         if self.listed.len() < MAX_LISTED {
@@ -87,12 +88,12 @@ impl Found {
     }
 }
 
-fn find_defects(block: &[u8]) -> Found {
+fn find_defects(block: &[u8]) -> FoundDefects {
     let block = up_to_empty_line(block);
-    let mut found = Found::default();
+    let mut found = FoundDefects::default();
     let mut content = ContentHeaders::default();
     let mut lines = Lines { block, at: 0, number: 0 }.peekable();
-    // The header whose continuation lines may follow.
+    // The last header, whose continuation lines may follow.
     let mut open: Option<Field<'_>> = None;
     let mut unread = None;
     while let Some(line) = lines.next() {
@@ -117,7 +118,7 @@ fn find_defects(block: &[u8]) -> Found {
         match line.kind() {
             LineKind::Envelope if line.number == 1 => {}
             LineKind::Envelope if lines.peek().is_none_or(|next| next.kind() == LineKind::Other) => {
-                // The line after the last header is treated as the first line of a body.
+                // Like the mail parser, treats the line after the last header as the first line of a body.
                 match lines.next() {
                     Some(next) if !next.is_empty() => found.add(DefectKind::NotAHeader, &next),
                     _ => unread = Some(line),
@@ -133,7 +134,7 @@ fn find_defects(block: &[u8]) -> Found {
     }
     content.close(open.take(), block, block.len());
     content.check(&mut found);
-    // The mail parser continues with a nested message.
+    // In a message/* body, the mail parser parses the following data as a nested message, so no data is unread.
     if let (Some(line), false) = (unread, content.is_message()) {
         found.add(DefectKind::UnreadData, &line);
     }
@@ -151,7 +152,7 @@ fn up_to_empty_line(block: &[u8]) -> &[u8] {
     block.get(..end).unwrap_or(block)
 }
 
-/// Iterates over lines that end with CR, LF or CRLF, as in the mail parser.
+/// Iterates over the lines of a block. A line ends with CR, LF or CRLF, as in Python's mail parser.
 struct Lines<'a> {
     block: &'a [u8],
     at: usize,
@@ -213,7 +214,8 @@ struct Field<'a> {
     colon: usize,
 }
 
-/// The two headers that determine how the mail parser continues. If a header is repeated, the first one applies.
+/// The two headers on which the mail parser's treatment of the body depends. If a header is repeated, the first value
+/// applies.
 #[derive(Default)]
 struct ContentHeaders<'a> {
     content_type: Option<(Line<'a>, &'a [u8])>,
@@ -221,7 +223,7 @@ struct ContentHeaders<'a> {
 }
 
 impl<'a> ContentHeaders<'a> {
-    /// Records a header that ends at `end`, including its continuation lines.
+    /// Records Content-Type or Content-Transfer-Encoding with its continuation lines, which end at `end`.
     fn close(&mut self, field: Option<Field<'a>>, block: &'a [u8], end: usize) {
         let Some(Field { line, colon }) = field else { return };
         let name = line.text.get(..colon).unwrap_or_default();
@@ -249,12 +251,12 @@ impl<'a> ContentHeaders<'a> {
         self.main_type().eq_ignore_ascii_case(b"message")
     }
 
-    fn check(&self, found: &mut Found) {
+    fn check(&self, found: &mut FoundDefects) {
         let Some((line, value)) = self.content_type else { return };
         if !self.main_type().eq_ignore_ascii_case(b"multipart") {
             return;
         }
-        if !names_boundary(value) {
+        if !has_boundary_parameter(value) {
             found.add(DefectKind::NoBoundary, &line);
             return;
         }
@@ -268,7 +270,7 @@ impl<'a> ContentHeaders<'a> {
 }
 
 /// Returns whether a Content-Type has a boundary parameter, including the forms of RFC 2231 sections 3 and 4.
-fn names_boundary(value: &[u8]) -> bool {
+fn has_boundary_parameter(value: &[u8]) -> bool {
     let (mut quoted, mut before) = (false, 0);
     let parameters = value.split(|&byte| {
         quoted ^= byte == b'"' && before != b'\\';
@@ -282,14 +284,14 @@ fn names_boundary(value: &[u8]) -> bool {
     })
 }
 
-/// Returns whether `form` is empty, `*`, or a number as in `*0` or `*0*`.
+/// Returns whether `form` is a suffix of a parameter name in RFC 2231: empty, `*`, or a number as in `*0` or `*0*`.
 fn is_extended(form: &[u8]) -> bool {
     let Some(number) = form.strip_prefix(b"*") else { return form.is_empty() };
     let digits = number.strip_suffix(b"*").unwrap_or(number);
     number.is_empty() || (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// Removes the white space of ISO 8859-1 at both ends.
+/// Removes leading and trailing white space of ISO 8859-1.
 fn strip(text: &[u8]) -> &[u8] {
     let kept = |byte: &u8| !matches!(byte, 9..=13 | 0x1c..=0x20 | 0x85 | 0xa0);
     match (text.iter().position(kept), text.iter().rposition(kept)) {
@@ -311,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_defect_has_its_line_and_offset() {
+    fn each_header_defect_is_reported_with_line_and_offset() {
         let block = b"From me\r\n c\r\n:x\r\nA: b\r\nContent-Type: multipart/x\r\nnonsense\r\n\r\n";
         let error = assert_header_parsing(block).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::HeaderParsing, Some(9)));
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn all_defects_are_counted_and_the_first_are_listed() {
+    fn all_header_defects_are_counted_and_the_first_100_listed() {
         let error = assert_header_parsing(&b":x\r\n".repeat(5000)).unwrap_err();
         assert_eq!(error.causes().len(), MAX_LISTED);
         assert!(error.message().starts_with("the header block has 5000 defects; the first: line 1 at byte 0"));

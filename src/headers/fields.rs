@@ -1,11 +1,11 @@
-//! Parses the field lines of a head that a peer sent (RFC 9112 section 5) in one pass. Every error states its byte
-//! offset.
+//! Parses the field lines of a head that the peer sent (RFC 9112 section 5), in one pass. Every error states the byte
+//! offset of the defect.
 //!
-//! No parser crate is used, because errors must state an offset, folded lines must be joined, and the documentation
-//! states which defects are refused and which are repaired. The block is copied once, and the NULs that end names
-//! and values are written into the copy.
+//! netlib has its own parser, because errors must state an offset, folded lines must be joined, and the documentation
+//! states which defects are refused and which are repaired. The parser copies the block once, and writes the NULs that
+//! end names and values into the copy.
 
-use super::{Fields, Headers, Span, is_token_byte, show_byte, show_name};
+use super::{Fields, Headers, Span, describe_byte, is_token_byte, truncated_name};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::parse_cost::examined;
@@ -27,7 +27,7 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the bytes that were not read yet.
+    /// Returns the bytes after the last line that was returned.
     fn rest(&self) -> &'a [u8] {
         self.input.get(self.at..).unwrap_or_default()
     }
@@ -47,15 +47,15 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Returns the error for a defect in the peer's bytes.
-pub(crate) fn broken(what: impl std::fmt::Display, at: usize) -> Error {
+/// Makes the error for a defect in bytes that the peer sent.
+pub(crate) fn protocol_error(what: impl std::fmt::Display, at: usize) -> Error {
     Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
 }
 
-/// Parses the fields of a block that ends with an empty line. Returns their length in bytes, including the first empty
-/// line. `start` is the offset of the block in the input; `lines` is its approximate number of lines.
+/// Parses the fields of a block that ends with an empty line. Also returns the length of the fields in bytes, including
+/// the first empty line. `start` is the offset of the block in the input; `lines` is its approximate number of lines.
 pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(Headers, usize)> {
-    let mut fields = Fields::with_room(lines.min(MAX_FIELDS + 1), block.len())?;
+    let mut fields = Fields::with_capacity(lines.min(MAX_FIELDS + 1), block.len())?;
     fields.bytes.extend_from_slice(block);
     let mut lines = Lines { input: block, at: 0 };
     let mut is_folded = false;
@@ -80,14 +80,17 @@ pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(
             fields.trim_last();
         }
         if fields.spans.len() == MAX_FIELDS {
-            return Err(broken(format_args!("the head has more than {MAX_FIELDS} header fields"), start + at));
+            return Err(protocol_error(
+                format_args!("the head has more than {MAX_FIELDS} header fields"),
+                start + at,
+            ));
         }
         let (name, value) = field;
         let blanks = value.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let span = Span::new(at, name.len(), at + name.len() + 1 + blanks, trim(value).len());
         memory::grow(&mut fields.spans, 1, "headers")?;
         fields.spans.push(span);
-        fields.end_texts(span);
+        fields.write_nuls(span);
     }
     if is_folded {
         fields.trim_last();
@@ -96,7 +99,8 @@ pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(
 }
 
 impl<'a> Lines<'a> {
-    /// Reads one line and returns its name and value if it is a valid field; otherwise reads nothing.
+    /// Returns name and value of the next line if the line is a valid field; otherwise returns `None` and stays before
+    /// the line.
     fn valid_field(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let rest = self.rest();
         let length = rest.iter().take_while(|&&byte| is_token_byte(byte)).count();
@@ -118,8 +122,8 @@ impl<'a> Lines<'a> {
 }
 
 impl Fields {
-    /// Writes the NULs after the name and the value, over the colon and the byte after the value.
-    fn end_texts(&mut self, span: Span) {
+    /// Writes the NULs after name and value. They overwrite the colon and the byte after the value.
+    fn write_nuls(&mut self, span: Span) {
         for (at, length) in [(span.name, span.name_length), (span.value, span.value_length)] {
             if let Some(end) = self.bytes.get_mut(at as usize + length as usize) {
                 *end = 0;
@@ -127,17 +131,17 @@ impl Fields {
         }
     }
 
-    /// Appends a folded line to the value before it, with the fold replaced by a space (RFC 9112 section 5.2). The value
-    /// ends before the folded line does, so it never overlaps a later field.
+    /// Appends a folded line to the last value, and replaces the fold with a space (RFC 9112 section 5.2). The joined
+    /// value ends before the folded line does, so it never overlaps a later field.
     fn fold(&mut self, line: &Line<'_>, start: usize) -> Result<()> {
         let Some(span) = self.spans.last_mut() else {
-            return Err(broken("the first header line begins with whitespace", start + line.start));
+            return Err(protocol_error("the first header line begins with whitespace", start + line.start));
         };
         let name = span.name as usize;
         let name = self.bytes.get(name..name + span.name_length as usize).unwrap_or_default();
         check_value(name, line.text, start + line.start)?;
         let more = trim(line.text);
-        // An empty value needs no separator.
+        // No space is needed after an empty value.
         let space: &[u8] = if span.value_length > 0 { b" " } else { b"" };
         let mut end = span.value as usize + span.value_length as usize;
         for part in [space, more] {
@@ -148,22 +152,22 @@ impl Fields {
         }
         span.value_length += (space.len() + more.len()) as u32;
         let span = *span;
-        self.end_texts(span);
+        self.write_nuls(span);
         Ok(())
     }
 
-    /// Removes the trailing spaces that folded blank lines have left.
+    /// Removes trailing spaces of the last value, which joining blank folded lines has added.
     fn trim_last(&mut self) {
         let Some(span) = self.spans.last_mut() else { return };
         let start = span.value as usize;
         let value = self.bytes.get(start..start + span.value_length as usize).unwrap_or_default();
         span.value_length = trim(value).len() as u32;
         let span = *span;
-        self.end_texts(span);
+        self.write_nuls(span);
     }
 }
 
-/// Returns the name and the value of a line; fails if the line has a defect. `start` is the offset of the block in the
+/// Splits a field line into name and value. Fails if the line has a defect. `start` is the offset of the block in the
 /// input.
 fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])> {
     let start = start + line.start;
@@ -171,38 +175,39 @@ fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])
     let (name, rest) = line.text.split_at(length);
     let at = start + length;
     if rest.first() != Some(&b':') && !rest.contains(&b':') {
-        return Err(broken("a header line has no colon; the line begins", start));
+        return Err(protocol_error("a header line has no colon; the line begins", start));
     }
     match rest {
-        [b':', ..] if name.is_empty() => Err(broken("a header has no name", at)),
+        [b':', ..] if name.is_empty() => Err(protocol_error("a header has no name", at)),
         [b':', value @ ..] => {
             check_value(name, value, at + 1)?;
             Ok((name, value))
         }
-        // Section 5.1: one recipient could read the name with the whitespace and another without it.
+        // Whitespace before the colon is refused (RFC 9112 section 5.1), because parsers disagree on whether it belongs
+        // to the name.
         _ if trim(rest).first() == Some(&b':') => {
-            Err(broken(format_args!("header {}: whitespace before the colon", show_name(name)), at))
+            Err(protocol_error(format_args!("header {}: whitespace before the colon", truncated_name(name)), at))
         }
         _ => {
-            let (name, byte) = (show_name(name), show_byte(rest.first().copied().unwrap_or_default()));
-            Err(broken(format_args!("header name beginning \"{name}\": {byte} is not allowed"), at))
+            let (name, byte) = (truncated_name(name), describe_byte(rest.first().copied().unwrap_or_default()));
+            Err(protocol_error(format_args!("header name beginning \"{name}\": {byte} is not allowed"), at))
         }
     }
 }
 
-/// Fails if the value contains CR or NUL (RFC 9110 section 5.5). They are not repaired, because a peer that sends them
-/// is broken or hostile.
+/// Fails if the value contains CR or NUL (RFC 9110 section 5.5). CR and NUL are not repaired, because a peer that sends
+/// them is defective or hostile.
 fn check_value(name: &[u8], value: &[u8], start: usize) -> Result<()> {
     match memchr::memchr2(b'\r', 0, value) {
         None => Ok(()),
         Some(at) => {
-            let (name, byte) = (show_name(name), show_byte(value.get(at).copied().unwrap_or_default()));
-            Err(broken(format_args!("header {name}: {byte} is not allowed in the value"), start + at))
+            let (name, byte) = (truncated_name(name), describe_byte(value.get(at).copied().unwrap_or_default()));
+            Err(protocol_error(format_args!("header {name}: {byte} is not allowed in the value"), start + at))
         }
     }
 }
 
-/// Removes the optional whitespace (OWS) at both ends.
+/// Removes leading and trailing optional whitespace (OWS).
 pub(crate) fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = text {
         text = rest;
@@ -221,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn valid_and_repaired_blocks_are_parsed() {
+    fn valid_and_repairable_header_blocks_are_parsed() {
         let rows: &[(&str, &str)] = &[
             ("\r\n", ""),
             ("\n", ""),
@@ -243,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_blocks_are_refused() {
+    fn header_blocks_with_defects_are_refused() {
         let rows: &[(&str, &str, usize)] = &[
             (" A: b\r\n", "the first header line begins with whitespace", 0),
             ("\t\r\n", "the first header line begins with whitespace", 0),
@@ -268,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_fields_is_limited() {
+    fn a_head_with_more_than_1000_fields_is_refused() {
         let most = "a: b\r\n".repeat(MAX_FIELDS);
         assert!(parse(&format!("{most}\r\n")).is_ok());
         let error = parse(&format!("{most}a: b\r\n\r\n")).unwrap_err();

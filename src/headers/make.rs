@@ -1,4 +1,4 @@
-//! `make_headers`: the usual request headers from a few options, in the order of urllib3.
+//! Makes the usual request headers from a few options, in the order of urllib3's `make_headers`.
 
 use std::collections::BTreeSet;
 
@@ -7,34 +7,35 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use zeroize::Zeroizing;
 
 use super::{
-    Fields, Headers, HeadersBuilder, MAX_BYTES, check_value, invalid_header, is_token_byte, show_byte, show_name,
+    Fields, Headers, HeadersBuilder, MAX_BYTES, check_value, describe_byte, invalid_header_error, is_token_byte,
+    truncated_name,
 };
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// The codings that every HTTP client is expected to decode.
+/// The content codings that every HTTP client is expected to decode.
 const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
 
-/// The options. Each setter checks its value, so that an error can name the setter.
+/// The options of [`make_headers`]. Each setter checks its value, so that an error can name the setter.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderOptions {
     accept_encoding: AcceptEncoding,
     more_codings: Codings,
     user_agent: Option<Vec<u8>>,
     keep_alive: bool,
-    /// The whole value of the header, including the scheme.
+    /// The whole value of the Authorization header, including the scheme "Basic".
     authorization: Option<Zeroizing<Vec<u8>>>,
     proxy_authorization: Option<Zeroizing<Vec<u8>>>,
     disable_cache: bool,
     added: HeadersBuilder,
 }
 
-/// Codings that the caller supports in addition to [`ACCEPT_ENCODING`].
+/// Content codings that the caller supports in addition to [`ACCEPT_ENCODING`].
 #[derive(Clone, Debug, Default)]
 struct Codings {
-    /// The codings in the order of the calls, each preceded by a comma.
+    /// The codings in the order in which they were added, each preceded by a comma.
     list: Vec<u8>,
-    /// The same codings in lower case.
+    /// The same codings in lower case, to find duplicates.
     known: BTreeSet<Vec<u8>>,
 }
 
@@ -42,9 +43,9 @@ struct Codings {
 enum AcceptEncoding {
     #[default]
     Absent,
-    /// [`ACCEPT_ENCODING`] and the codings that the caller added.
+    /// The header lists [`ACCEPT_ENCODING`] and the codings that the caller added.
     Supported,
-    /// Codings joined with commas. A list of one empty coding gives an empty header.
+    /// The header is a list of codings joined with commas. A list of one empty coding gives an empty header.
     List(Vec<u8>),
     Given(Vec<u8>),
 }
@@ -65,12 +66,13 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// Turns Accept-Encoding on with the supported codings, or off.
+    /// If `yes`, Accept-Encoding lists the supported codings; otherwise there is no Accept-Encoding.
     pub fn accept_supported_encodings(&mut self, yes: bool) {
         self.accept_encoding = if yes { AcceptEncoding::Supported } else { AcceptEncoding::Absent };
     }
 
-    /// Appends an element to the list. If the current value is not a list, a list of this element replaces it.
+    /// Appends a coding to the list in Accept-Encoding. If the current value is not a list, a list of this coding
+    /// replaces it.
     pub fn add_accept_encoding(&mut self, coding: &[u8]) -> Result<()> {
         check_value(b"accept-encoding", coding)?;
         check_size("accept-encoding", coding)?;
@@ -85,11 +87,11 @@ impl HeaderOptions {
     pub fn add_supported_coding(&mut self, coding: &str) -> Result<()> {
         let bad = coding.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte));
         match bad {
-            _ if coding.is_empty() => Err(invalid_header("the coding is empty").at(0)),
+            _ if coding.is_empty() => Err(invalid_header_error("the coding is empty").at(0)),
             Some((at, byte)) => {
-                let (coding, byte) = (show_name(coding.as_bytes()), show_byte(byte));
+                let (coding, byte) = (truncated_name(coding.as_bytes()), describe_byte(byte));
                 let message = format!("coding \"{coding}\": {byte} is not allowed at byte {at}");
-                Err(invalid_header(message).at(at))
+                Err(invalid_header_error(message).at(at))
             }
             None => self.more_codings.add(coding.as_bytes()),
         }
@@ -111,12 +113,13 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// Adds any other header. These headers follow the headers of the options, in the order of the calls.
+    /// Adds any header. The added headers follow the headers of the options, in the order of the calls.
     pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         self.added.add(name, value)
     }
 
-    /// Returns the value of one of the six headers, as two parts to concatenate.
+    /// Returns the value of a header that an option makes, as two parts to concatenate; `None` if the option is not
+    /// set.
     fn value_of(&self, kind: Kind) -> Option<[&[u8]; 2]> {
         let value = match kind {
             Kind::AcceptEncoding => match &self.accept_encoding {
@@ -135,7 +138,7 @@ impl HeaderOptions {
 }
 
 impl Codings {
-    /// Adds a coding. A coding that is already known is ignored.
+    /// Adds a content coding, unless the list or [`ACCEPT_ENCODING`] already contains it.
     fn add(&mut self, coding: &[u8]) -> Result<()> {
         check_size("accept-encoding", coding)?;
         let mut name = memory::copy(coding, "a coding")?;
@@ -150,11 +153,11 @@ impl Codings {
     }
 }
 
-/// Appends a comma and the element.
+/// Appends a comma and an element to a list of codings.
 fn append(list: &mut Vec<u8>, element: &[u8]) -> Result<()> {
     let more = element.len().saturating_add(1);
     if list.len().saturating_add(more) > MAX_BYTES {
-        return Err(too_large("accept-encoding"));
+        return Err(too_large_error("accept-encoding"));
     }
     memory::grow(list, more, "a coding")?;
     list.push(b',');
@@ -172,7 +175,7 @@ enum Kind {
     CacheControl,
 }
 
-/// The order of urllib3's dict.
+/// The headers that options make, in the order of urllib3's dict.
 const ORDER: [(Kind, &str); 6] = [
     (Kind::AcceptEncoding, "accept-encoding"),
     (Kind::UserAgent, "user-agent"),
@@ -189,8 +192,8 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
         count += 1;
         bytes = [name.len(), front.len(), back.len(), 2].into_iter().fold(bytes, usize::saturating_add);
     }
-    // `push` reports a list that is too large.
-    let mut fields = Fields::with_room(count, bytes.min(MAX_BYTES))?;
+    // `Fields::push` fails if the list becomes too large.
+    let mut fields = Fields::with_capacity(count, bytes.min(MAX_BYTES))?;
     for (name, value) in chosen.into_iter().flatten() {
         fields.push(name, value)?;
     }
@@ -201,8 +204,8 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
 }
 
 impl Headers {
-    /// Returns options that make the same list. Leading fields that options can make become these options, so that
-    /// setting an option again replaces its field. All others become added headers.
+    /// Returns options that make the same list of headers. A leading field that an option can make becomes this option,
+    /// so that setting the option again replaces the field. All other fields become added headers.
     pub fn to_options(&self) -> Result<HeaderOptions> {
         let mut options = HeaderOptions::default();
         let mut choices = ORDER.iter();
@@ -211,7 +214,7 @@ impl Headers {
             let (name, value) = (name.to_bytes(), value.to_bytes());
             let choice = if leading { choices.find(|(_, made)| made.as_bytes() == name) } else { None };
             leading = match choice {
-                Some((kind, _)) => options.choose(*kind, value)?,
+                Some((kind, _)) => options.set_from_field(*kind, value)?,
                 None => false,
             };
             if !leading {
@@ -223,8 +226,8 @@ impl Headers {
 }
 
 impl HeaderOptions {
-    /// Sets the option for a header. Returns whether the option makes exactly this value.
-    fn choose(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
+    /// Sets the option that makes this header. Returns whether the option makes exactly this value.
+    fn set_from_field(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
         let copy = || memory::copy(value, "a header's value");
         match kind {
             Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(copy()?),
@@ -267,11 +270,11 @@ fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<
 }
 
 fn check_size(name: &str, value: &[u8]) -> Result<()> {
-    if value.len() > MAX_BYTES { Err(too_large(name)) } else { Ok(()) }
+    if value.len() > MAX_BYTES { Err(too_large_error(name)) } else { Ok(()) }
 }
 
-fn too_large(name: &str) -> Error {
-    invalid_header(format!("header {name}: the value has more than {MAX_BYTES} bytes"))
+fn too_large_error(name: &str) -> Error {
+    invalid_header_error(format!("header {name}: the value has more than {MAX_BYTES} bytes"))
 }
 
 #[cfg(test)]
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn each_option_makes_one_header() {
+    fn each_header_option_makes_one_header() {
         let rows: &[(Choose, &str)] = &[
             (|_| Ok(()), ""),
             (
@@ -336,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn accept_encoding_takes_a_bool_a_list_or_text() {
+    fn accept_encoding_can_be_the_supported_codings_a_list_or_text() {
         let rows: &[(Choose, Option<&str>)] = &[
             (
                 |o| {
@@ -361,10 +364,10 @@ mod tests {
                 Some("gzip,br;q=0.5"),
             ),
             (|o| o.add_accept_encoding(b""), Some("")),
-            // The last call wins.
+            // The last call replaces the value of the call before it.
             (|o| o.accept_encoding(Some(b"x")).and_then(|()| o.add_accept_encoding(b"gzip")), Some("gzip")),
             (|o| o.add_accept_encoding(b"gzip").map(|()| o.accept_supported_encodings(true)), Some("gzip,deflate")),
-            // Adding a supported coding alone sends no header.
+            // Adding a supported coding does not turn Accept-Encoding on.
             (|o| o.add_supported_coding("br"), None),
             (
                 |o| {
@@ -400,12 +403,12 @@ mod tests {
          authorization: Basic YTpi\r\nproxy-authorization: Basic Yzpk\r\ncache-control: no-cache\r\nHost: a\r\nAccept: */*\r\n";
 
     #[test]
-    fn headers_have_the_order_of_urllib3() {
+    fn made_headers_have_the_order_of_urllib3() {
         assert_eq!(make_headers(&everything()).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
     }
 
     #[test]
-    fn errors_name_the_header_but_not_its_value() {
+    fn errors_of_header_options_name_the_header_but_not_its_value() {
         let rows: &[(Choose, &str)] = &[
             (|o| o.user_agent(Some(b"ab\r\nX: y")), "header user-agent: CR is not allowed in the value at byte 2"),
             (|o| o.accept_encoding(Some(b"\n")), "header accept-encoding: LF is not allowed in the value at byte 0"),
@@ -422,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn to_options_makes_the_same_list() {
+    fn headers_converted_to_options_make_the_same_headers() {
         let made = make_headers(&everything()).unwrap();
         let mut options = made.to_options().unwrap();
         assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);

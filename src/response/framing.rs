@@ -1,34 +1,34 @@
-//! The length of the body: RFC 9112 section 6.3.
+//! Determines how a response's body is delimited (RFC 9112 section 6.3).
 
 use super::Response;
 use crate::error::{Error, Result};
 use crate::headers::fields::trim;
-use crate::headers::{is_token_byte, show_byte, show_name};
+use crate::headers::{describe_byte, is_token_byte, truncated_name};
 use crate::status::Status;
 
 /// How a response's body is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// There is no body.
+    /// The response has no body.
     None,
     /// The body has this many bytes.
     Length(i64),
-    /// Chunks, up to the last one and its trailer.
+    /// The body consists of chunks. It ends after the last chunk and the trailer.
     Chunked,
     /// The body lasts until the peer closes the connection.
     UntilClose,
 }
 
 impl Response {
-    /// Returns how the body is delimited. Fails if the head contradicts itself; the connection cannot be used after
-    /// that. Methods are case-sensitive (RFC 9110 section 9.1), so the response to "head" may have a body.
+    /// Returns how the body is delimited. Fails if the head contradicts itself; the connection must not be used after
+    /// this error. Methods are case-sensitive (RFC 9110 section 9.1), so the response to "head" may have a body.
     pub fn framing(&self) -> Result<Framing> {
         let method = self.request_method.to_bytes();
         let tunnel = method == b"CONNECT" && self.status / 100 == 2;
         if method == b"HEAD" || tunnel || matches!(self.status, 100..=199 | 204 | 304) {
             return Ok(Framing::None);
         }
-        // A transfer coding overrides a length.
+        // Transfer-Encoding takes precedence over Content-Length.
         if self.headers.get("transfer-encoding").is_some() {
             return self.transfer_framing();
         }
@@ -45,9 +45,10 @@ impl Response {
         Ok(length.map_or(Framing::UntilClose, Framing::Length))
     }
 
-    /// Returns `Chunked` if that is the last coding; otherwise the body lasts until the peer closes. An invalid list is
-    /// an error, because another parser may find "chunked" in it. An empty element is also an error, although RFC 9110
-    /// section 5.6.1 ignores it: after "chunked," some parsers expect chunks, and others read until the peer closes.
+    /// Returns `Chunked` if chunked is the last transfer coding; otherwise `UntilClose`. An invalid list is an error,
+    /// because another parser may find "chunked" in it. An empty element is also an error, although RFC 9110 section
+    /// 5.6.1 allows recipients to ignore it: after "chunked," some parsers expect chunks, and others read until the
+    /// peer closes.
     fn transfer_framing(&self) -> Result<Framing> {
         let mut framing = Framing::UntilClose;
         for value in self.headers.get_all("transfer-encoding") {
@@ -56,7 +57,7 @@ impl Response {
                 let coding;
                 (coding, rest) = transfer_coding(trim(rest))?;
                 if framing == Framing::Chunked {
-                    return Err(bad_coding("chunked is not the last coding"));
+                    return Err(coding_error("chunked is not the last coding"));
                 }
                 framing = coding;
                 match rest.split_first() {
@@ -69,22 +70,22 @@ impl Response {
     }
 }
 
-fn bad_coding(problem: impl std::fmt::Display) -> Error {
+fn coding_error(problem: impl std::fmt::Display) -> Error {
     Error::new(Status::Protocol, format!("header transfer-encoding: {problem}"))
 }
 
-/// Returns the framing if the coding at the start of `list` is the last one, and the text after the coding: empty or a
-/// comma. The grammar is that of RFC 9112 section 7: a token, then parameters. Each parameter follows a semicolon and
-/// consists of a token, "=", and a token or quoted string.
+/// Parses the coding at the start of `list`. Returns the framing that applies if no coding follows, and the text after
+/// the coding, which is empty or begins with a comma. The grammar is that of RFC 9112 section 7: a token, then
+/// parameters. Each parameter follows a semicolon and consists of a token, "=", and a token or quoted string.
 fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
     let (name, mut rest) = token(list);
     if name.is_empty() {
         return Err(match list {
-            [] | [b',', ..] => bad_coding("a coding has no name"),
-            [first, ..] => bad_coding(format_args!("a coding begins with {}", show_byte(*first))),
+            [] | [b',', ..] => coding_error("a coding has no name"),
+            [first, ..] => coding_error(format_args!("a coding begins with {}", describe_byte(*first))),
         });
     }
-    let shown = show_name(name);
+    let shown = truncated_name(name);
     let mut has_parameter = false;
     loop {
         rest = trim(rest);
@@ -93,13 +94,15 @@ fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
             [b';', after @ ..] => {
                 has_parameter = true;
                 rest = parameter(trim(after))
-                    .map_err(|problem| bad_coding(format_args!("coding {shown}: {problem}")))?;
+                    .map_err(|problem| coding_error(format_args!("coding {shown}: {problem}")))?;
             }
-            [byte, ..] => return Err(bad_coding(format_args!("coding {shown}: {} follows it", show_byte(*byte)))),
+            [byte, ..] => {
+                return Err(coding_error(format_args!("coding {shown}: {} follows it", describe_byte(*byte))));
+            }
         }
     }
     match (name.eq_ignore_ascii_case(b"chunked"), has_parameter) {
-        (true, true) => Err(bad_coding("chunked has a parameter")),
+        (true, true) => Err(coding_error("chunked has a parameter")),
         (true, false) => Ok((Framing::Chunked, rest)),
         (false, _) => Ok((Framing::UntilClose, rest)),
     }
@@ -121,7 +124,7 @@ fn parameter(text: &[u8]) -> std::result::Result<&[u8], &'static str> {
     }
 }
 
-/// Returns the text after the closing quote.
+/// Returns the text after the closing quote of a quoted string, whose opening quote was removed.
 fn after_quoted(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = match text {
@@ -139,7 +142,7 @@ fn token(text: &[u8]) -> (&[u8], &[u8]) {
 
 fn content_length(digits: &[u8]) -> Result<i64> {
     let bad = |what| {
-        let shown = show_name(digits);
+        let shown = truncated_name(digits);
         Err(Error::new(Status::Protocol, format!("header content-length: \"{shown}\" {what}")))
     };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -164,21 +167,21 @@ mod tests {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
     #[test]
-    fn responses_without_a_body_ignore_length_and_coding() {
+    fn responses_to_head_connect_and_of_some_statuses_have_no_body() {
         let rows = [("HEAD", 200), ("HEAD", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
         for (method, status) in rows.into_iter().chain([("CONNECT", 200), ("CONNECT", 299)]) {
             for fields in ["", LENGTH, CHUNKED, "Content-Length: nonsense\r\n"] {
                 assert_eq!(framing(method, status, fields).unwrap(), Framing::None, "{method} {status} {fields}");
             }
         }
-        // Methods are case-sensitive, so these are different methods.
+        // Methods are case-sensitive, so "connect" and "head" are not CONNECT and HEAD.
         for (method, status) in [("CONNECT", 407), ("connect", 200), ("Connect", 200), ("head", 200), ("Head", 200)] {
             assert_eq!(framing(method, status, LENGTH).unwrap(), Framing::Length(5), "{method} {status}");
         }
     }
 
     #[test]
-    fn length_and_coding_headers_determine_the_framing() {
+    fn content_length_and_transfer_encoding_determine_the_framing() {
         let rows = [
             ("", Framing::UntilClose),
             (LENGTH, Framing::Length(5)),
@@ -208,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn r38_a_list_that_two_readers_may_read_differently_is_refused() {
+    fn ambiguous_content_length_and_transfer_encoding_are_refused() {
         let rows = [
             ("Content-Length: 5\r\nContent-Length: 6\r\n", "two different lengths"),
             ("Content-Length: 5, 6\r\n", "two different lengths"),

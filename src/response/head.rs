@@ -1,14 +1,15 @@
-//! Parses a response head: the status line and the fields. Recognises bytes of other protocols for the error message.
+//! Parses a response head: the status line and the fields. Recognises other protocols, so that the error message can
+//! name them.
 
 use std::sync::Arc;
 
 use super::progress::{self, Progress};
 use super::{Response, reason};
 use crate::error::{Error, Result};
-use crate::headers::fields::{broken, parse_fields, trim};
-use crate::headers::show_byte;
+use crate::headers::describe_byte;
+use crate::headers::fields::{parse_fields, protocol_error, trim};
 
-/// The maximum number of bytes in a head, including empty lines before it.
+/// The maximum number of bytes in a response head, including empty lines before it.
 pub const MAX_HEAD: usize = 256 * 1024;
 
 pub(super) const VERSION_PREFIX: &[u8] = b"HTTP/1.";
@@ -20,12 +21,12 @@ pub(super) struct StatusLine<'a> {
 }
 
 impl Response {
-    /// Parses the head at the start of `head`. Also returns its length in bytes. `None` means that the head is
-    /// incomplete.
+    /// Parses the response head at the start of `head`. Also returns the length of the response head in bytes. `None`
+    /// means that it is incomplete.
     ///
-    /// `state` is 0, or the value that the last call stored for the same bytes. It is 0 again unless `None` is
-    /// returned. Once the end is found, the head is parsed from its start. So a state that belongs to other bytes can
-    /// delay the response, but cannot change it.
+    /// `state` is 0, or the value that the last call stored for the same bytes. The function stores 0 unless it returns
+    /// `None`. Once the end of the head is found, the head is parsed from its start. So a state that belongs to other
+    /// bytes can delay the result, but cannot change it.
     pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
         let last = std::mem::take(state);
         super::check_method(request_method)?;
@@ -33,7 +34,7 @@ impl Response {
         let mut progress = Progress::from_state(last, within.len())?;
         let Some(mut found) = progress.advance(within)? else {
             if head.len() >= MAX_HEAD {
-                return Err(broken(
+                return Err(protocol_error(
                     format_args!("the head has more than {MAX_HEAD} bytes; it had not ended"),
                     MAX_HEAD,
                 ));
@@ -44,21 +45,22 @@ impl Response {
         let whole = within.get(..found.end).unwrap_or(within);
         if last != 0 {
             progress = Progress::default();
-            found = progress.advance(whole)?.ok_or_else(progress::unknown_state)?;
+            found = progress.advance(whole)?.ok_or_else(progress::unknown_state_error)?;
         }
-        let (line, start) = found.status_line.ok_or_else(progress::unknown_state)?;
+        let (line, start) = found.status_line.ok_or_else(progress::unknown_state_error)?;
         let (headers, length) = parse_fields(whole.get(start..).unwrap_or_default(), start, progress.lines())?;
         let response = Response::new(request_method, line.status, Arc::new(headers))?;
-        let (reason, minor_version) = (Some(reason::own(line.reason)?), Some(line.minor_version));
+        let (reason, minor_version) = (Some(reason::shared_reason(line.reason)?), Some(line.minor_version));
         Ok(Some((Response { reason, minor_version, ..response }, start + length)))
     }
 }
 
-pub(super) fn not_http(bytes: &[u8], start: usize) -> Error {
+pub(super) fn not_http_error(bytes: &[u8], start: usize) -> Error {
     let what = match bytes {
         [b'H', b'T', b'T', b'P', b'/', ..] => "the peer answered with a version of HTTP that is neither 1.0 nor 1.1",
         [0x15, 0x03, _, _, _, _, alert, ..] => {
-            return broken("the peer answered with a TLS alert: it expects TLS here", start).with_tls_alert(*alert);
+            return protocol_error("the peer answered with a TLS alert: it expects TLS here", start)
+                .with_tls_alert(*alert);
         }
         [0x15, 0x03, ..] => "the peer answered with a TLS alert: it expects TLS here",
         [0x14..=0x17] | [0x14..=0x17, 0x03, ..] => "the peer answered with TLS, not HTTP",
@@ -69,30 +71,35 @@ pub(super) fn not_http(bytes: &[u8], start: usize) -> Error {
         }
         [b'<', ..] => "the peer sent a document without a response head",
         [first, ..] => {
-            return broken(
-                format_args!("the peer does not speak HTTP: its answer begins with {}", show_byte(*first)),
+            return protocol_error(
+                format_args!("the peer does not speak HTTP: its answer begins with {}", describe_byte(*first)),
                 start,
             );
         }
         [] => "the answer is empty",
     };
-    broken(what, start)
+    protocol_error(what, start)
 }
 
-/// Parses a status line as in RFC 9112 section 4, but any number of spaces and tabs may separate the parts, and the
-/// reason may be missing.
+/// Parses a status line (RFC 9112 section 4). More lenient than the RFC: any number of spaces and tabs may separate
+/// version, status and reason, and the reason may be missing.
 pub(super) fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
-    // The offset of `rest` in the input.
+    // Returns the offset of `rest` in the input.
     let at = |rest: &[u8]| start + (line.len() - rest.len());
     let rest = line.strip_prefix(VERSION_PREFIX).unwrap_or_default();
     let (minor_version, rest) = match rest {
         [digit @ (b'0' | b'1'), rest @ ..] => (digit - b'0', rest),
-        _ => return Err(broken("the peer answered with a version of HTTP that is neither 1.0 nor 1.1", at(rest))),
+        _ => {
+            return Err(protocol_error(
+                "the peer answered with a version of HTTP that is neither 1.0 nor 1.1",
+                at(rest),
+            ));
+        }
     };
     let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let digits = rest.get(blanks..).unwrap_or_default();
     if blanks == 0 && !rest.is_empty() {
-        return Err(broken("the status line has no space after the version", at(rest)));
+        return Err(protocol_error("the status line has no space after the version", at(rest)));
     }
     let (status, rest) = match digits {
         [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', rest @ ..]
@@ -100,11 +107,11 @@ pub(super) fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<
         {
             (u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0'), rest)
         }
-        _ => return Err(broken("the status is not three digits, 100 to 999,", at(digits))),
+        _ => return Err(protocol_error("the status is not three digits, 100 to 999,", at(digits))),
     };
     if let Some(bad) = rest.iter().position(|byte| matches!(byte, b'\r' | 0)) {
-        let byte = show_byte(rest.get(bad).copied().unwrap_or_default());
-        return Err(broken(format_args!("{byte} is not allowed in the reason phrase"), at(rest) + bad));
+        let byte = describe_byte(rest.get(bad).copied().unwrap_or_default());
+        return Err(protocol_error(format_args!("{byte} is not allowed in the reason phrase"), at(rest) + bad));
     }
     Ok(StatusLine { minor_version, status, reason: trim(rest) })
 }
@@ -121,10 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn valid_and_lenient_status_lines_are_parsed() {
+    fn valid_and_leniently_accepted_status_lines_are_parsed() {
         let rows: &[(&str, u16, u8, &str)] = &[
             ("HTTP/1.1 200 OK", 200, 1, "OK"),
-            ("HTTP/1.0 404 Not  Found ", 404, 0, "Not  Found"),
+            ("HTTP/1.0 404 Not  FoundEnd ", 404, 0, "Not  FoundEnd"),
             ("HTTP/1.1 204", 204, 1, ""),
             ("HTTP/1.1 204 ", 204, 1, ""),
             ("HTTP/1.1  \t100\tgo on", 100, 1, "go on"),
@@ -148,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_status_lines_are_refused() {
+    fn invalid_status_lines_are_refused_with_their_offset() {
         let version = "the peer answered with a version of HTTP that is neither 1.0 nor 1.1";
         let status = "the status is not three digits, 100 to 999,";
         let rows: &[(&str, &str, usize)] = &[
@@ -176,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_are_recognised_at_once() {
+    fn tls_ssh_mail_and_other_protocols_are_recognised_in_the_error() {
         let tls = "the peer answered with a TLS alert: it expects TLS here";
         let rows: &[(&[u8], &str)] = &[
             (b"\x15\x03\x01\x00\x02\x02\x28", tls),
@@ -200,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_head_is_limited() {
+    fn a_response_head_of_more_than_256_kib_is_refused() {
         let start = "HTTP/1.1 200 OK\r\nA: ";
         let filled = |size: usize| format!("{start}{}\r\n\r\n", "v".repeat(size - start.len() - 4));
         assert_eq!(parse(filled(MAX_HEAD).as_bytes()).unwrap().unwrap().1, MAX_HEAD);
@@ -208,7 +215,8 @@ mod tests {
         assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(MAX_HEAD)));
     }
 
-    /// Feeds `head` in pieces of `step` bytes, like an application that appends received bytes to a buffer.
+    /// Parses growing prefixes of `head`, each `step` bytes longer than the previous one, as an application does that
+    /// appends received bytes to a buffer.
     fn feed(head: &[u8], step: usize) -> Result<Option<(Response, usize)>> {
         let mut state = 0;
         for end in (step..head.len()).step_by(step) {
@@ -224,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn r14_a_head_in_pieces_is_looked_at_few_times() {
+    fn a_head_received_in_pieces_is_examined_at_most_four_times() {
         let status = "HTTP/1.1 200 OK\r\n";
         let line = |fill: &str, times: usize| format!("{status}A: {}\r\n\r\n", fill.repeat(times));
         let fields = |field: &str, times: usize| format!("{status}{}\r\n", field.repeat(times));
@@ -265,9 +273,9 @@ mod tests {
         }
     }
 
-    /// Any number is tried as a state: it is refused or delays the result, but never changes the result.
+    /// Passes many numbers as the state. Each one is refused or delays the result, but never changes the result.
     #[test]
-    fn a_state_of_other_bytes_is_refused_or_harmless() {
+    fn a_parser_state_of_other_bytes_never_changes_the_response() {
         let heads: [&[u8]; 4] = [
             b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody\r\n\r\nmore",
             b"\r\n\nHTTP/1.1 302 x\nB: c\n\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n",
@@ -312,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_lines_is_limited() {
+    fn a_response_head_with_more_than_2000_lines_is_refused() {
         let fields = format!("a: b\r\n{}", " c\r\n".repeat(MAX_LINES - 1));
         let most = format!("HTTP/1.1 200 OK\r\n{fields}");
         assert!(parse(format!("{most}\r\n").as_bytes()).unwrap().is_some());
@@ -325,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_leading_empty_lines_are_skipped() {
+    fn up_to_16_empty_lines_before_a_response_head_are_skipped() {
         let head = |empty: usize| "\r\n".repeat(empty) + "HTTP/1.1 200 OK\r\n\r\n";
         assert_eq!(parse(head(MAX_EMPTY_LINES).as_bytes()).unwrap().unwrap().1, head(MAX_EMPTY_LINES).len());
         let error = parse(head(MAX_EMPTY_LINES + 1).as_bytes()).unwrap_err();
@@ -335,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_method_is_checked_before_the_head() {
+    fn parsing_a_response_with_an_invalid_request_method_is_refused() {
         assert_eq!(Response::parse("G T", b"", &mut 0).unwrap_err().status(), Status::InvalidArgument);
     }
 }

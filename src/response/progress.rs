@@ -1,25 +1,25 @@
-//! Finds the end of a head. The caller keeps the progress of the search between calls, as a number.
+//! Finds the end of a response head. The caller keeps the progress of the search between calls, packed into a number.
 
-use super::head::{MAX_HEAD, StatusLine, VERSION_PREFIX, not_http, parse_status_line};
+use super::head::{MAX_HEAD, StatusLine, VERSION_PREFIX, not_http_error, parse_status_line};
 use crate::error::{Error, Result};
-use crate::headers::fields::{MAX_FIELDS, broken};
+use crate::headers::fields::{MAX_FIELDS, protocol_error};
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The maximum number of empty lines that are skipped before a head. Some servers send a CRLF after a body without
-/// counting it in the length.
+/// The maximum number of empty lines that are skipped before a response head. Some servers send a CRLF after a body
+/// that Content-Length does not count.
 pub(super) const MAX_EMPTY_LINES: usize = 16;
 
-/// The maximum number of field lines. A folded field has several lines.
+/// The maximum number of field lines in a head. A folded field has several lines.
 pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
 
-/// The progress of the search. The default is its start.
+/// The progress of the search for the end of a head. The default value is the start of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     phase: Phase,
-    /// The offset of the status line; 0 until it begins.
+    /// The offset of the status line; 0 until the status line is reached.
     start: usize,
-    /// The offset up to which all bytes have been searched.
+    /// The number of bytes that have been searched.
     position: usize,
     /// The number of lines in the current phase: empty lines before the status line, then field lines.
     lines: usize,
@@ -34,17 +34,18 @@ enum Phase {
 }
 
 /// The end of a head.
-pub(super) struct Found<'a> {
-    /// The status line and the offset of the fields, if this call found them.
+pub(super) struct FoundEnd<'a> {
+    /// The status line and the offset of the fields; `None` if an earlier call found the status line.
     pub(super) status_line: Option<(StatusLine<'a>, usize)>,
     pub(super) end: usize,
 }
 
-/// The widths of the bit fields of a state, from the lowest: `position`, `start`, `lines`, `phase`. Other bits are 0.
+/// The widths in bits of the values in a packed state, from the lowest bits: `position`, `start`, `lines`, `phase`. All
+/// other bits are 0.
 const BITS: [u32; 4] = [20, 8, 12, 2];
 
 impl Progress {
-    /// Unpacks a state of the caller. Refuses a state that no search of `len` bytes can have stored.
+    /// Unpacks a state that the caller passed. Fails for a state that no search of `len` bytes can have stored.
     pub(super) fn from_state(state: u64, len: usize) -> Result<Progress> {
         let mut rest = state;
         let [position, start, lines, phase] = BITS.map(|bits| {
@@ -56,7 +57,7 @@ impl Progress {
             0 => Phase::EmptyLines,
             1 => Phase::StatusLine,
             2 => Phase::Fields,
-            _ => return Err(unknown_state()),
+            _ => return Err(unknown_state_error()),
         };
         let most_lines = match phase {
             Phase::EmptyLines => MAX_EMPTY_LINES,
@@ -64,10 +65,10 @@ impl Progress {
             Phase::Fields => MAX_LINES,
         };
         let fits = rest == 0 && position <= len && lines <= most_lines && start <= position.min(2 * MAX_EMPTY_LINES);
-        if fits { Ok(Progress { phase, start, position, lines }) } else { Err(unknown_state()) }
+        if fits { Ok(Progress { phase, start, position, lines }) } else { Err(unknown_state_error()) }
     }
 
-    /// Packs the progress into a number. It is not 0 after the first byte.
+    /// Packs the progress into a number. The number is not 0 once a byte was searched.
     pub(super) fn to_state(self) -> u64 {
         let values = [self.position, self.start, self.lines, self.phase as usize];
         values.iter().zip(BITS).rev().fold(0, |state, (&value, bits)| state << bits | value as u64)
@@ -77,8 +78,8 @@ impl Progress {
         self.lines
     }
 
-    /// Continues the search. `None` means that the bytes end before the head does.
-    pub(super) fn advance<'a>(&mut self, head: &'a [u8]) -> Result<Option<Found<'a>>> {
+    /// Continues the search for the end of the head. `None` means that the head is incomplete.
+    pub(super) fn advance<'a>(&mut self, head: &'a [u8]) -> Result<Option<FoundEnd<'a>>> {
         let status_line = match self.phase {
             Phase::Fields => None,
             _ => match self.status_line(head)? {
@@ -89,10 +90,10 @@ impl Progress {
         while let Some(line_end) = self.line_end(head) {
             // The line is empty, because the previous line also ended with LF.
             if let [.., b'\n', b'\r', b'\n'] | [.., b'\n', b'\n'] = head.get(..=line_end).unwrap_or_default() {
-                return Ok(Some(Found { status_line, end: line_end + 1 }));
+                return Ok(Some(FoundEnd { status_line, end: line_end + 1 }));
             }
             if self.lines == MAX_LINES {
-                return Err(broken(format_args!("the head has more than {MAX_LINES} lines"), line_end));
+                return Err(protocol_error(format_args!("the head has more than {MAX_LINES} lines"), line_end));
             }
             self.lines += 1;
         }
@@ -100,7 +101,7 @@ impl Progress {
     }
 
     /// Parses the status line once it is complete, and also returns the offset of the fields. Bytes that cannot begin a
-    /// status line are refused at once, because the end of such a line may never arrive.
+    /// status line are refused before the line is complete, because its end may never arrive.
     fn status_line<'a>(&mut self, head: &'a [u8]) -> Result<Option<(StatusLine<'a>, usize)>> {
         while self.phase == Phase::EmptyLines {
             let rest = head.get(self.position..).unwrap_or_default();
@@ -123,7 +124,7 @@ impl Progress {
         let rest = head.get(self.position..).unwrap_or_default();
         let expected = VERSION_PREFIX.get(compared..).unwrap_or_default();
         if rest.iter().zip(expected).any(|(byte, expected)| byte != expected) {
-            return Err(not_http(head.get(self.start..).unwrap_or_default(), self.start));
+            return Err(not_http_error(head.get(self.start..).unwrap_or_default(), self.start));
         }
         let Some(line_end) = self.line_end(head) else { return Ok(None) };
         let line = head.get(self.start..line_end).unwrap_or_default();
@@ -133,7 +134,7 @@ impl Progress {
         Ok(Some((line, line_end + 1)))
     }
 
-    /// Moves past the next LF and returns its offset. `None` if there is none.
+    /// Moves past the next LF and returns the offset of the LF; `None` if the bytes contain no LF.
     fn line_end(&mut self, head: &[u8]) -> Option<usize> {
         let rest = head.get(self.position..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
@@ -144,8 +145,8 @@ impl Progress {
     }
 }
 
-/// Returns the error for a state that belongs to other bytes.
-pub(super) fn unknown_state() -> Error {
+/// Makes the error for a state that belongs to other bytes.
+pub(super) fn unknown_state_error() -> Error {
     let message =
         "state is not the value that the previous call stored for these bytes; it must be 0 in the first call";
     Error::new(Status::InvalidArgument, message)

@@ -1,4 +1,4 @@
-//! Common reason phrases and methods, which responses borrow instead of copying.
+//! Constants for common reason phrases and methods, which responses borrow instead of copying them.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -10,10 +10,10 @@ use crate::memory;
 const REASONS: &[&CStr] = &[
     c"OK",
     c"",
-    c"Found",
+    c"FoundEnd",
     c"Moved Permanently",
     c"Not Modified",
-    c"Not Found",
+    c"Not FoundEnd",
     c"No Content",
     c"Partial Content",
     c"Created",
@@ -33,13 +33,13 @@ const REASONS: &[&CStr] = &[
 
 const METHODS: &[&CStr] = &[c"GET", c"HEAD", c"POST", c"PUT", c"DELETE", c"PATCH", c"OPTIONS", c"CONNECT", c"TRACE"];
 
-/// Returns a constant phrase if possible, otherwise a copy. `reason` has no NUL.
-pub(super) fn own(reason: &[u8]) -> Result<Cow<'static, CStr>> {
+/// Returns a constant that equals the reason phrase if there is one, otherwise a copy. `reason` has no NUL.
+pub(super) fn shared_reason(reason: &[u8]) -> Result<Cow<'static, CStr>> {
     shared_or_copied(REASONS, reason, "a reason")
 }
 
-/// Returns a constant method if possible, otherwise a copy. `method` has no NUL.
-pub(super) fn own_method(method: &[u8]) -> Result<Cow<'static, CStr>> {
+/// Returns a constant that equals the method if there is one, otherwise a copy. `method` has no NUL.
+pub(super) fn shared_method(method: &[u8]) -> Result<Cow<'static, CStr>> {
     shared_or_copied(METHODS, method, "a method")
 }
 
