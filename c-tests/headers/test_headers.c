@@ -132,9 +132,11 @@ static void make_headers_reports_the_first_invalid_option(void) {
         {bad_agent, NETLIB_INVALID_HEADER, 1,
          "netlib_headers_options_set_user_agent: header user-agent: CR is not allowed in the value at byte 1"},
         {bad_encoding, NETLIB_INVALID_HEADER, 4,
-         "netlib_headers_options_set_accept_encoding: header accept-encoding: LF is not allowed in the value at byte 4"},
+         "netlib_headers_options_set_accept_encoding: header accept-encoding: LF is not allowed in the value at "
+         "byte 4"},
         {bad_element, NETLIB_INVALID_HEADER, 0,
-         "netlib_headers_options_add_accept_encoding: header accept-encoding: CR is not allowed in the value at byte 0"},
+         "netlib_headers_options_add_accept_encoding: header accept-encoding: CR is not allowed in the value at "
+         "byte 0"},
         {null_element, NETLIB_NULL_ARGUMENT, -1, "netlib_headers_options_add_accept_encoding: coding must not be NULL"},
         {bad_coding, NETLIB_INVALID_HEADER, 1,
          "netlib_headers_options_add_supported_coding: coding \"b r\": a space is not allowed at byte 1"},

@@ -281,10 +281,10 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK(write(netlib_connect_wait_fd(connect, 0), &one, sizeof one) == sizeof one);
     netlib_limit *one_second = limit_of(1);
     CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, one_second, &fd, &err));
-    snprintf(
-        text, sizeof text,
-        "cannot connect to hung.test port %d: the application closed a descriptor of the connection attempt or wrote to it",
-        port);
+    snprintf(text, sizeof text,
+             "cannot connect to hung.test port %d: the application closed a descriptor of the connection attempt or "
+             "wrote to it",
+             port);
     CHECK_STR(text, netlib_error_message(err, NULL));
     CHECK_INT(EBADF, netlib_error_errno(err));
     netlib_error_free(err);

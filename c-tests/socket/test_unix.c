@@ -241,7 +241,8 @@ static void unix_connect_errors_explain_missing_permissions(void) {
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
         check_failure(
             path, strlen(path), path,
-            "Permission denied: connecting needs write permission for the socket and search permission for each directory of its path",
+            "Permission denied: connecting needs write permission for the socket and search permission for each "
+            "directory of its path",
             EACCES);
         _exit(checks_failed > 0 || checks_passed == 0);
     }

@@ -223,7 +223,8 @@ static const struct ending {
     {"", HIDDEN, false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
     {"", "127.0.0.1", false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
     {PUBLIC, HIDDEN, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
-     "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no configuration to use instead",
+     "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no "
+     "configuration to use instead",
      "to connect without Encrypted Client Hello"},
     /* The certificate must have the public name, whether or not it has the inner name. */
     {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,

@@ -126,8 +126,8 @@ static void invalid_tls_option_values_are_refused_with_a_message(void) {
         {NPN, 1, NOTHING, 0, NETLIB_UNSUPPORTED,
          SETTER("set_npn_protocols") "NPN was replaced by ALPN (RFC 7301): netlib_tls_options_add_alpn_protocol"},
         {COMMON_NAME, 1, NOTHING, 0, NETLIB_UNSUPPORTED,
-         SETTER(
-             "set_hostname_checks_common_name") "host names are compared with subject alternative names only (RFC 9525)"},
+         SETTER("set_hostname_checks_common_name") "host names are compared with subject alternative names only (RFC "
+                                                   "9525)"},
         {COMMON_NAME, 2, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_hostname_checks_common_name") "on must be 0 or 1; it is 2"},
         {POST_HANDSHAKE, 1, NOTHING, 0, NETLIB_UNSUPPORTED,

@@ -189,7 +189,8 @@ static const struct row to_servers[] = {
     {"without the extended master secret", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES "ff01([]))}", NULL,
      NETLIB_WANT_READ, NONE, 1},
     {"with GREASE everywhere",
-     "01{0303 R [+32] (0a0a1301) [00] (1a1a() 002b([2a2a0304]) 000a((3a3a001d)) 000d((4a4a0403)) 0033((3a3a(00)001d(X))) 5a5a(00))}",
+     "01{0303 R [+32] (0a0a1301) [00] (1a1a() 002b([2a2a0304]) 000a((3a3a001d)) 000d((4a4a0403)) "
+     "0033((3a3a(00)001d(X))) 5a5a(00))}",
      NULL, NETLIB_WANT_READ, NONE, 3},
     {"TLS 1.1 only", "01{0302 R [] (c013) [00] (" GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
     {"SSL 3 only", "01{0300 R [] (0005) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},

@@ -21,7 +21,8 @@ static void early_data_settings_are_validated(void) {
         {1, 1, 1, NETLIB_OK, NULL, NULL},
         {0, 0, 0, NETLIB_OK, NULL, NULL},
         {1, 2, 1, NETLIB_INVALID_ARGUMENT,
-         "netlib_tls_options_set_early_data: early data is sent before an ALPN protocol is negotiated, and several protocols are offered",
+         "netlib_tls_options_set_early_data: early data is sent before an ALPN protocol is negotiated, and "
+         "several protocols are offered",
          "to offer a single protocol: netlib_tls_options_add_alpn_protocol, called once"},
         {1, 0, 0, NETLIB_INVALID_ARGUMENT,
          "netlib_tls_options_set_early_data: early data needs resumption, which is off",

@@ -144,7 +144,8 @@ static void server_names_are_verified_if_they_are_given(void) {
         {"names.pem", AS_SERVER, "a.b.more.test", NETLIB_HOSTNAME_MISMATCH,
          "the certificate of the server \"a.b.more.test\" (CN=localhost) is for other.test, *.more.test, 192.0.2.1"},
         {"client.pem", AS_CLIENT, "localhost", NETLIB_HOSTNAME_MISMATCH,
-         "the certificate of the client \"localhost\" (CN=localhost) contains no host name: it has no subjectAltName, and the common name is not used"},
+         "the certificate of the client \"localhost\" (CN=localhost) contains no host name: it has no "
+         "subjectAltName, and the common name is not used"},
         {"expired.pem", AS_SERVER, NULL, NETLIB_CERTIFICATE_VERIFY,
          "the certificate of the server (CN=localhost) expired on 2021-01-01 00:00:00 UTC" IT_IS},
         {"good.pem", AS_SERVER, "", NETLIB_INVALID_ARGUMENT, "name \"\" is not a host name"},

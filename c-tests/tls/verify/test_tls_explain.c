@@ -171,20 +171,25 @@ static void refused_server_certificates_are_explained(void) {
         const char *message, *advice;
     } rows[] = {
         {"weak.pem", NULL, 0, true, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
-         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed",
+         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 "
+         "are needed",
          ""},
         {"weak.pem", NULL, 0, true, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
-         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed",
+         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 "
+         "are needed",
          ""},
         {"curve.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
-         "the certificate of the server \"localhost\" (CN=localhost) has a key of 256 bits on the curve secp256k1, which is "
+         "the certificate of the server \"localhost\" (CN=localhost) has a key of 256 bits on the curve "
+         "secp256k1, which is "
          "not supported",
          ""},
         {"good.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
-         "the certificate of the server \"localhost\" (CN=localhost) may belong to another peer: this peer did not prove that it has the private key (the handshake signature is wrong)",
+         "the certificate of the server \"localhost\" (CN=localhost) may belong to another peer: this peer did "
+         "not prove that it has the private key (the handshake signature is wrong)",
          ""},
         {"expired-int.pem", NULL, 0, false, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
-         "the certificate of the server \"localhost\" (CN=localhost) may belong to another peer: this peer did not prove that it has the private key (the handshake signature is wrong)",
+         "the certificate of the server \"localhost\" (CN=localhost) may belong to another peer: this peer did "
+         "not prove that it has the private key (the handshake signature is wrong)",
          ""},
         {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 0, 42,
          "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER", ""},
@@ -271,8 +276,8 @@ static void failed_handshakes_with_servers_are_explained(void) {
          "45 (certificate_expired): according to its clock, this side's certificate has expired or is not yet valid",
          IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 48,
-         ENDED
-         "48 (unknown_ca): it does not trust the issuer of this side's certificate, or an intermediate certificate is missing",
+         ENDED "48 (unknown_ca): it does not trust the issuer of this side's certificate, or an intermediate "
+               "certificate is missing",
          IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 80,
          ENDED "80 (internal_error)", ""},
@@ -319,7 +324,8 @@ static void refused_client_certificates_are_explained(void) {
          A_CERTIFICATE},
         {"client", "\x08\x07", "\x28",
          ENDED
-         "40 (handshake_failure): it requested a certificate, and none was sent: this side's key supports none of the requested signature schemes",
+         "40 (handshake_failure): it requested a certificate, and none was sent: this side's key supports none of "
+         "the requested signature schemes",
          IDENTITY},
         {"client", "\x04\x03", "\x28",
          ENDED "40 (handshake_failure): it requested a certificate, and may have rejected the one that was sent",
@@ -486,10 +492,10 @@ static void a_handshake_message_in_too_many_records_is_refused(void) {
     netlib_tls_context *client = client_context();
     struct script script = {.bytes = &bytes};
     netlib_status status = handshake_with(client, &script, &err);
-    check_error(
-        err, 50,
-        "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: the message is too large, or is split into too many records",
-        "");
+    check_error(err, 50,
+                "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: the "
+                "message is too large, or is split into too many records",
+                "");
     CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
     netlib_tls_context_free(client);
 }

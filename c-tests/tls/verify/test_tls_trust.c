@@ -101,12 +101,16 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
         /* The same authority again, and a second name for one file. */
         {"again", "4 @ 3\n", 3},
         {"others",
-         "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
-         "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains no certificate\n",
+         "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the "
+         "signed part at its byte 2\n"
+         "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains "
+         "no certificate\n",
          3},
         {"revoked",
-         "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
-         "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains no certificate\n" CRL_SKIPPED,
+         "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the "
+         "signed part at its byte 2\n"
+         "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains "
+         "no certificate\n" CRL_SKIPPED,
          3},
         /* As soon as there are hashed names, only these are read, as by OpenSSL. */
         {"hashed",
@@ -229,7 +233,8 @@ static void trust_sources_without_a_usable_certificate_are_refused(void) {
         {DATA_SETTER, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", NETLIB_INVALID_PEM, 0,
          "CA data contains no usable certificate: certificate 0 cannot be read: the signed part at its byte 2"},
         {DATA_SETTER, conditional, NETLIB_INVALID_PEM, 0,
-         "CA data contains only certificates in OpenSSL's TRUSTED CERTIFICATE form: trust settings are not supported; openssl x509 converts such a certificate to the plain form"},
+         "CA data contains only certificates in OpenSSL's TRUSTED CERTIFICATE form: trust settings are not "
+         "supported; openssl x509 converts such a certificate to the plain form"},
     };
     static const char *const names[] = {"netlib_tls_options_add_ca_file", "netlib_tls_options_add_ca_dir",
                                         "netlib_tls_options_add_ca_data"};
@@ -272,7 +277,8 @@ static void unusable_ca_certificates_are_skipped_and_listed(void) {
     CHECK_STR(
         "4 CA data 2\n"
         "  certificate 1 cannot be read: the signed part at its byte 2\n"
-        "  1 certificates in OpenSSL's TRUSTED CERTIFICATE form: trust settings are not supported; openssl x509 converts such a certificate to the plain form\n"
+        "  certificates in OpenSSL's TRUSTED CERTIFICATE form (1): trust settings are not supported; openssl x509 "
+        "converts such a certificate to the plain form\n"
         "4 " CERTS "ca.pem 1\n",
         describe_trust(context));
     CHECK_INT(2, (long long)netlib_tls_context_trust_anchor_count(context));

@@ -271,7 +271,8 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
         {NULL, 0x1020, NETLIB_INVALID_ARGUMENT,
          "netlib_tls_options_set_verify_flags: flags must be bits of enum netlib_verify_flag; it has 0x1000", 0},
         {NULL, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS, NETLIB_UNSUPPORTED,
-         "netlib_tls_options_set_verify_flags: proxy certificates (RFC 3820, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not "
+         "netlib_tls_options_set_verify_flags: proxy certificates (RFC 3820, "
+         "NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not "
          "accepted",
          0},
         {CERTS "nonexistent.crl", 0, NETLIB_IO,

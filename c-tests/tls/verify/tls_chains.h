@@ -76,7 +76,8 @@ static const struct row servers[] = {
      TRUST_ROOT},
     {"unknown-root.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 2,
      48,
-     "certificate 2 of the chain of the server \"localhost\" (CN=unknown root) is the root of the chain and is not trusted",
+     "certificate 2 of the chain of the server \"localhost\" (CN=unknown root) is the root of the chain and is "
+     "not trusted",
      TRUST_ROOT},
     {"only-leaf.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 0, 48,
      SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and was not sent: trust that authority, "
@@ -166,7 +167,8 @@ static const struct row servers[] = {
      ENDS("self-signed") "may not issue certificates (its basicConstraints say CA:FALSE)" ITSELF_ONLY, ""},
     {"../trust/leaf.pem", "../trust/leaf-root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
      NETLIB_CERTIFICATE_PROBLEM_NOT_CA, -1, 43,
-     "the certificate chain of the server \"localhost\" ends at the trusted certificate \"CN=leaf\", which may not issue "
+     "the certificate chain of the server \"localhost\" ends at the trusted certificate \"CN=leaf\", which may "
+     "not issue "
      "certificates (its basicConstraints say CA:FALSE)" ITSELF_ONLY,
      ""},
     {"../trust/clients.pem", "../trust/clients-root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
@@ -219,7 +221,8 @@ static const struct row clients[] = {
      44, CLIENT "has been revoked by its authority", ""},
     {"client.pem", "root.pem", "int.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN,
      1, 48,
-     "certificate 1 of the chain of the client (CN=netlib intermediate) may have been revoked: no CRL of \"CN=netlib root\" "
+     "certificate 1 of the chain of the client (CN=netlib intermediate) may have been revoked: no CRL of "
+     "\"CN=netlib root\" "
      "was added",
      ADD_CRL},
     {"good.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,

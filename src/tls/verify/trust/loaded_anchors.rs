@@ -52,7 +52,7 @@ impl LoadedAnchors {
         self.add_all(certificates, prefix)?;
         if conditional > 0 {
             self.skip(&format!(
-                "{prefix}certificates with OpenSSL's conditions, {conditional} of them: {CONDITIONAL}"
+                "{prefix}certificates in OpenSSL's TRUSTED CERTIFICATE form ({conditional}): {CONDITIONAL}"
             ));
         }
         Ok(())
