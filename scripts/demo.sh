@@ -70,7 +70,7 @@ download() {
 # The headers of each request, from the server's log.
 show_requests() {
     echo
-    echo "What arrived, in the server's own words (port, method, target, headers):"
+    echo "Requests as the server logged them (port, method, target, headers):"
     sed 's/^/    /' "$work/requests"
 }
 
@@ -95,7 +95,7 @@ check_body() {
     [ "$size" -eq 33554432 ] || fail "the body has $size bytes, not 33554432"
     [ -n "$announced" ] && [ "$announced" = "$received" ] || fail "SHA-256 $received is not the announced $announced"
     echo
-    echo "verified: 32 MiB, SHA-256 $received, as announced; $1"
+    echo "verified: 32 MiB, SHA-256 $received, as the server stated; $1"
 }
 
 # The proxy got the target; the origin got no proxy header.
@@ -104,7 +104,7 @@ check_tunnel() {
     grep -qx "tlsproxy CONNECT origin.test:$(port origin) host,proxy-authorization" "$work/requests" ||
         fail "the proxy got another request"
     grep -qx "origin GET /large host,user-agent,connection" "$work/requests" || fail "the origin got another request"
-    ! grep -q "secret" "$work/trace" || fail "the trace tells the password"
+    ! grep -q "secret" "$work/trace" || fail "the trace contains the password"
 }
 
 # check_refusal CODE WORDS ARGS: fetch ends with CODE and prints WORDS, and sends no request except CONNECT.
@@ -118,7 +118,7 @@ check_refusal() {
     sed 's/^/    /' "$work/refusal"
     [ "$code" = "$wanted" ] || fail "fetch ended with $code, not $wanted"
     grep -q "$words" "$work/refusal" || fail "fetch does not say: $words"
-    ! grep -q " GET " "$work/requests" || fail "a request was sent all the same"
+    ! grep -q " GET " "$work/requests" || fail "a request was sent despite the failure"
 }
 
 build
@@ -128,19 +128,19 @@ check_requests
 check_body "no credentials at the other origin"
 
 echo
-echo "TLS in TLS, through a proxy:"
+echo "TLS inside TLS, through a proxy:"
 proxy="https://demo:secret@localhost:$(port tlsproxy)"
 download --proxy "$proxy" "https://origin.test:$(port origin)/large"
 check_tunnel
 check_body "read by nobody on the way"
 
 echo
-echo "A proxy, then an origin, that is not who it should be:"
+echo "A proxy and an origin with certificates for other names:"
 check_refusal 18 'localhost".* is for other.test' --proxy "https://localhost:$(port wrongproxy)" \
     "https://origin.test:$(port origin)/hello"
 check_refusal 8 'stranger.test".* is for origin.test' --proxy "$proxy" "https://stranger.test:$(port origin)/hello"
 
 echo
-echo "A host that is this machine, for somebody who may not go there:"
+echo "A host name that resolves to a refused loopback address:"
 check_refusal 19 'the address policy refuses .*: loopback' --refuse-addresses loopback \
     "https://localhost:$(port https)/hello"

@@ -120,7 +120,7 @@ static netlib_status receive_some(struct transfer *transfer, netlib_error **err)
     transfer->start = 0;
     char *room = transfer->buffer + transfer->end;
     size_t len = BUFFER_SIZE - transfer->end, got = 0;
-    if (len == 0) return fail(NETLIB_PROTOCOL, err, "a head or a line of more than %zu bytes", BUFFER_SIZE);
+    if (len == 0) return fail(NETLIB_PROTOCOL, err, "the response head or a line has more than %zu bytes", BUFFER_SIZE);
     if (transfer->tls != NULL) {
         netlib_status status = netlib_tls_stream_read(transfer->tls, room, len, &got, err);
         transfer->end += got;
@@ -183,7 +183,7 @@ static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
     netlib_status status = receive_some(transfer, err);
     if (status == NETLIB_END_OF_STREAM) {
         return fail(NETLIB_PROTOCOL, err, "the server closed the connection %s",
-                    transfer->end == 0 ? "without an answer" : "in the middle of the response's head");
+                    transfer->end == 0 ? "without an answer" : "in the middle of the response head");
     }
     while (status == NETLIB_OK) {
         netlib_response *response = NULL;
@@ -280,7 +280,7 @@ static netlib_status parse(struct transfer *transfer, netlib_error **err) {
     const char *scheme = netlib_url_scheme(url, NULL);
     bool is_http = scheme != NULL && (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
     if (is_http && netlib_url_host(url, NULL) != NULL && netlib_url_auth(url, NULL) == NULL) return NETLIB_OK;
-    return fail(NETLIB_INVALID_URL, err, "a URL with http:// or https:// and a host, without a user, is needed");
+    return fail(NETLIB_INVALID_URL, err, "an http:// or https:// URL with a host and without a user is required");
 }
 
 /* Creates the limit of a transfer, which expires after the transfer's timeout but no later than the overall limit. */

@@ -134,7 +134,7 @@ static netlib_status send_plaintext(struct connection *connection, const char *d
             netlib_status status =
                 netlib_wait_for_write(connection->fd, connection->read_timeout, connection->limit, err);
             if (status == NETLIB_TIMED_OUT) {
-                return fail(NETLIB_WRITE_TIMEOUT, err, "%s took nothing for %g s", connection->peer,
+                return fail(NETLIB_WRITE_TIMEOUT, err, "%s accepted no data for %g s", connection->peer,
                             connection->read_timeout);
             }
             if (status != NETLIB_OK) return status;

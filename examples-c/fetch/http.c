@@ -27,8 +27,8 @@ static netlib_status fill(struct http *http, netlib_error **err) {
     http->end -= http->start;
     http->start = 0;
     if (http->end == HTTP_BUFFER_SIZE) {
-        return fail(NETLIB_PROTOCOL, err, "%s sent a head or a line of more than %zu bytes", http->connection.peer,
-                    HTTP_BUFFER_SIZE);
+        return fail(NETLIB_PROTOCOL, err, "%s sent a response head or line of more than %zu bytes",
+                    http->connection.peer, HTTP_BUFFER_SIZE);
     }
     size_t received = 0;
     netlib_status status =
@@ -77,7 +77,7 @@ static netlib_status send_known_body(struct http *http, netlib_body *body, int64
         size_t got = 0;
         netlib_status status = netlib_body_read(body, piece, want, &got, err);
         if (status == NETLIB_END_OF_STREAM) {
-            return fail(NETLIB_IO, err, "the request's body ended %lld bytes early", (long long)left);
+            return fail(NETLIB_IO, err, "the request body ended %lld bytes early", (long long)left);
         }
         if (status == NETLIB_OK) status = connection_send(&http->connection, piece, got, err);
         if (status != NETLIB_OK) return status;
@@ -130,7 +130,7 @@ static netlib_status read_one_head(struct http *http, const char *method, netlib
         status = fill(http, err);
         if (status == NETLIB_END_OF_STREAM) {
             return fail(NETLIB_PROTOCOL, err, "%s closed the connection %s", http->connection.peer,
-                        http->end == 0 ? "without an answer" : "in the middle of the response's head");
+                        http->end == 0 ? "without an answer" : "in the middle of the response head");
         }
         if (status != NETLIB_OK) return status;
     }

@@ -18,7 +18,7 @@
     X(EXIT_CONNECT, 5, "no connection: refused or unreachable") \
     X(EXIT_CONNECT_TIMEOUT, 6, "no connection within --connect-timeout") \
     X(EXIT_CERTIFICATE_TIME, 7, "the certificate has expired, or is not valid yet") \
-    X(EXIT_CERTIFICATE_NAME, 8, "the certificate is for another host") \
+    X(EXIT_CERTIFICATE_NAME, 8, "the certificate is not valid for the host") \
     X(EXIT_CERTIFICATE_ISSUER, 9, "the certificate's issuer is not trusted") \
     X(EXIT_CERTIFICATE, 10, "the certificate was refused for another reason") \
     X(EXIT_TLS, 11, "TLS failed for another reason") \

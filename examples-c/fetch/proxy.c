@@ -19,7 +19,7 @@ static netlib_status parse(const char *text, netlib_url **url, netlib_error **er
         /* Reports an invalid argument of --proxy rather than an invalid URL to fetch. */
         status = fail_because(NETLIB_INVALID_ARGUMENT, cause, err, "--proxy: %s", netlib_error_message(cause, NULL));
     } else if (strcmp(netlib_url_request_uri(*url, NULL), "/") != 0) {
-        status = fail(NETLIB_INVALID_ARGUMENT, err, "--proxy: a host and a port are all that a proxy has, no path");
+        status = fail(NETLIB_INVALID_ARGUMENT, err, "--proxy: the URL of a proxy must have no path");
     }
     netlib_error_free(cause);
     return status;
@@ -32,7 +32,7 @@ static netlib_status credentials_of(const netlib_url *url, char **credentials, n
     if (status == NETLIB_OK) status = netlib_url_password(url, &password, NULL, err);
     if (status != NETLIB_OK || user == NULL) return status;
     if (strchr(user, ':') != NULL) {
-        return fail(NETLIB_INVALID_ARGUMENT, err, "--proxy: a user's name cannot contain a colon");
+        return fail(NETLIB_INVALID_ARGUMENT, err, "--proxy: a user name must not contain a colon");
     }
     if (password == NULL) password = "";
     size_t size = strlen(user) + strlen(password) + sizeof ":";
@@ -87,10 +87,10 @@ static netlib_status refused(const struct proxy *proxy, const netlib_response *a
     int code = (int)netlib_response_status(answer);
     const char *reason = netlib_response_reason(answer, NULL);
     bool may_change = code >= 500;
-    netlib_status status =
-        fail_counted_as(may_change ? NETLIB_RETRY_KIND_CONNECT : NETLIB_RETRY_KIND_OTHER,
-                        may_change ? NETLIB_CONNECT_FAILED : NETLIB_RESPONSE_STATUS, NULL, err, "it answered %d %s%s",
-                        code, reason != NULL ? reason : "", code == 407 ? ": --proxy takes a user and a password" : "");
+    netlib_status status = fail_counted_as(may_change ? NETLIB_RETRY_KIND_CONNECT : NETLIB_RETRY_KIND_OTHER,
+                                           may_change ? NETLIB_CONNECT_FAILED : NETLIB_RESPONSE_STATUS, NULL, err,
+                                           "it answered %d %s%s", code, reason != NULL ? reason : "",
+                                           code == 407 ? ": add a user and a password to --proxy" : "");
     return proxy_failed(proxy, status, err);
 }
 
@@ -102,8 +102,8 @@ static netlib_status check_answer(const struct proxy *proxy, const struct http *
     int code = (int)netlib_response_status(answer);
     if (code < 200 || code > 299) return refused(proxy, answer, err);
     if (http->start == http->end) return NETLIB_OK;
-    netlib_status status =
-        fail(NETLIB_PROTOCOL, err, "it sent %zu bytes into a tunnel that nobody had used", http->end - http->start);
+    netlib_status status = fail(NETLIB_PROTOCOL, err, "it sent %zu bytes through the tunnel before the client sent any",
+                                http->end - http->start);
     return proxy_failed(proxy, status, err);
 }
 
@@ -123,7 +123,7 @@ static netlib_error *as_connect_error(netlib_error *error) {
     if (netlib_error_retry_kind(error) != NETLIB_RETRY_KIND_READ) return error;
     netlib_error *connect_error = NULL;
     fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_CONNECT_FAILED, error, &connect_error,
-                    "nothing has reached the server");
+                    "the request did not reach the server");
     netlib_error_free(error);
     return connect_error;
 }

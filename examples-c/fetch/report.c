@@ -137,7 +137,7 @@ enum exit_code report_failure(const struct options *options, const struct output
     fprintf(stderr, "fetch: %s%s", code == EXIT_MAX_TIME ? "--max-time: " : "", without_setter(message));
     if (attempts > 1) fprintf(stderr, " (attempt %d)", attempts);
     if (!output_can_restart(output)) {
-        fprintf(stderr, "; the output is not complete, it has the first %lld bytes", (long long)output->written);
+        fprintf(stderr, "; the output has only the first %lld bytes", (long long)output->written);
     }
     fputc('\n', stderr);
     print_advice(options, reason);

@@ -28,10 +28,10 @@ static netlib_status make_url(const char *text, netlib_url **url, netlib_error *
     const char *scheme = netlib_url_scheme(*url, NULL);
     bool is_http = scheme != NULL && (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
     if (!is_http || netlib_url_host(*url, NULL) == NULL) {
-        return fail(NETLIB_INVALID_URL, err, "a URL that begins with http:// or https:// and a host is needed");
+        return fail(NETLIB_INVALID_URL, err, "an http:// or https:// URL with a host is required");
     }
     if (netlib_url_auth(*url, NULL) != NULL) {
-        return fail(NETLIB_INVALID_URL, err, "a user name in the URL is not used: give it with --user");
+        return fail(NETLIB_INVALID_URL, err, "user names in URLs are not supported: use --user");
     }
     return NETLIB_OK;
 }

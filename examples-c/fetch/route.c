@@ -13,7 +13,7 @@ static netlib_status create_context(struct route *route, enum tls_peer peer, net
     /* As in OpenSSL, an unknown word in a cipher string is not an error, because it may name a cipher suite that this
      * library does not support. */
     const char *unknown = netlib_tls_context_unknown_ciphers(route->contexts[peer], NULL);
-    if (unknown != NULL) trace(route->trace, "--ciphers: nothing here is called %s", unknown);
+    if (unknown != NULL) trace(route->trace, "--ciphers: unknown names: %s", unknown);
     return status;
 }
 

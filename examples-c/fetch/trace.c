@@ -26,8 +26,8 @@ void trace_attempt(struct trace *to, int number, const struct request *request) 
 static const char *outcome_of(const netlib_connect *race, size_t index) {
     int32_t status = netlib_connect_attempt_status(race, index), errnum = netlib_connect_attempt_errno(race, index);
     if (status == NETLIB_OK) return "connected";
-    if (status == NETLIB_CLOSED) return "another was faster";
-    if (status == NETLIB_ADDRESS_REFUSED) return "not tried, --refuse-addresses";
+    if (status == NETLIB_CLOSED) return "closed, another attempt was faster";
+    if (status == NETLIB_ADDRESS_REFUSED) return "not tried because of --refuse-addresses";
     return errnum != 0 ? strerror(errnum) : netlib_status_text(status);
 }
 
@@ -49,7 +49,7 @@ void trace_connection(struct trace *to, const char *whose, const netlib_url *url
         int32_t version = netlib_tls_stream_version(tls);
         trace(to, "  connected to %s%s with TLS %s, %s%s", whose, netlib_url_netloc(url, NULL),
               version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", netlib_tls_stream_cipher_suite(tls, NULL),
-              connection->tls_count > 1 ? ", inside the proxy's" : "");
+              connection->tls_count > 1 ? ", inside the TLS session with the proxy" : "");
     }
 }
 
@@ -96,7 +96,7 @@ static void trace_delay(struct trace *to, const netlib_decision *decision) {
     if (delay <= 0) {
         trace(to, "     at once");
     } else if (uncapped > delay) {
-        trace(to, "     waits %g s, not %g s: %s", delay, uncapped, reason);
+        trace(to, "     waits %g s instead of %g s: %s", delay, uncapped, reason);
     } else {
         trace(to, "     waits %g s: %s", delay, reason);
     }
@@ -114,8 +114,8 @@ static void trace_dropped(struct trace *to, const struct request *request, const
 /* Prints that there is no retry because Retry-After is above the maximum. */
 static void trace_end(struct trace *to, const netlib_decision *decision) {
     if (netlib_decision_delay_reason(decision) != NETLIB_DELAY_RETRY_AFTER) return;
-    trace(to, "  -> no retry: the server asks to wait %g s, more than %g s", netlib_decision_delay_uncapped(decision),
-          netlib_retry_retry_after_max(netlib_decision_retry(decision)));
+    trace(to, "  -> no retry: the server asked for a delay of %g s, more than %g s",
+          netlib_decision_delay_uncapped(decision), netlib_retry_retry_after_max(netlib_decision_retry(decision)));
 }
 
 void trace_decision(struct trace *to, const struct request *request, const netlib_decision *decision) {

@@ -293,7 +293,7 @@ const CASES: &[Case] = &[
                 "http://127.0.0.1:{http}/half-head",
                 1,
                 NO_ANSWER,
-                "waiting for the answer: the server closed the connection in the middle of the response's head \
+                "waiting for the answer: the server closed the connection in the middle of the response head \
                  (NETLIB_PROTOCOL)",
             ),
             (
@@ -364,7 +364,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-const UNUSABLE: &str = "a URL with http:// or https:// and a host, without a user, is needed (NETLIB_INVALID_URL)";
+const UNUSABLE: &str = "an http:// or https:// URL with a host and without a user is required (NETLIB_INVALID_URL)";
 
 pub fn run(env: &Env, report: &mut Report) {
     each_case(env, report, "epoll", &[], 6);

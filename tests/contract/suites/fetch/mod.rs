@@ -37,7 +37,7 @@ pub fn demo(env: &Env, report: &mut Report) {
         "waits 1 s",
         "drops the header authorization",
         "no credentials at the other origin",
-        "inside the proxy's",
+        "inside the TLS session with the proxy",
         "read by nobody on the way",
         "is for other.test",
         "\"stranger.test\"",

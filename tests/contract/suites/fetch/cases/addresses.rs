@@ -31,7 +31,7 @@ pub const ALL: &[Case] = &[
         body: Some("hello\n"),
         err: &[
             "*   127.0.0.1 port {half}, 0.000 to ",
-            " s: another was faster\n*   127.0.0.2 port {half}, 0.2",
+            " s: closed, another attempt was faster\n*   127.0.0.2 port {half}, 0.2",
             " s: connected\n",
         ],
         never: &["attempt 2"],
@@ -97,7 +97,7 @@ pub const ALL: &[Case] = &[
         "refuse-loopback",
         &["-v", "--refuse-addresses", "loopback", "http://localhost:{http}/hello"],
         19,
-        &["s: not tried, --refuse-addresses\n", "the address policy refuses ", ": loopback\n"],
+        &["s: not tried because of --refuse-addresses\n", "the address policy refuses ", ": loopback\n"],
     )
     .silent_about(&["attempt 2", "connected"]),
     fails(
@@ -137,8 +137,8 @@ pub const ALL: &[Case] = &[
         body: Some("hello\n"),
         err: &[
             "*   10.0.0.1 port {http}, 0.0",
-            " s: not tried, --refuse-addresses\n*   192.168.0.1 port {http}, 0.0",
-            " s: not tried, --refuse-addresses\n*   127.0.0.1 port {http}, 0.0",
+            " s: not tried because of --refuse-addresses\n*   192.168.0.1 port {http}, 0.0",
+            " s: not tried because of --refuse-addresses\n*   127.0.0.1 port {http}, 0.0",
             " s: connected\n",
         ],
         ..NOTHING

@@ -46,7 +46,7 @@ pub const ALL: &[Case] = &[
             "with TLS 1.3",
             "the proxy opened a tunnel to origin.test:",
             "connected to origin.test:",
-            "inside the proxy's",
+            "inside the TLS session with the proxy",
         ],
         ..NOTHING
     },
@@ -244,7 +244,7 @@ pub const ALL: &[Case] = &[
         "tunnel-407",
         &["--proxy", "http://me:secret@localhost:{proxy}", "https://password.origin.test:{origin}/hello"],
         18,
-        &["it answered 407 Proxy Authentication Required: --proxy takes a user and a password\n"],
+        &["it answered 407 Proxy Authentication Required: add a user and a password to --proxy\n"],
     )
     .silent_about(&["attempt", "secret", "bWU6c2VjcmV0"]),
     fails(
@@ -339,7 +339,7 @@ pub const ALL: &[Case] = &[
         "tunnel-too-early",
         &["--retries", "0", "--proxy", "https://localhost:{tlsproxy}", "https://early.origin.test:{origin}/hello"],
         18,
-        &["it sent 9 bytes into a tunnel that nobody had used"],
+        &["it sent 9 bytes through the tunnel before the client sent any"],
     ),
     fails(
         "tunnel-silence",

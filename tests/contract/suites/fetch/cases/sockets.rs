@@ -103,7 +103,7 @@ pub const ALL: &[Case] = &[
             &["-v", "--refuse-addresses", "unix", "--unix-socket", "http.sock", "http://name.test/hello"],
             19,
             &[
-                " s: not tried, --refuse-addresses\n",
+                " s: not tried because of --refuse-addresses\n",
                 "fetch: cannot connect to http.sock: the address policy refuses http.sock: unix\n",
             ],
         )
@@ -263,7 +263,7 @@ pub const ALL: &[Case] = &[
             20,
             &[
                 "answered 200 OK",
-                "fetch: the server was slower than --minimum-speed 20/1; the output is not complete, ",
+                "fetch: the server was slower than --minimum-speed 20/1; the output has only the first ",
             ],
         )
     },
@@ -275,7 +275,7 @@ pub const ALL: &[Case] = &[
             20,
             &[
                 "answered 200 OK",
-                "fetch: the server was slower than --minimum-speed 20/1; the output is not complete, ",
+                "fetch: the server was slower than --minimum-speed 20/1; the output has only the first ",
             ],
         )
     },
@@ -283,7 +283,7 @@ pub const ALL: &[Case] = &[
         "slow-in-tunnel",
         &["--minimum-speed", "20/1", "--proxy", "https://localhost:{tlsproxy}", "https://localhost:{https}/drip"],
         20,
-        &["fetch: the server was slower than --minimum-speed 20/1; the output is not complete, "],
+        &["fetch: the server was slower than --minimum-speed 20/1; the output has only the first "],
     ),
     // A retry can overwrite an output file from the start.
     Case {

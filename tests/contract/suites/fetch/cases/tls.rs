@@ -185,7 +185,7 @@ pub const ALL: &[Case] = &[
         name: "ciphers-1.3",
         args: &["-v", "--ciphers", "TLS_AES_128_GCM_SHA256:NO-SUCH", "https://localhost:{https}/hello"],
         body: Some("hello\n"),
-        err: &["nothing here is called NO-SUCH", "with TLS 1.3, TLS_AES_128_GCM_SHA256"],
+        err: &["--ciphers: unknown names: NO-SUCH", "with TLS 1.3, TLS_AES_128_GCM_SHA256"],
         ..NOTHING
     },
     fails("ciphers-none", &["--ciphers", "RC4", "https://localhost:{https}/hello"], 2, &["fetch: ", "ECDHE-"]),
